@@ -3,7 +3,6 @@
 from functools import partial
 
 from riskrank.engine.dominance.inference import Claim
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
 from riskrank.shown.figures.key import in_focus, looks
 from riskrank.shown.figures.marks import renumbered
@@ -17,15 +16,17 @@ from riskrank.studies.wording import claim_words
 
 def pictures(document: DominanceDocument) -> list[Picture]:
     """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
-    models = document.provenance.models
+    models, tested = document.provenance.models, document.inference.test
     maps, pairs = [], []
     for found in document.by_column:
         column, study = found.name, found.study
         of = f"@{column}" if len(document.by_column) > 1 else ""
+        title = f"Who is ahead of whom, {score_of(column)}"
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
-            drawing = partial(_map, document, tests, column)
+            how = f"violation ratios, {method} of {column}"
+            drawing = partial(draw_heat_map, heat_map(tests), models, title, how, tested=tested)
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = document.pair or study.leading_pair  # a report speaks of two of its own
         caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
@@ -36,12 +37,6 @@ def pictures(document: DominanceDocument) -> list[Picture]:
 def claim_name(claim: Claim) -> str:
     """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
     return claim_words(claim).removeprefix("direct ")
-
-
-def _map(document: DominanceDocument, tests: DominanceTests, column: str) -> Plot:
-    title, models = f"Who is ahead of whom, {score_of(column)}", document.provenance.models
-    method = f"violation ratios, {claim_name(tests.claim)} of {column}"
-    return draw_heat_map(heat_map(tests), models, title, method, tested=document.inference.test)
 
 
 def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:

@@ -33,6 +33,20 @@ def recommendations(
     means: Sequence[MetricMeans],
 ) -> Iterator[dict[str, Any]]:
     """What the evidence says of the first model on every column."""
+
+    def worse_tails(tails: TailContrasts) -> Iterator[dict[str, Any]]:
+        """Every metric and model whose worst samples are significantly milder than the first's."""
+        for i, m in np.argwhere(tails.milder).tolist():
+            values = units[means[m].name].of(tails.tails[:, m])
+            yield {
+                "metric": means[m].name,
+                "against": models[i],
+                "level": tails.level,
+                "tvar": values[tails.against].item(),
+                "against_tvar": values[i].item(),
+                "p_adjusted": tails.p_milder[i, m].item(),
+            }
+
     for name, one in leading.items():
         found = one.recommendation
         if found is None:
@@ -47,7 +61,7 @@ def recommendations(
             "worse_on_every_metric": [models[i] for i in found.leader.worse],
             "milder_on_a_metric": [models[i] for i in found.leader.milder],
             "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
-            "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],
+            "worse_tails": [*worse_tails(tails)] if (tails := found.leader.tails) else [],
             "recommendation": models[one.shipped[0]] if one.shipped else None,
             "trade": [models[i] for i in one.trade],
             "choice": None if found.alternative is None else models[found.alternative],
@@ -56,27 +70,6 @@ def recommendations(
             "first_by_metrics": None if found.first_by_metrics is None else models[found.first_by_metrics],
             "first_without": found.first_without
             and {models[out]: models[first] for out, first in found.first_without.items()},
-        }
-
-
-def _worse_tails(
-    found: TailContrasts | None,
-    models: Sequence[str],
-    units: Mapping[str, Units],
-    means: Sequence[MetricMeans],
-) -> Iterator[dict[str, Any]]:
-    """Every metric and model whose worst samples are significantly milder than the first's."""
-    if found is None:
-        return
-    for i, m in np.argwhere(found.milder).tolist():
-        tails = units[means[m].name].of(found.tails[:, m])
-        yield {
-            "metric": means[m].name,
-            "against": models[i],
-            "level": found.level,
-            "tvar": tails[found.against].item(),
-            "against_tvar": tails[i].item(),
-            "p_adjusted": found.p_milder[i, m].item(),
         }
 
 

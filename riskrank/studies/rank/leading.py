@@ -23,7 +23,9 @@ from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests, better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import bad_cases
+from riskrank.studies.targets import weighed
 
 
 @dataclass(frozen=True)
@@ -214,12 +216,7 @@ def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
 
 
 def lead(
-    study: MethodStudy,
-    tables: ScoreTables,
-    inference: Inference,
-    *,
-    by_chance: bool = True,
-    weighed: bool = False,
+    study: MethodStudy, tables: ScoreTables, inference: Inference, table: ScoreTable
 ) -> Mapping[str, Leading]:
     """Every column's leading method with the evidence for and against its first model.
 
@@ -228,10 +225,8 @@ def lead(
     study : MethodStudy
     tables : ScoreTables
     inference : Inference
-    by_chance : bool
-        Whether labels that correct a judge may have been chosen by chance.
-    weighed : bool
-        Whether somebody said how much each metric counts.
+    table : ScoreTable
+        Which knows its weights, and whether labels of a judge may have been chosen by chance.
 
     Returns
     -------
@@ -239,6 +234,7 @@ def lead(
         By column.
     """
     leading, tails = {}, _tails_on_metrics(study, tables, inference)
+    by_chance = table.judged is None or not table.judged.shift.models
     for name, method in leading_methods(study):
         found = study.studies[name]
         tests = found.tests_of(method)
@@ -246,10 +242,10 @@ def lead(
         if tests is not None and tested and not inference.paper_exact:
             own = None if name in tables.metrics else tails
             order = tests.claim.order
-            ranked = Ranked(tables, name, study.columns[name], found.dominance, order, own, weighed)
+            ranked = Ranked(tables, name, study.columns[name], found.dominance, order, own, weighed(table))
             recommendation = recommend(ranked, found.rankings[method].order.tolist(), inference)
         one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
-        settled = weighed or name in tables.metrics
+        settled = weighed(table) or name in tables.metrics
         worse = _worse_tails(one, inference)
         leading[name] = replace(one, worse_tails=worse, weighed=settled, ranked=ranked)
     return leading

@@ -190,11 +190,8 @@ def _level(one: Leading, who: str, case: RankCase) -> str:
         whom = f"any of the {others} others" if len(level) == others else names(level)
         return f"No test tells {who}, first in these samples, from {whom}{by}{on}{few}"
     them = "them" if one.level_among_themselves else f"{who} from them"
-    whom = (
-        names([who, *level]).replace(" and ", " or ")
-        if len(level) < 3
-        else f"{who} or one of {len(level)} others ({names(level)})"
-    )
+    whom = f"{who} or one of {len(level)} others ({names(level)})"
+    whom = names([who, *level]).replace(" and ", " or ") if len(level) < 3 else whom
     if _by_task_alone(one, case):
         return f"{whom}: which is better depends on the task{on}{beats}"
     return f"{whom}: no test separates {them}{by}{on}{beats}{few}"

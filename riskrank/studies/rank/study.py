@@ -14,7 +14,7 @@ from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_of
 from riskrank.studies.groups.study import study_by_group
-from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
+from riskrank.studies.judged.chapter import refuse_with_judge
 from riskrank.studies.rank.case import RankCase, Tail, marks, worse_cases
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
@@ -126,9 +126,7 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
 def _case(
     table: ScoreTable, tables: ScoreTables, study: MethodStudy, inference: Inference, settings: RankSettings
 ) -> RankCase:
-    judged = judged_chapter(table)
-    by_chance = judged is None or judged.entry.chosen_p is None
-    leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
+    leading = lead(study, tables, inference, table)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     if suite is not None and not table.suite.weighed:
         turned = {name: suite.columns[name].turned_by_a_task() for name in leading}

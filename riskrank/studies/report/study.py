@@ -113,6 +113,10 @@ def _described(part: Document) -> dict[str, Any]:
     }
 
 
+# Ranks by every method: an order needs no test.
+_EVERY_METHOD = RankSettings(all_methods=True, no_test=True)
+
+
 def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE) -> ReportDocument:
     """Put everything a decision meeting needs into one document: ranking, pairs, risks, agreement.
 
@@ -148,7 +152,7 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     parts: dict[str, Any] = {
         "pairs": replace(dominance(table, settings.pairs, runtime), pair=pair),
         "risks": mrm(table, replace(settings.risks, level=_levels(ranking)), runtime),
-        "methods": _every_method(table, runtime) if several else None,
+        "methods": rank_by_dominance(table, _EVERY_METHOD, runtime) if several else None,
         "metrics": _every_metric(table, runtime) if several else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
@@ -169,11 +173,6 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
         title=title,
         **parts,
     )
-
-
-def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
-    """Ranks by every method: an order needs no test."""
-    return rank_by_dominance(table, RankSettings(all_methods=True, no_test=True), runtime)
 
 
 def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:

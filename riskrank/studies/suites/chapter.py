@@ -136,7 +136,7 @@ def suite_chapter(
     from riskrank.studies.suites.column import suite_column  # most tables are no suite
 
     found = {
-        name: suite_column(name, tables.rows(name), table, table.suite, first, inference, scope)
+        name: suite_column(name, tables.rows(name), table, first, inference, scope)
         for name, first in leaders.items()
     }
     return SuiteChapter(

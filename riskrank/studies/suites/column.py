@@ -15,7 +15,6 @@ from riskrank.engine.suites import macro_means as macro
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.suite import Suite
 from riskrank.studies.targets import Units, units_of
 
 
@@ -141,13 +140,7 @@ class SuiteColumn:
 
 
 def suite_column(
-    name: str,
-    values: Sequence[np.ndarray],
-    table: ScoreTable,
-    suite: Suite,
-    first: First,
-    inference: Inference,
-    scope: str,
+    name: str, values: Sequence[np.ndarray], table: ScoreTable, first: First, inference: Inference, scope: str
 ) -> SuiteColumn:
     """Look at one column of scores task by task.
 
@@ -157,13 +150,12 @@ def suite_column(
     values : sequence of k ndarrays
         Oriented, in the order of the table's rows.
     table : ScoreTable
-    suite : Suite
-        Of the table.
     first : First
     inference : Inference
     scope : {"fixed", "random"}
         Which question the ranking answers.
     """
+    suite = table.suite
     tasks = [suite.of_sample[rows] for rows in table.row_samples]
     scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
     found = task_differences(scores, inference.family)

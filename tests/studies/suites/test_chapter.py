@@ -204,7 +204,7 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     assert firsts({name: one}, "ratio")[name] == First(0, 2, (0, 1))
     assert firsts({name: instead}, "ratio")[name] == First(0, 2, (1, 0))
     table, inference, first = suite_table(CLEAR), document.inference, First(0, 2, (1, 0))
-    column = suite_column(name, table.column(0), table, table.suite, first, inference, chapter.scope)
+    column = suite_column(name, table.column(0), table, first, inference, chapter.scope)
     assert (column.first.model, column.against) == (0, 1)
     strip = strips(chapter, column, [0, 1])
     assert "+ better than m2 on" in [column.head for column in strip.columns]
@@ -291,9 +291,8 @@ def test_the_other_question_is_answered_without_contradiction(scope, ahead, p, s
     column = chapter.columns["x0"]
     answers = {name: replace(one, p_adjusted=np.full((2, 2), p)) for name, one in column.scopes.items()}
     first = replace(column.first, ahead=np.array([[False, ahead], [False, False]]))
-    column = replace(column, scopes=answers, first=first)
-    whom = "Whether m1 is better than m2"
-    assert [*other_scope(chapter, column, 0, 1)] == [(p, f"{whom} {one}") for one in said]
+    told = [*other_scope(chapter, replace(column, scopes=answers, first=first), 0, 1)]
+    assert told == [(p, f"Whether m1 is better than m2 {one}") for one in said]
 
 
 def test_what_is_shipped_for_tasks_like_these_is_better_by_their_means(monkeypatch):

@@ -97,11 +97,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     name, first = next(iter(document.studies.items()))
     study = first.models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
-    which = (
-        f"places by {placing} of {counted(count, 'measure')}"
-        if 0 < placing < count
-        else counted(count, "measure")
-    )
+    which = f"places by {placing} of " * (0 < placing < count) + counted(count, "measure")
     resampled = any(study.value_low is not None for study in document.studies.values())
     intervals = [Line("Bootstrap intervals are in the JSON and CSV.")] * resampled
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."

@@ -1,5 +1,6 @@
 """Pictures of a suite of tasks, of any document that has one."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -65,22 +66,15 @@ def pictures(chapter: SuiteOutline) -> list[Picture]:
     return [picture for one in chapter.columns.values() for picture in _of_column(chapter, one)]
 
 
-def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
+def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[Picture]:
     name, far = one.name, "coloured by its distance to the model of the verdict"
-    told = (
-        ("taskmap", f"Every model's mean {name} on every task, {far}.", _map),
-        (
-            "taskforest",
-            f"The lead of the verdict's model on {name}, task by task and over all tasks.",
-            _forest,
-        ),
-        (
-            "profile",
-            f"Performance profile: share of scores of {name} better than τ, tasks weighed.",
-            draw_profiles,
-        ),
-    )
-    return [Picture(f"{kind}@{name}", caption, partial(draw, chapter, one)) for kind, caption, draw in told]
+    caption = f"Every model's mean {name} on every task, {far}."
+    yield Picture(f"taskmap@{name}", caption, partial(draw_task_map, task_map(chapter, one), chapter, one))
+    caption = f"The lead of the verdict's model on {name}, task by task and over all tasks."
+    drawing = partial(draw_task_forest, task_forest(chapter, one), chapter, one)
+    yield Picture(f"taskforest@{name}", caption, drawing)
+    caption = f"Performance profile: share of scores of {name} better than τ, tasks weighed."
+    yield Picture(f"profile@{name}", caption, partial(draw_profiles, chapter, one))
 
 
 def standing(one: SuiteColumn) -> list[int]:
@@ -98,10 +92,6 @@ def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
         marks=one.marks[order, one.against],
         by_task=bool(chapter.metrics),
     )
-
-
-def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    return draw_task_map(task_map(chapter, one), chapter, one)
 
 
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
@@ -125,7 +115,3 @@ def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
         marks=np.hstack([one.marks[first, others][:, order], shown.T]),
         whole=len(scopes),
     )
-
-
-def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    return draw_task_forest(task_forest(chapter, one), chapter, one)
