@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.asked.reading import SHARED
-from riskrank.engine.sampling.cluster_means import (
-    cluster_means,
-    mean_intervals,
-    share_intervals,
-    task_column_means,
-)
+from riskrank.engine.sampling.cluster_means import mean_intervals, share_intervals, task_column_means
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
@@ -129,9 +124,7 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
             columns = [column[own] for column, own in zip(columns, there, strict=True)]
             units = [_numbered(cluster[own]) for cluster, own in zip(clusters, there, strict=True)]
         each = [
-            cluster_means(column[:, None], cluster)
-            if tasks is None
-            else task_column_means(column[:, None], cluster, tasks, model)
+            task_column_means(column[:, None], cluster, tasks, model)
             for model, (column, cluster) in enumerate(zip(columns, units, strict=True))
         ]
         freedom = np.array([float(cluster.max() + 1 - strata) for cluster in units])

@@ -132,8 +132,15 @@ class TaskParts:
         return satterthwaite(self.variances(parts), self.counts).df
 
 
-def task_column_means(values: Floats, clusters: NDArray, design: TaskDesign, model: int) -> ColumnMeans:
-    """Means with their standard errors, NaN where a task has one unit only; arguments of `TaskParts.of`."""
+def task_column_means(
+    values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
+) -> ColumnMeans:
+    """Means with their standard errors, NaN where a task has one unit only; arguments of `TaskParts.of`.
+
+    Without a design those of `cluster_means`.
+    """
+    if design is None:
+        return cluster_means(values, clusters)
     # In units of a power of two at the largest score, squares stay within any number.
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
     found = TaskParts.of(np.ldexp(values, -exponent), clusters, design, model)
