@@ -26,7 +26,7 @@ from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import described_aggregation, family_of, provenance
+from riskrank.studies.settings import described_aggregation, family_of, level_of, provenance
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -228,7 +228,8 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
         "aggregate": settings.aggregate,
-        **entries(settings, "alpha", "no_test", "per_metric", "with_portfolio"),
+        **level_of(settings),
+        **entries(settings, "no_test", "per_metric", "with_portfolio"),
     }
     return provenance(
         "mrm",
