@@ -31,7 +31,7 @@ def spread(
         here = 0
         # The first tell how long the others take; an executor of the caller's is there already.
         while here < len(tasks) and isinstance(jobs, int):
-            if (monotonic() - begun) * (ends[-1] - ends[here]) > _WORTH * ends[here]:
+            if here and (monotonic() - begun) * (ends[-1] - ends[here]) > _WORTH * ends[here]:
                 break
             yield function(plan, tasks[here])
             here += 1

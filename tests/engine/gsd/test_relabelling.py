@@ -68,9 +68,8 @@ def test_shortcut_meets_both_outcomes():
 @pytest.mark.parametrize(("resampling", "samples", "total"), [("swap", 5, 2**5), ("pooled", 4, comb(8, 4))])
 def test_exact_p_value_against_all_labellings(resampling, samples, total):
     table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
-    (found,) = relabelling_tests(
-        Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resampling=resampling, resamples=total)
-    )
+    how = Relabelling(resampling=resampling, resamples=total)
+    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], how)
     if resampling == "swap":
         signs = np.array(list(itertools.product((1, -1), repeat=samples)))
     else:
@@ -82,9 +81,8 @@ def test_exact_p_value_against_all_labellings(resampling, samples, total):
     assert found.resamples == total - 1
     assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
     assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
-    (drawn,) = relabelling_tests(
-        Utilities(table), [(0, 1)], Relabelling(resampling=resampling, resamples=total - 1)
-    )
+    how = Relabelling(resampling=resampling, resamples=total - 1)
+    (drawn,) = relabelling_tests(Utilities(table), [(0, 1)], how)
     assert not drawn.exact
 
 
@@ -202,9 +200,8 @@ def test_system_of_all_models_tests_too():
     rng = np.random.default_rng(9)
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
-    (found,) = relabelling_tests(
-        Utilities(table, Threshold(1e-4), "all"), [(2, 0)], Relabelling(resamples=256)
-    )
+    utilities, how = Utilities(table, Threshold(1e-4), "all"), Relabelling(resamples=256)
+    (found,) = relabelling_tests(utilities, [(2, 0)], how)
     system = preference_system(table)
     first, second = (sample_masses(table, system, model) for model in (2, 0))
     null = []

@@ -96,6 +96,6 @@ def test_power_says_what_to_buy():
     assert needed["wording"] > 4
     assert "More items alone never bring it below" in found.verdict
     assert {"error", "planned", "floor"} <= set(found.document.meta())
-    for cost, said in (({"items": 1}, "there is no source"), ({"item": -1}, "costs something")):
+    for cost, said in (({"items": 1}, "there is no source"), ({"item": -1}, "cost must be above 0")):
         with pytest.raises(UsageError, match=said):
             rr.power(table(), cost=cost, **NOISE)
