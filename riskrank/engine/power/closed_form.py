@@ -24,6 +24,7 @@ from riskrank.engine.dominance.rank_guard import (
     relative_guard,
 )
 from riskrank.engine.dominance.replicates import BootstrapColumn
+from riskrank.engine.dominance.sign_tests import sign_tests
 from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects
@@ -140,18 +141,26 @@ class NormalTables:
         return found
 
     def _by_ranks(self, noise: Floats, samples: float) -> Floats | float:
-        """The least p-value that the ranks of tables leave, as far as those of the population tell."""
+        """The least p-value that ranks, and signs of 0/1 scores, leave, as far as the population's tell."""
         if self.plan.claim.boundary > 0.5:
             return 0.0
-        distance, slope, there = self._ranks
-        found = ndtr(-distance * sqrt(samples / there) - slope * noise)
-        return np.minimum(len(powers(samples)) * found, 1.0) / guard_share(paired=self.plan.sampler.paired)
+        distance, slope, there, changed = self._ranks
+        away = distance * sqrt(samples / there)
+        found = np.minimum(len(powers(samples)) * ndtr(-away - slope * noise), 1.0)
+        found /= guard_share(paired=self.plan.sampler.paired)
+        if not changed.all():
+            return found
+        # The exact test counts the sample at which it stands, half a step of two; its noise is that of means.
+        return np.maximum(found, ndtr(1 / np.sqrt(changed * samples) - away - noise))
 
     @cached_property
-    def _ranks(self) -> tuple[Floats, float, float]:
-        """How far ranks lie apart in some tables, in standard errors; how they go with the noise; samples."""
+    def _ranks(self) -> tuple[Floats, float, float, Floats]:
+        """How far ranks lie apart in some tables, in standard errors; how they go with the noise; samples.
+
+        And which share of 0/1 scores of the same samples differ, pair by pair; 0 of other scores.
+        """
         size = max(_RANKED_SIZE // self.plan.sampler.width, 2)
-        distances, noise = [], []
+        distances, noise, changed = [], [], []
         for stream in streams(size, _RANKED, self.plan.inference.seed):
             drawn = self.plan.sampler.chosen(np.random.default_rng(stream), size)
             scores = self.plan.sampler.table(drawn)
@@ -160,10 +169,12 @@ class NormalTables:
             samples = float(scores.independent.min())
             distances.append(-ndtri(np.minimum(guard[self._at] / len(powers(samples)), 0.999)))
             noise.append(self.effects.noise_of(drawn, size)[0])
+            signs, values = sign_tests(scores), scores.values
+            changed.append([signs[i, j] and np.mean(values[i] != values[j]) for i, j in self.plan.family])
         apart, about = np.array(distances), np.array(noise)
         mean = apart.mean(axis=0)
         slope = float(((apart - mean) * about).sum() / max(float((about**2).sum()), 1e-9))
-        return mean, min(max(slope, 0.0), 1.0), samples
+        return mean, min(max(slope, 0.0), 1.0), samples, np.mean(changed, axis=0)
 
     @property
     def _at(self) -> tuple[Integers, Integers]:
