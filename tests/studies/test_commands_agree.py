@@ -127,10 +127,11 @@ def test_portfolio_has_findings_of_what_it_says():
     assert [one.kind for one in alone] == ["first", "mildest-tail", "nothing-tested", "blind-to"]
 
 
+@pytest.mark.parametrize("best", [1, -1, 100])
 @pytest.mark.parametrize(("lost", "shown"), [(3, False), (5, False), (6, True)])
-def test_of_zeros_and_ones_every_command_answers_as_the_exact_test_of_diff(lost, shown):
-    scores = np.ones((2, 200))
-    scores[1, :lost] = 0
+def test_of_two_values_every_command_answers_as_the_exact_test_of_diff(lost, shown, best):
+    scores = np.full((2, 200), best)
+    scores[1, :lost] = min(best - 1, 0)
     exact = rr.diff(table_of(scores), **OPTIONS, pair="a:b").document.findings[0].figures["p_adjusted"]
     assert exact == pytest.approx(0.5 ** (lost - 1))
     for study in (rr.rank, rr.dominance):

@@ -178,7 +178,7 @@ class Inference:
             return (int(self.resamples),)
         if self.paper_exact:
             return (FIRST_ROUND,)
-        most = max(FIRST_ROUND, int(self.work_limit / max(work, 1.0)) // BLOCK * BLOCK)
+        most = max(FIRST_ROUND, int(min(self.work_limit / max(work, 1.0), MOST)) // BLOCK * BLOCK)
         if most < self.planned(tests, samples, 1):
             # No count can reach the strictest level: no more are drawn than many samples would need.
             most = min(most, self.planned(tests, np.inf))

@@ -49,8 +49,10 @@ class BootstrapTest:
         winners = self._pairs[0]
         own = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
         samples = behind_pairs(scores, own)[self._pairs]
-        # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
-        guard = np.zeros(len(winners))
+        # Beyond ½ the claim is compatible with being the worse model, which ranks and signs would show.
+        guard, exact = np.zeros((2, len(winners)))
+        if own is None or claim.boundary <= 0.5:
+            exact = sign_tests(scores)[self._pairs] / 2
         if own is None:
             guard = relative_guard(scores)[self._pairs]
         elif claim.boundary <= 0.5:
@@ -65,7 +67,7 @@ class BootstrapTest:
             guard,
             family=inference.family,
             guard_share=share,
-            exact=sign_tests(scores)[self._pairs] / 2,
+            exact=exact,
             most=inference.planned(len(winners), least(samples)),
         )
 

@@ -24,7 +24,7 @@ from riskrank.engine.dominance.rank_guard import (
     relative_guard,
 )
 from riskrank.engine.dominance.replicates import BootstrapColumn
-from riskrank.engine.dominance.sign_tests import sign_tests
+from riskrank.engine.dominance.sign_tests import by_signs
 from riskrank.engine.dominance.tests_of_task_means import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects
@@ -169,8 +169,8 @@ class NormalTables:
             samples = float(scores.independent.min())
             distances.append(-ndtri(np.minimum(guard[self._at] / len(powers(samples)), 0.999)))
             noise.append(self.effects.noise_of(drawn, size)[0])
-            signs, values = sign_tests(scores), scores.values
-            changed.append([signs[i, j] and np.mean(values[i] != values[j]) for i, j in self.plan.family])
+            signs, values = by_signs(scores), scores.values
+            changed.append([signs and np.mean(values[i] != values[j]) for i, j in self.plan.family])
         apart, about = np.array(distances), np.array(noise)
         mean = apart.mean(axis=0)
         slope = float(((apart - mean) * about).sum() / max(float((about**2).sum()), 1e-9))

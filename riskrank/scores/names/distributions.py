@@ -37,7 +37,8 @@ def long_tailed(values: Floats) -> bool:
 
 
 def _skewness(values: Floats) -> float:
-    apart = values / values.max() - values.mean() / values.max()
+    shares = values / values.max()
+    apart = shares - shares.mean()
     return float((apart**3).mean() / (apart**2).mean() ** 1.5)
 
 

@@ -18,7 +18,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Row, of, rows_from
 from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_scores, untested
-from riskrank.studies.metric_means import assumed
+from riskrank.studies.metric_means import assumed, bad_cases
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
@@ -165,8 +165,9 @@ def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Findi
     """Who has the best mean, who the best worst cases, and who are alike row by row."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
     yield Finding("first", _firsts(case.found.mean), figures={"mean": float(case.found.mean.max())})
-    figures = {"level": level, "tail": float(tails.max())}
-    yield Finding("mildest-tail", _firsts(tails), figures=figures)
+    if bad_cases(level):
+        figures = {"level": level, "tail": float(tails.max())}
+        yield Finding("mildest-tail", _firsts(tails), figures=figures)
     yield from same_scores(table, table.models)
 
 

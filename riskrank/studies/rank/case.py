@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.engine.dominance.sign_tests import two_valued
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans
@@ -104,6 +105,12 @@ class Tail(TailMeans):
     def __init__(self, one: Leading, table: ScoreTable) -> None:
         super().__init__(one.column, worst_of(one.found.dominance), table.metrics)
         self._found, self._models, self._sizes = one.found, table.models, one.sizes
+        self._means_say_all = two_valued(one.scores.values)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the worst shares differ, are of bad cases, and say what means do not."""
+        return super().says_something and not self._means_say_all
 
     @property
     def risks(self) -> list[int]:

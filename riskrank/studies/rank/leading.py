@@ -18,7 +18,7 @@ from riskrank.engine.dominance.other_firsts import leaders_with_more
 from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
-from riskrank.engine.dominance.sign_tests import zeros_and_ones
+from riskrank.engine.dominance.sign_tests import sign_tests, two_valued
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests, better_by
 from riskrank.engine.portfolio.score_tables import ScoreTables
@@ -278,7 +278,7 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
     dominance = one.found.dominance
     if dominance.replicates is None or one.recommendation is None or not one.level:
         return ()
-    if not bad_cases(dominance.estimates.tail_level) or zeros_and_ones(one.scores.values):
+    if not bad_cases(dominance.estimates.tail_level) or two_valued(one.scores.values):
         return ()
     relabelled, replicates = one.found.relabelled, dominance.replicates.tails
     if relabelled is not None:
@@ -292,4 +292,5 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
         family=inference.family,
         relabelled=relabelled,
     )
-    return tuple(found)
+    exact = sign_tests(one.scores)
+    return tuple(tail for tail in found if inference.family.significant(exact[tail.worse, tail.better]))
