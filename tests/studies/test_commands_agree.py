@@ -128,12 +128,13 @@ def test_portfolio_has_findings_of_what_it_says():
 
 
 @pytest.mark.parametrize("best", [1, -1, 100])
-@pytest.mark.parametrize(("lost", "shown"), [(3, False), (5, False), (6, True)])
+@pytest.mark.parametrize(("lost", "shown"), [(3, False), (7, False), (8, True)])
 def test_of_two_values_every_command_answers_as_the_exact_test_of_diff(lost, shown, best):
     scores = np.full((2, 200), best)
     scores[1, :lost] = min(best - 1, 0)
+    scores[0, -1] = scores[1, 0]
     exact = rr.diff(table_of(scores), **OPTIONS, pair="a:b").document.findings[0].figures["p_adjusted"]
-    assert exact == pytest.approx(0.5 ** (lost - 1))
+    assert exact == pytest.approx((lost + 2) * 0.5**lost)
     for study in (rr.rank, rr.dominance):
         document = study(table_of(scores), **OPTIONS, jobs=1).document
         assert (document.findings[0].kind == "ahead") == shown
