@@ -9,20 +9,20 @@ from typing import Any
 from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
-from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
+from riskrank.cli.config_file import (
+    OWN,
+    SHARED,
+    as_texts,
+    config_path,
+    dashed,
+    in_toml,
+    read_config,
+    refuse_reaching_out,
+    section_name,
+)
 from riskrank.cli.environment import require_threads
 from riskrank.cli.outputs import none_stale
-from riskrank.cli.ownership import OUTPUTS, written
-from riskrank.errors import (
-    GateFailed,
-    GateInconclusive,
-    InputError,
-    UsageError,
-    did_you_mean,
-    listing,
-    option,
-    spell,
-)
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
 # Options about the configuration itself, or for one call only.
 NOT_CONFIGURED = ("help", "help_all", "config", "isolated", "version")
@@ -39,7 +39,7 @@ class ConfiguredCommand(TyperCommand):
                 type=str,
                 metavar="FILE",
                 expose_value=False,
-                help=f"Defaults of options. [the nearest {OWN}, or [tool.riskrank] in {SHARED}]",
+                help=f"Defaults of options. [{OWN}, or [tool.riskrank] in {SHARED}]",
             ),
             TyperOption(
                 param_decls=["--isolated"],
@@ -66,14 +66,12 @@ class ConfiguredCommand(TyperCommand):
         shown = given.get("help") or given.get("help_all")
         if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
             return super().parse_args(ctx, args)
-        chosen = chosen_file(given.get("config"), isolated=bool(given.get("isolated")))
-        ctx.meta["riskrank.passed_over"] = chosen.passed_over
-        path = chosen.path
+        path = config_path(given.get("config"), isolated=bool(given.get("isolated")))
         if path is not None:
             ctx.meta["riskrank.read"] = path
-            settings, left_out = read_config(path, named=chosen.named)
-            ctx.meta["riskrank.settings"] = settings
-            ctx.meta["riskrank.left_out"] = [(path, name) for name in left_out]
+            settings = read_config(path)
+            if given.get("config") is None:
+                refuse_reaching_out(settings, path)
             values = defaults(settings, path, ctx)
             ctx.default_map = values
             taken = {name: value for name, value in values.items() if name not in given}
@@ -82,15 +80,9 @@ class ConfiguredCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, and say of files that do not count that they do not."""
-        try:
-            with none_stale(ctx, lambda: ctx.params):
-                status = self._invoke(ctx)
-        except (GateFailed, GateInconclusive):
-            _tell_passed_over(ctx)
-            raise
-        _tell_passed_over(ctx)
-        return status
+        """Run the command."""
+        with none_stale(ctx, lambda: ctx.params):
+            return self._invoke(ctx)
 
     def _invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
@@ -106,19 +98,6 @@ class ConfiguredCommand(TyperCommand):
             flags = listing((option(name.rstrip("_")) for name in taken), 6)
             found = f"{error.found} ({path} gives {flags})"
             raise UsageError(error.what, found=found, hint=error.hint) from error
-
-
-def _tell_passed_over(context: Any) -> None:
-    """Warn of configurations of others, after the result, so that an error stays three lines."""
-    quiet = context.params.get("quiet") and context.get_parameter_source("quiet").name == "COMMANDLINE"
-    if context.obj is None or quiet:  # a file cannot hush what is said of it
-        return
-    meta, unnamed = context.meta, "is passed over, as nobody named this file to write by"
-    told = [(path, f"{path} is not read: {why}") for path, why in meta.get("riskrank.passed_over", ())]
-    told += [(path, f"'{name}' in {path} {unnamed}") for path, name in meta.get("riskrank.left_out", ())]
-    for path, text in told:
-        trusted = f"if you trust it, add {option('config', path)}"
-        context.obj.say(spell(f"warning: {text}; {trusted}", flags=True))
 
 
 def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:
@@ -156,7 +135,7 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
             if not isinstance(value, dict):
                 raise InputError(
                     f"{path}: '{key}' is a command, and its settings are a table",
-                    found=_toml(key, value),
+                    found=in_toml(key, value),
                     hint=f"write [{section_name(path, key)}] on a line of its own, and its settings below it",
                 )
             for name in value:
@@ -170,7 +149,7 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
     values = {}
     for where, section in (("", general), (own_name, own)):
         for key, value in section.items():
-            parameter = mine.get(_dashed(key))
+            parameter = mine.get(dashed(key))
             if parameter is not None:
                 values[parameter.name] = _value(parameter, key, value, path, where or None, context)
     return values
@@ -197,12 +176,10 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
     InputError
     """
     fits = isinstance(value, bool) if parameter.is_flag else not isinstance(value, bool)
-    if _dashed(key) in OUTPUTS:
-        fits = fits and all(isinstance(one, str) for one in (value if isinstance(value, list) else [value]))
     given: Any = value
     if fits and not parameter.is_flag:
-        given = written(value)
-        if _dashed(key) == "metrics-file":  # beside the configuration, wherever that was found
+        given = as_texts(value)
+        if dashed(key) == "metrics-file":  # beside the configuration, wherever that was found
             given = [os.path.join(os.path.dirname(path), text) for text in given]  # noqa: PTH118, PTH120
         given = given if parameter.multiple else ",".join(given)
     try:
@@ -214,32 +191,23 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
         other = f"; or set it for one command in [{section_name(path, context.info_name)}]"
         raise InputError(
             f"{path}: '{key}' cannot be {value!r}",
-            found=f"{_toml(key, value)}; {wanted.rstrip('.')}",
+            found=f"{in_toml(key, value)}; {wanted.rstrip('.')}",
             hint=f"write what --{key} takes" + ("" if section else other),
         ) from None
     return given
 
 
 def _refuse_unknown(key: str, value: Any, known: Iterable[str], path: str, section: str = "") -> None:
-    if _dashed(key) in known:
+    if dashed(key) in known:
         return
     what = f"'{key}' in [{section_name(path, section)}]" if section else f"'{key}'"
     options = "an option" if not section else f"an option of riskrank {section}"
     raise InputError(
         f"{path}: {what} is not {options}",
-        found=_toml(key, value),
+        found=in_toml(key, value),
         hint=f"did you mean {RENAMED[key].replace('_', '-')}?"
         if key in RENAMED
         else did_you_mean(
-            _dashed(key), known, otherwise=f"riskrank {section or 'COMMAND'} --help lists the options"
+            dashed(key), known, otherwise=f"riskrank {section or 'COMMAND'} --help lists the options"
         ),
     )
-
-
-def _dashed(key: str) -> str:
-    return key.replace("_", "-")
-
-
-def _toml(key: str, value: Any) -> str:
-    text = f"[{key}]" if isinstance(value, dict) else f"{key} = {value!r}"
-    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,46 +1,35 @@
 """The configuration file: ``riskrank.toml``, or ``[tool.riskrank]`` in ``pyproject.toml``.
 
-The nearest one counts, upwards from the current directory to the root of the repository or to the home
-directory; outside of both only the current directory is looked at. One that is somebody else's is passed
-over, and none that nobody named reaches out.
+The one in the working directory counts, unless ``--config`` names another, which may set more.
 """
 
-import os.path
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from riskrank.asked.values import contradict
-from riskrank.cli.ownership import distrusted, refuse_reaching_out, without_outputs
+from riskrank.cli.found_paths import leading_out
 from riskrank.errors import InputError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
 # No configuration a person wrote is larger; a pipe or a device would never end.
 MOST_BYTES = 1 << 18
 
+WRITES = ("output", "plot", "dot", "bless", "continues", "confirm")
+READS = ("baseline", "anchor", "price")
+ONLY_NAMED = (*WRITES, *READS, "sql", "executor", "yes", "max-bytes", "work-limit")
+"""Options that open, write or run something by name, or lift a limit.
 
-@dataclass(frozen=True)
-class Chosen:
-    """Which configuration file counts.
+Only a file that ``--config`` names may set them: whoever clones a repository has not read the files in it.
+"""
 
-    Attributes
-    ----------
-    path : str or None
-        As given or relative to the current directory; None for none.
-    named : bool
-        Whether somebody named it.
-    passed_over : tuple of (str, str)
-        Nearer files that do not count, each with the reason.
-    """
-
-    path: str | None
-    named: bool = False
-    passed_over: tuple[tuple[str, str], ...] = ()
+# What opens a file in SQL of Polars, however it is quoted.
+_OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
 
-def chosen_file(given: str | None, *, isolated: bool) -> Chosen:
-    """Choose the configuration file to read.
+def config_path(given: str | None, *, isolated: bool) -> str | None:
+    """Choose the configuration file to read: the one that was named, or the one of the working directory.
 
     Raises
     ------
@@ -50,90 +39,58 @@ def chosen_file(given: str | None, *, isolated: bool) -> Chosen:
     if isolated:
         if given is not None:
             contradict(option("config", given), option("isolated", True))
-        return Chosen(None)
-    return Chosen(given, named=True) if given is not None else found_file()
+        return None
+    if given is not None:
+        return given
+    if Path(OWN).is_file():
+        return OWN
+    return SHARED if Path(SHARED).is_file() and _has_settings(SHARED) else None
 
 
-def found_file() -> Chosen:
-    """The nearest configuration file that is the user's own."""
-    passed_over: list[tuple[str, str]] = []
-    for folder in searched_folders():
-        for path in (f"{folder}{OWN}", f"{folder}{SHARED}"):
-            own = path.endswith(OWN)
-            if not Path(path).exists() if own else not (Path(path).is_file() and _is_shared(path)):
-                continue
-            reason = distrusted(path)
-            if reason is None:
-                return Chosen(path, passed_over=tuple(passed_over))
-            passed_over.append((path, reason))
-    return Chosen(None, passed_over=tuple(passed_over))
-
-
-def searched_folders() -> Iterator[str]:
-    """Fronts of the paths a configuration may have, the nearest first: nothing, ``../``, ..."""
-    try:
-        here = Path.cwd()
-    except OSError:  # the current directory was deleted
-        return
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (to have no home is no error)
-    places = [here, *here.parents]
-    ends = (at for at, place in enumerate(places) if place == home or (place / ".git").exists())
-    for up in range(next(ends, 0) + 1):
-        yield "../" * up
-
-
-def read_config(path: str, *, named: bool) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """Read the settings in a configuration file, and the names of those passed over.
-
-    One that nobody named says nothing of where to write: whoever clones a repository has not written it.
+def read_config(path: str) -> Mapping[str, Any]:
+    """Read the settings of a configuration file.
 
     Raises
     ------
     InputError
-        If it cannot be read, is a ``pyproject.toml`` without ``[tool.riskrank]``, or was not named and
-        reaches out.
+        If it cannot be read, or is a ``pyproject.toml`` without ``[tool.riskrank]``.
     """
-    settings = _settings(path)
-    if named:
-        return settings, ()
-    settings, left_out = without_outputs(settings)
-    refuse_reaching_out(settings, path)
-    return settings, left_out
-
-
-def _settings(path: str) -> Mapping[str, Any]:
-    settings = _parsed(path, _content(path))
+    settings = _parsed(path)
     if Path(path).name != SHARED:
         return settings
     tool = settings.get("tool")
-    found = tool.get("riskrank") if isinstance(tool, dict) else None
-    if not isinstance(found, dict):
+    own = tool.get("riskrank") if isinstance(tool, dict) else None
+    if not isinstance(own, dict):
         raise InputError(
             f"{path}: there is no table [tool.riskrank]",
             found="no settings of riskrank",
             hint=f"add [tool.riskrank], or write the settings into {OWN}",
         )
-    return found
+    return own
 
 
-def section_name(path: str, name: str) -> str:
-    """Head of a command's table in the file."""
-    return f"tool.riskrank.{name}" if Path(path).name == SHARED else name
-
-
-def _is_shared(path: str) -> bool:
-    """Whether a pyproject.toml has settings of ours; a broken one without is its owner's business."""
+def _has_settings(path: str) -> bool:
+    """Return whether a pyproject.toml has settings of riskrank; others may be broken."""
     try:
-        content = _content(path)
+        tool = _parsed(path).get("tool")
     except InputError:
-        return False
-    if b"tool.riskrank" not in content and b"[tool]" not in content:
-        return False
-    try:
-        tool = _parsed(path, content).get("tool")
-    except InputError:
-        return b"[tool.riskrank" in content
+        return b"[tool.riskrank" in _content(path)
     return isinstance(tool, dict) and "riskrank" in tool
+
+
+def _parsed(path: str) -> Mapping[str, Any]:
+    from riskrank.scores.files.bounded import parsed_toml
+
+    try:
+        return parsed_toml(_content(path))
+    except ValueError as error:
+        raise InputError(
+            f"{path}: the configuration is not valid TOML",
+            found=str(error),
+            hint="save it as UTF-8"
+            if isinstance(error, UnicodeDecodeError)
+            else 'write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
+        ) from None
 
 
 def _content(path: str) -> bytes:
@@ -150,16 +107,58 @@ def _content(path: str) -> bytes:
     raise InputError(f"{path}: the configuration cannot be read", found=problem, hint=hint)
 
 
-def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
-    from riskrank.scores.files.bounded import parsed_toml
+def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
+    """Refuse settings that only a configuration named by ``--config`` may have.
 
-    try:
-        return parsed_toml(content)
-    except ValueError as error:
-        raise InputError(
-            f"{path}: the configuration is not valid TOML",
-            found=str(error),
-            hint="save it as UTF-8"
-            if isinstance(error, UnicodeDecodeError)
-            else 'write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
-        ) from None
+    Whoever clones a repository owns its files, but has not read them.
+
+    Raises
+    ------
+    InputError
+    """
+    tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
+    for key, value in (entry for table in tables for entry in table.items()):
+        name = dashed(key)
+        if name == "metrics-file":
+            what = "must be a file below the working directory"
+            refused = any(map(_leads_elsewhere, as_texts(value)))
+        else:
+            what = f"may only be set in a file that {option('config')} names"
+            refused = name in ONLY_NAMED or (name == "where" and any(map(_OPENS.search, as_texts(value))))
+        if refused:
+            raise InputError(
+                f"{path}: '{key}' {what}",
+                found=in_toml(key, value),
+                hint=f"if you trust this file, add {option('config', path)}; "
+                f"{option('isolated', True)} ignores it",
+            )
+
+
+def _leads_elsewhere(text: str) -> bool:
+    """Return whether a path is an address, absolute, hidden, above its folder, or a link to such a place."""
+    path = PurePath(text)
+    inside = not (path.is_absolute() or ":" in text or any(part.startswith(".") for part in path.parts))
+    return not inside or leading_out(text) is not None
+
+
+def section_name(path: str, name: str) -> str:
+    """Return the head of a command's table in the file."""
+    return f"tool.riskrank.{name}" if Path(path).name == SHARED else name
+
+
+def as_texts(value: Any) -> list[str]:
+    """Return a value as texts of the command line: several of a list, NAME=VALUE of a table."""
+    if isinstance(value, dict):
+        return [f"{name}={text}" for name, text in value.items()]
+    return [str(text) for text in (value if isinstance(value, list) else [value])]
+
+
+def dashed(key: str) -> str:
+    """Return a key as its option is written, without the dashes before it."""
+    return key.replace("_", "-")
+
+
+def in_toml(key: str, value: Any) -> str:
+    """Return a setting as a file has it, for messages."""
+    text = f"[{key}]" if isinstance(value, dict) else f"{key} = {value!r}"
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -33,10 +33,9 @@ def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make
             "not all is written",
         ),
         (outside.build, "riskrank.shown.escapes.for_ci_log", lambda text, *_: text, "a command to"),
-        (outside.shared, "riskrank.cli.config_file.distrusted", lambda _: None, "somebody else's file"),
         (
-            outside.shared,
-            "riskrank.cli.config_file.refuse_reaching_out",
+            outside.found_configuration,
+            "riskrank.cli.config.refuse_reaching_out",
             lambda *_: None,
             "a found file reaches out",
         ),
