@@ -3,7 +3,6 @@
 import dataclasses
 import os.path
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any
 
 from typer.core import TyperCommand, TyperOption
@@ -21,7 +20,6 @@ from riskrank.cli.config_file import (
     section_name,
 )
 from riskrank.cli.environment import require_threads
-from riskrank.cli.outputs import none_stale
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
 # Options about the configuration itself, or for one call only.
@@ -52,16 +50,6 @@ class ConfiguredCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given, with defaults from the configuration."""
-        with none_stale(ctx, partial(self._on_the_line, ctx, [*args])):
-            return self._parse(ctx, args)
-
-    def _on_the_line(self, ctx: Any, args: list[str]) -> Mapping[str, Any]:
-        """What was given beside an error; words that are no option's may be files to read."""
-        ctx.ignore_unknown_options = True
-        given, rest, _ = self.make_parser(ctx).parse_args(args=args)
-        return {**given, "scores": [*(given.get("scores") or ()), *rest]}
-
-    def _parse(self, ctx: Any, args: list[str]) -> list[str]:
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         shown = given.get("help") or given.get("help_all")
         if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
@@ -80,11 +68,6 @@ class ConfiguredCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        with none_stale(ctx, lambda: ctx.params):
-            return self._invoke(ctx)
-
-    def _invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
         path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if ctx.obj is not None:

@@ -1,16 +1,13 @@
-"""Files a run writes: what it was asked to draw, none over a file it reads, no answer of an earlier run."""
+"""Files a run writes: what it was asked to draw, and none over a file it reads."""
 
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from riskrank.errors import UsageError, option
 
@@ -131,46 +128,3 @@ def _kind(file: str) -> str:
             hint="name it .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
         )
     return kinds[suffix]
-
-
-# Commands whose answer others wait for.
-_ANSWER = ("gate", "trend")
-_OUTPUTS = ("output", "plot")
-
-
-@contextmanager
-def none_stale(context: Any, given: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
-    """Take away what an earlier run wrote, if this one writes nothing; other files that are named stay.
-
-    Parameters
-    ----------
-    context : typer.Context
-    given : callable
-        Values by the names of their options; what it raises says that they are not known, and all stays.
-    """
-    try:
-        yield
-    except (typer.Exit, SystemExit):  # help was shown
-        raise
-    except BaseException:
-        if context.info_name in _ANSWER and not context.meta.get("riskrank.written"):
-            _remove(given)
-        raise
-
-
-def _remove(given: Callable[[], Mapping[str, Any]]) -> None:
-    from riskrank.scores.files.paths import named_files
-    from riskrank.shown.files import remove
-
-    with suppress(Exception):  # the error that is under way is the one to tell
-        values = given()
-        files = [*(values.get("output") or ())]
-        for text in values.get("plot") or ():
-            with suppress(UsageError):
-                files.append(parts_of(text)[1])
-        read = [_texts(value) for name, value in values.items() if name not in _OUTPUTS]
-        remove(files, named_files(text for texts in read for text in texts))
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in (value if isinstance(value, list | tuple) else [value]) if isinstance(one, str)]

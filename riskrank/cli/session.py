@@ -196,7 +196,6 @@ class Session:
         # What is written is written, and an interrupt would say that nothing is.
         stdout, settled = self.environment.stdout, settle_interrupts
         write_all(self._rendered(document), stdout, files, ready=begin, settled=settled)
-        self.call.context.meta["riskrank.written"] = True
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

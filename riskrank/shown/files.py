@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -118,35 +117,6 @@ def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
 
 
 _STANDARD = {"/dev/stdin": "standard input"}
-
-# How answers of gates and trends begin, in the formats that a CI job reads: as no table of scores does.
-_ANSWER = re.compile(
-    rb"""\{\s*"schema":\s"riskrank/(gate|trend)
-    |\{"claim":\s"[\w-]+",\s"new":\s|\{"run":\s"[^"]*",\s"metric":\s"[^"]*",\s"model":\s"[^"]*",\s"mean":
-    |claim,new,old,metric,group,|run,metric,model,mean,low,
-    |\*\*Verdict:\*\*\s|<!--\sriskrank\s|\sVerdict:\s|%\s\\usepackage\{booktabs,.{0,400}\\textbf\{Verdict:\}
-    |(<\?xml[^>]*>\s*)?<testsuites>\s*<testsuite\sname="riskrank\s(gate|trend)"
-    |<!DOCTYPE\shtml>.{0,90}<meta\shttp-equiv="Content-Security-Policy"
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-# A look that a later one continues is no mere answer: what was seen so far would be lost.
-_LOOK = re.compile(rb'"looks":\s*\{')
-_MOST_LOOKED_AT = 1 << 20
-
-
-def remove(files: Iterable[str], kept: Iterable[str]) -> None:
-    """Remove answers of gates and trends, but for some that are kept; nothing else, whoever names it."""
-    stay = [*map(Path, kept)]
-    for path in map(Path, files):
-        with contextlib.suppress(OSError, ValueError, UsageError):
-            if path.is_file() and not path.is_symlink() and not any(map(partial(_same, path), stay)):
-                refuse_foreign_links(path)
-                with path.open("rb") as file:
-                    begins = file.read(_MOST_LOOKED_AT)
-                if _ANSWER.match(begins) and not _LOOK.search(begins):
-                    path.unlink()
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -70,10 +70,3 @@ def test_github_is_told(run, weeks, tmp_path):
         told = f"::{level} title=riskrank trend::fail: bot is shown worse on acc in run12"
         assert (outcome.status, outcome.stderr.startswith(told)) == (status, True)
     assert summary.read_text().count("**Verdict:** bot is shown worse on acc") == 2
-
-
-def test_a_refused_run_leaves_no_answer_of_an_earlier_one(run, weeks, tmp_path):
-    old = tmp_path / "old.json"
-    assert run("trend", weeks, "--output", old).status == 0
-    assert run("trend", weeks, "--baseline", "nowhere", "--output", old).status == 2
-    assert not old.exists()
