@@ -400,7 +400,6 @@ COMMANDS = (
         papers=(
             Paper("gate", "gate.document:GateDocument", "gate.screen.first", "gate.figures"),
             Paper("gate-samples", "gate.each_sample:SampleDocument", "gate.screen.samples"),
-            Paper("gate-confirm", "gate.ledger:ConfirmDocument", "gate.screen.samples:confirm_view"),
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.

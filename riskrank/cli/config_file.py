@@ -16,7 +16,7 @@ OWN, SHARED = "riskrank.toml", "pyproject.toml"
 # No configuration a person wrote is larger; a pipe or a device would never end.
 MOST_BYTES = 1 << 18
 
-WRITES = ("output", "plot", "dot", "bless", "continues", "confirm")
+WRITES = ("output", "plot", "dot", "bless", "continues")
 READS = ("baseline", "anchor", "price")
 ONLY_NAMED = (*WRITES, *READS, "sql", "executor", "yes", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -81,7 +81,7 @@ class Session:
     def _files(self) -> dict[str, list[str]]:
         """Files that are written, by the option that names them."""
         values = self.call.values
-        own = {name: [values[name]] for name in ("dot", "bless", "confirm") if values.get(name)}
+        own = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
         return {**own, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
 
     def _named(self) -> list[str]:
@@ -95,16 +95,12 @@ class Session:
         return named_files(filter(None, (*self.scores, *given)))
 
     def _renewed(self) -> dict[str, list[str]]:
-        """Files that are read, and what may replace each: a baseline blessed anew, a look, a ledger."""
+        """Files that are read, and what may replace each: a baseline blessed anew, a look."""
         from riskrank.scores.files.paths import named_files
 
         values = self.call.values
         looks = [file for file, kind in zip(self.output.output, self.formats, strict=False) if kind == "json"]
-        by: dict[str, list[str]] = {
-            "baseline": [str(values.get("bless"))],
-            "continues": looks,
-            "confirm": [str(values.get("confirm"))],
-        }
+        by: dict[str, list[str]] = {"baseline": [str(values.get("bless"))], "continues": looks}
         given = {name: [str(values[name])] for name in by if values.get(name)}
         given |= {"baseline": named_files(given.get("baseline", ()))}
         return {file: by[name] for name, files in given.items() for file in files}
@@ -169,14 +165,8 @@ class Session:
         bar = progress_bar(label, stream, shown=shown)
         return bar if shown or self.output.quiet else watched(label, self.say)
 
-    def finish(
-        self,
-        document: Document,
-        ready: Callable[[], None] | None = None,
-        *,
-        beside: Mapping[str, bytes] | None = None,
-    ) -> None:
-        """Render the result and write it, with files beside it, all or none, after what is to be ready."""
+    def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
+        """Render the result and write it, with files beside it, all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.scores.table.shapes.reading import READ, kind_of
         from riskrank.shown.files import write_all
@@ -187,15 +177,9 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
         self.check_opened()
-
-        def begin() -> None:
-            begin_writing()
-            if ready is not None:
-                ready()
-
         # What is written is written, and an interrupt would say that nothing is.
         stdout, settled = self.environment.stdout, settle_interrupts
-        write_all(self._rendered(document), stdout, files, ready=begin, settled=settled)
+        write_all(self._rendered(document), stdout, files, ready=begin_writing, settled=settled)
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from riskrank.errors import UsageError
 
@@ -95,25 +95,19 @@ def tidying_up() -> Iterator[Callable[[], None]]:
             undisturbed = True
             raise KeyboardInterrupt
 
-    before = dict[int, Any]()
+    handled = []
     if threading.current_thread() is threading.main_thread():  # no other may handle signals
-        before = {int(number): signal.getsignal(number) for number in _ENDINGS}
-    before = {number: one for number, one in before.items() if one is signal.SIG_DFL or _is_of_a_block(one)}
+        handled = [number for number in _ENDINGS if signal.getsignal(number) is signal.SIG_DFL]
     try:
-        for number in before:
+        for number in handled:
             signal.signal(number, unwind)
         yield finishing
     finally:
         undisturbed = True
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
         if caught:
             os.kill(os.getpid(), caught[0])
-
-
-def _is_of_a_block(handler: Any) -> bool:
-    """Whether a handler is that of a block around this one, which comes to its end after it."""
-    return getattr(handler, "__module__", "") == __name__
 
 
 # What a file that is replaced passes on: who may read and write it, never the right to run as its owner.

@@ -105,30 +105,6 @@ def test_a_gate_that_fails_writes_its_files_and_one_that_is_refused_writes_none(
     assert all(file.exists() for file in files), "a gate that fails says why"
 
 
-def test_a_question_whose_answer_cannot_be_handed_out_is_not_asked(run, runs, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = ("gate", runs, "--better", "down:old", "--confirm", "ledger.json")
-    assert run(*asked, "--plot", "p.svg").status == 2
-    assert not (tmp_path / "ledger.json").exists()
-
-
-@pytest.mark.parametrize("there", [True, False])
-@pytest.mark.parametrize("other", ["ledger.json", "./ledger.json", "link.json", "hard.json"])
-def test_a_result_does_not_go_over_a_ledger(refused, run, runs, tmp_path, other, there, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = ("gate", runs, "--better", "down:old", "--confirm", "ledger.json")
-    if there:
-        assert run(*asked).status == 4
-        (tmp_path / "hard.json").hardlink_to("ledger.json")
-    elif other == "hard.json":
-        return
-    (tmp_path / "link.json").symlink_to("ledger.json")
-    before = (tmp_path / "ledger.json").read_bytes() if there else None
-    assert "one file" in refused(*asked, "-o", other)[0]
-    assert ((tmp_path / "ledger.json").read_bytes() if there else None) == before
-    assert there or not (tmp_path / "ledger.json").exists()
-
-
 @pytest.mark.parametrize(("worse", "better", "chance"), [(38, 32, True), (30, 2, False)])
 def test_a_comment_begins_with_the_cases(run, write, worse, better, chance):
     old = [1.0] * worse + [0.0] * better + [1.0] * 300

@@ -94,6 +94,16 @@ def test_an_old_file_keeps_its_mode_and_is_replaced_at_once(run, table, tmp_path
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]
 
 
+@pytest.mark.parametrize("other", ["r.json", "./r.json", "link.json", "hard.json"])
+def test_two_results_that_go_to_one_file_are_refused(refused, table, tmp_path, other, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.json").write_text("old")
+    (tmp_path / "hard.json").hardlink_to("r.json")
+    (tmp_path / "link.json").symlink_to("r.json")
+    assert "one file" in refused("check", table, "-o", "r.json", "-o", other)[0]
+    assert (tmp_path / "r.json").read_text() == "old"
+
+
 def test_a_link_is_replaced_and_what_it_leads_to_is_not(run, table, tmp_path):
     target = tmp_path / "target.json"
     target.write_text("old")

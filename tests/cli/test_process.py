@@ -341,27 +341,6 @@ main()
 
 
 @LINUX
-def test_a_signal_while_a_question_is_asked_leaves_no_lock(start, table, tmp_path):
-    code = """
-import os, signal, time
-from riskrank.__main__ import main
-import riskrank.studies.gate.ledger as module
-
-def asking(*args):
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(60)
-
-module.Ledger = asking
-main()
-"""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    words = ("--higher", "*", "--better", "A:B", "--confirm", folder / "l.json")
-    assert finish(start("gate", table, *words, code=code))[0] == -signal.SIGTERM
-    assert list(folder.iterdir()) == []
-
-
-@LINUX
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_writing_leaves_no_temporary_file(start, table, tmp_path, number):
     folder = tmp_path / "out"

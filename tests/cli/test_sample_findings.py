@@ -155,14 +155,6 @@ def test_the_cheapest_model_rests_on_the_samples_of_its_claims(run, write, unequ
     assert {found[kind]["sentence"][1:-1] for kind in ("few", "worth")} <= {line[1:] for line in warnings}
 
 
-@pytest.mark.parametrize("pair", ["a:b", "b:a"])
-def test_a_held_out_table_tells_its_size_and_no_score(run, unequal, quick, pair, tmp_path):
-    asked = ("--better", pair, "--metric", "acc", "--confirm", tmp_path / "l.json", "--cluster", "user")
-    found, warnings = limits(run, "gate", unequal[0], *asked, *quick, pairs=())
-    assert set(found) == set(OF_SIZES)
-    assert warnings == []
-
-
 def test_costs_per_success_are_of_samples(run, unequal, write):
     frame = pl.read_csv(unequal[0]).select("model", "sample", "user", usd=pl.col("acc").abs() + 1)
     path = write("costs.csv", frame.with_columns(passed=pl.col("sample") % 2))

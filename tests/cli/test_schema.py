@@ -21,7 +21,6 @@ LINES = {
     "portfolio": "portfolio draws.csv --repeats draws",
     "power": "power normal:2,1 normal:0,1 --sizes 20 --simulations 3 --resamples 40",
     "power-noise": "power noise.csv --noise wording --pair A:B",
-    "gate-confirm": "gate draws.csv --repeats draws --better A:B --confirm ledger.json",
     "check": "check broken.csv",
     "convert-verdicts": "convert verdicts v.csv",
     "convert": "convert openai-evals e.jsonl",

@@ -1,6 +1,5 @@
 """``riskrank gate``: its exit status is its answer, and CI servers are told."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
@@ -17,12 +16,10 @@ from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.blessing import blessed, read_only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import write_all
-from riskrank.shown.staging import tidying_up
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
-from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
@@ -48,24 +45,19 @@ def run(call: Call) -> None:
     end(_decided(session, bless), session.environment)
 
 
-def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument | ConfirmDocument:
+def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument:
     """Read, decide, and hand the result out."""
     call = session.call
     settings = settled(call)
-    for name in ("each_sample", "confirm"):
-        if bless is not None and getattr(settings, name) is not None:
-            contradict(option("bless", bless), option(name, getattr(settings, name)))
+    if bless is not None and settings.each_sample is not None:
+        contradict(option("bless", bless), option("each_sample", settings.each_sample))
     with session.runtime() as runtime:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
         scores = read_selected(call.scores, reading, stdin, baseline=settings.baseline)
         tables = metrics_apart(scores, wanted=partial(wanted_metrics, settings))
         for table in tables:
             session.require_room(table)
-        # A question that a signal ends leaves no lock on the ledger.
-        with nullcontext() if settings.confirm is None else tidying_up():
-            document = gate(tables, settings, runtime, session.finish)
-    if isinstance(document, ConfirmDocument):
-        return document
+        document = gate(tables, settings, runtime)
     if bless is None or not isinstance(document, GateDocument):
         session.finish(document)
     else:

@@ -106,12 +106,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
         metavar="FILE",
     )
-    confirm: str | None = rare(
-        "A ledger of questions to a held-out table: this one is counted, at a smaller level each time, and "
-        "nothing is told but its answer.",
-        metavar="LEDGER",
-        against=("anytime", "cases", "each_sample", "cheapest", "inconclusive"),
-    )
     anytime: bool = switch(
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples."
     )

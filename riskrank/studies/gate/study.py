@@ -24,7 +24,6 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
-from riskrank.studies.gate.ledger import ConfirmDocument, HandOut, confirm
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, overall
@@ -42,8 +41,7 @@ def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings,
     runtime: Runtime = HERE,
-    hand_out: HandOut | None = None,
-) -> GateDocument | SampleDocument | ConfirmDocument:
+) -> GateDocument | SampleDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
@@ -52,13 +50,11 @@ def gate(
         Several where metrics were scored on samples of their own, all of the same models.
     settings : ClaimSettings
     runtime : Runtime, optional
-    hand_out : callable, optional
-        Hands out the answer to a question to a held-out table, and counts it.
 
     Returns
     -------
-    GateDocument, SampleDocument or ConfirmDocument
-        The second of a claim on every sample, the third of a question to a held-out table.
+    GateDocument or SampleDocument
+        The second of a claim on every sample.
 
     Raises
     ------
@@ -81,9 +77,7 @@ def gate(
     names = [metric.name for metric in metrics]
     used = wanted_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
-    if settings.confirm is None:
-        return _decided(given, tables, settings, runtime)
-    return confirm(given, settings, used, lambda asked: _decided(given, tables, asked, runtime), hand_out)
+    return _decided(given, tables, settings, runtime)
 
 
 def _decided(

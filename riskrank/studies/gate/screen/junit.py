@@ -13,7 +13,6 @@ from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import told
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
-from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import row_sentence
 
@@ -56,12 +55,12 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
                 yield from (f"  {line}" for line in told(case, row.new, row.old))
 
 
-def suite_of_samples(document: SampleDocument | ConfirmDocument) -> Suite:
-    """A test case a sample, or a question."""
+def suite_of_samples(document: SampleDocument) -> Suite:
+    """A test case a sample."""
     cases = [
         TestCase(
             kind_of(row.verdict, document.inconclusive),
-            f"riskrank.gate.{'each-sample' if isinstance(document, SampleDocument) else 'confirm'}",
+            "riskrank.gate.each-sample",
             row.name,
             row.sentence,
             row.verdict,

@@ -1,4 +1,4 @@
-"""A gate on every sample, those that do not pass first; and the answer to a question to a held-out table."""
+"""A gate on every sample, those that do not pass first."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ from riskrank.shown import numbers
 from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often, to_decide
-from riskrank.studies.gate.ledger import ConfirmDocument
 from riskrank.studies.gate.screen.first import GRAVITY, STYLES
 from riskrank.studies.gate.verdicts import INCONCLUSIVE
 from riskrank.studies.wording import span
@@ -63,14 +62,3 @@ def _to_do(document: SampleDocument) -> list[Line]:
         return []
     text = to_decide(document.rows, document.always, document.inconclusive)
     return [Line(f"{text}.", "To decide:", "yellow")]
-
-
-def confirm_view(document: ConfirmDocument) -> list[Section]:
-    """One line."""
-    columns: list[OfRow | None] = [
-        (Column("answer", "left"), lambda row: Cell(row.verdict.upper(), STYLES[row.verdict])),
-        (Column("question"), lambda row: str(row.question)),
-        (Column("level"), lambda row: f"{row.level:.2g}"),
-        (Column("claim", "left"), lambda row: row.claim),
-    ]
-    return [by_row("Asked of the held-out table", columns, document.rows)]
