@@ -14,9 +14,6 @@ from riskrank.errors import UsageError, listing, option
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
 
-# Options that have another name now.
-RENAMED = {"metrics": "metrics_file"}
-
 # Rules only a person can decide about an export.
 RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
 

@@ -10,7 +10,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from riskrank.asked.reading import RENAMED
 from riskrank.cli.environment import Environment, too_many_open
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
@@ -145,9 +144,6 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[str]:
     """Options, choices or commands close to the one that was not understood."""
-    renamed = RENAMED.get((getattr(error, "option_name", None) or "").lstrip("-"))
-    if renamed is not None:
-        return [f"--{renamed.replace('_', '-')}"]
     possible = getattr(error, "possibilities", None)
     if possible:
         name = str(getattr(error, "option_name", "")).lstrip("-")  # dashes are alike in all

@@ -7,7 +7,6 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperOption
 
-from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import (
     OWN,
     SHARED,
@@ -188,9 +187,7 @@ def _refuse_unknown(key: str, value: Any, known: Iterable[str], path: str, secti
     raise InputError(
         f"{path}: {what} is not {options}",
         found=in_toml(key, value),
-        hint=f"did you mean {RENAMED[key].replace('_', '-')}?"
-        if key in RENAMED
-        else did_you_mean(
+        hint=did_you_mean(
             dashed(key), known, otherwise=f"riskrank {section or 'COMMAND'} --help lists the options"
         ),
     )

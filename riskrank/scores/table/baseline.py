@@ -259,7 +259,7 @@ def _told(data: bytes) -> tuple[Baseline, str] | None:
     """What the metadata say, and the digest of the scores; None if they say nothing of the kind."""
     try:
         found = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
-        if found["schema"] != SCHEMA or not str(found["schema_version"]).startswith("1."):
+        if (found["schema"], found["schema_version"]) != (SCHEMA, SCHEMA_VERSION):
             return None
         specs = {
             str(name): spec_of(SCHEMA, str(name), {key: one[key] for key in _TOLD if one[key] is not None})
