@@ -36,7 +36,7 @@ ROWS = 4
 MADE = []
 # Of tests of what is no answer of a study, or of what is computed for several of them.
 OTHERS = re.compile(
-    "bad_input|ci_logs|completion|help|hostile_.*|limits|output_files|pipes_and_devices|refusals|short_writes|"
+    "bad_input|ci_logs|help|hostile_.*|limits|output_files|pipes_and_devices|refusals|short_writes|"
     "skill|surroundings|"
     # Of the engine: orders of equal cost, and eigenvectors of either sign.
     "a_second_cost_is_kept|unequal_runs_against_the_.*"

@@ -14,7 +14,6 @@ from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
 from riskrank.asked.values import split_names
-from riskrank.cli.completion import completion_of
 from riskrank.errors import spell
 
 
@@ -119,7 +118,6 @@ def _annotation(one: Option, row: Command) -> Any:
             help=" ".join(note for note in notes if note),
             show_default=not asking.unset,
             hidden=one.name in row.refused,
-            autocompletion=completion_of(row.name, one.name),
             rich_help_panel=one.panel,
         ),
     ]

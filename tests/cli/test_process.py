@@ -86,6 +86,19 @@ def test_help_and_version(start, run, capsys):
     assert capsys.readouterr().out == f"riskrank {__version__}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("ran", {"rank"}), ("rank --cor", {"--correction"}), ("rank --order ", {"1", "2", "both"})],
+)
+def test_a_shell_completes_commands_options_and_choices(start, words, offered):
+    code = "import sys; sys.argv[0] = 'riskrank'; from riskrank.__main__ import main; main()"
+    line = ["riskrank", *words.split(" ")]
+    variables = {"COMP_WORDS": "\n".join(line), "COMP_CWORD": str(len(line) - 1)}
+    process = start(code=code, variables=variables | {"_RISKRANK_COMPLETE": "complete_bash"})
+    _, stdout, stderr = finish(process)
+    assert (set(stdout.split()), stderr) == (offered, "")
+
+
 def children(pid: int) -> list[int]:
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
