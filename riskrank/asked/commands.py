@@ -370,7 +370,6 @@ COMMANDS = (
         refuses="power.study:claim_of",
         papers=(
             Paper("power", "power.study:PowerDocument", "power.screen.first", "power.figures"),
-            Paper("power-anytime", "power.anytime:AnytimePowerDocument", "power.screen.first:anytime_view"),
             Paper("power-noise", "power.noise:NoisePlanDocument", "power.screen.first:noise_view"),
             Paper("power-labels", "power.labels:LabelsDocument", "power.screen.first:labels_view"),
         ),

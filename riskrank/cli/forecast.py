@@ -194,7 +194,7 @@ def _cheaper(label: str) -> str:
         f"pairs, {option('pair', 'BETTER:WORSE')} takes less",
         "comparing": f"fewer {option('models')} or {option('no_test', True)} takes less",
     }
-    drawn = ("resampling tasks", "testing tables", "simulating")
+    drawn = ("resampling tasks", "testing tables")
     ways |= dict.fromkeys(drawn, f"fewer {option('simulations')} take less")
     way = ways.get(label.partition(" at ")[0])
     return f"; {way}" if way else ""

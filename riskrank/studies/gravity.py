@@ -14,7 +14,7 @@ _GRAVITY = (
     "judge-alone; judge-worth; by-task; other-scope; gain; best-macro-mean; metric-decides; more-often "
     "more-often-but-worse-tail more-often-but-milder; mean; better-elsewhere; tail tail-of-the-first "
     "untested-tail; first-without; first-by-metrics; why-chosen; counted-as; visible; scores-failed; "
-    "endless-samples; possible-sizes; floor; single-look"
+    "endless-samples; possible-sizes; floor"
 )
 _PLACES = {kind: at for at, level in enumerate(_GRAVITY.split(";")) for kind in level.split()}
 

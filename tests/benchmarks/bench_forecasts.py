@@ -47,7 +47,6 @@ FORESEEN = [
     (None, [*ERRORS, "--threshold", "0.25", "--simulations", "200"]),
     (None, ["power", "normal:0.5,2", "normal:0,1", "--simulations", "1000"]),
     (None, ["power", *COINS]),
-    (None, ["power", *COINS[:2], "--anytime", "--simulations", "4000"]),
     (None, ["power", *JUDGED, "--higher", "people,judge", "--pair", "tuned:wordy"]),
     (SEVEN, ["power", "--simulations", "400"]),
     (LARGE, ["power"]),

@@ -32,7 +32,7 @@ MADE = {
     "gate": lambda: rr.gate(TABLE, **OPTIONS, jobs=1, better=["a:b", "b:a"], resamples=100),
     "anytime": lambda: rr.gate(TABLE | {"q": BOUNDED}, **OPTIONS, metric=["q"], better="a:b", anytime=True),
     "power": lambda: rr.power(TABLE, **OPTIONS, jobs=1, metric=["q"], simulations=5, variance="clt"),
-    "plan": lambda: rr.power("a=bernoulli:0.9", "b=bernoulli:0.5", anytime=True, simulations=20),
+    "plan": lambda: rr.power("a=bernoulli:0.9", "b=bernoulli:0.5", simulations=5, variance="clt"),
     "diff": lambda: rr.diff(TABLE, **OPTIONS, pair="a:b"),
 }
 

@@ -12,7 +12,7 @@ from riskrank.errors import UsageError, did_you_mean, listing
 
 @dataclass(frozen=True)
 class DistributionKind:
-    """A family of distributions: its parameters, their defaults and how to draw.
+    """A family of distributions: its parameters, their defaults and its quantiles.
 
     Attributes
     ----------
@@ -22,20 +22,14 @@ class DistributionKind:
         Defaults of the last parameters; the others must be given.
     most : mapping of str to float
         Parameters that must be above 0, and the most each may be.
-    draw : callable
-        ``draw(rng, n, *parameters)``.
     quantile : callable
         ``quantile(u, *parameters)`` of probabilities u.
-    bounds : callable, optional
-        ``bounds(*parameters)``: the least and the largest value; None where there are none.
     """
 
     parameters: tuple[str, ...]
     defaults: tuple[float, ...]
     most: Mapping[str, float]
-    draw: Callable[..., np.ndarray]
     quantile: Callable[..., np.ndarray]
-    bounds: Callable[..., tuple[float, float]] | None = None
 
 
 FAMILIES = {
@@ -43,7 +37,6 @@ FAMILIES = {
         ("mean", "sd"),
         (0.0, 1.0),
         {"sd": inf},
-        lambda rng, n, mean, sd: rng.normal(mean, sd, n),
         lambda u, mean, sd: mean + sd * ndtri(u),
     ),
     # [RAB] Fig. 7: X = exp(mu + sigma Z).
@@ -51,25 +44,20 @@ FAMILIES = {
         ("mu", "sigma"),
         (0.0, 1.0),
         {"sigma": inf},
-        lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n),
         lambda u, mu, sigma: np.exp(mu + sigma * ndtri(u)),
     ),
     "beta": DistributionKind(
         ("a", "b"),
         (),
         {"a": inf, "b": inf},
-        lambda rng, n, a, b: rng.beta(a, b, n),
         lambda u, a, b: betaincinv(a, b, u),
-        lambda a, b: (0.0, 1.0),
     ),
     # Passed or not.
     "bernoulli": DistributionKind(
         ("p",),
         (),
         {"p": 1.0},
-        lambda rng, n, p: (rng.random(n) < p).astype(float),
         lambda u, p: (np.asarray(u) > 1 - p).astype(float),
-        lambda p: (0.0, 1.0),
     ),
 }
 
@@ -91,16 +79,6 @@ class Distribution:
 
     def __str__(self) -> str:
         return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
-
-    def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """`size` independent draws, shape (size,)."""
-        return FAMILIES[self.name].draw(rng, size, *self.parameters)
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The least and the largest value; None where there are none."""
-        family = FAMILIES[self.name]
-        return None if family.bounds is None else family.bounds(*self.parameters)
 
     def quantile(self, probability: np.ndarray) -> np.ndarray:
         """The quantiles of probabilities inside (0, 1), of the same shape."""

@@ -16,11 +16,7 @@ _OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correct
 # What options are about that say nothing of some plans, what is lacking there, and what to ask for.
 _IDLE = {
     "cost": (f"levels of {option('noise')}", "no sources of noise", f"name them, {option('noise', 'COL')}"),
-    "margin": (
-        "a gate, and dominance has none",
-        f"neither {option('anytime', True)} nor {option('judge')}",
-        f"add {option('anytime', True)}",
-    ),
+    "margin": ("a gate, and dominance has none", f"no {option('judge')}", f"add {option('judge', 'METRIC')}"),
 }
 
 
@@ -82,14 +78,8 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         metavar="R",
         least=1,
     )
-    anytime: bool = rare(
-        f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
-        "distributions: better, or not worse by a margin.",
-        False,
-    )
     margin: float = rare(
-        f"With {option('anytime', True)} or {option('judge')}: the claim is not worse by so much, in the "
-        "place of better.",
+        f"With {option('judge')}: the claim is not worse by so much, in the place of better.",
         0.0,
         metavar="VALUE",
         least=0,
@@ -102,18 +92,6 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         example="judge=20",
         above=0,
     )
-    every: int = rare(
-        f"With {option('anytime', True)}: samples between two looks.",
-        50,
-        metavar="N",
-        least=1,
-        needs="anytime",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.anytime:
-            self.refuse_dominance(option("anytime", True))
 
     def refuse_dominance(self, asked: str) -> None:
         """Refuse what is asked of tests of dominance where a gate on means is planned.

@@ -48,7 +48,6 @@ def planned_pair(
     settings: PowerSettings,
     models: Sequence[str],
     asked: str,
-    of: str = "models",
     metrics: Sequence[MetricSpec] = (),
 ) -> tuple[int, int]:
     """The two models that one claim is planned about.
@@ -69,8 +68,8 @@ def planned_pair(
     if len(models) > 2:
         raise UsageError(
             f"{asked} one claim{' is planned' if asked.startswith('with') else ''}, about two models",
-            found=f"{len(models)} {of} and no {option('pair')}",
-            hint=f"name {'them' if of == 'models' else 'two of them'}: {option('pair', 'NEW:OLD')}",
+            found=f"{len(models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
         )
     return 0, 1
 

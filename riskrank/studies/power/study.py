@@ -20,7 +20,6 @@ from riskrank.studies.document import Document, Provenance, entries, of, rows_fr
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
@@ -82,7 +81,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
         }
 
 
-Planned = PowerDocument | AnytimePowerDocument | LabelsDocument | NoisePlanDocument
+Planned = PowerDocument | LabelsDocument | NoisePlanDocument
 
 
 def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -> Planned:
@@ -116,8 +115,6 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
     refuse_distributions(table, "power")
     if table.judged is not None:
         return labels_of_pilot(table, settings, runtime)
-    if settings.anytime:
-        return anytime_of_pilot(table, settings, runtime)
     settings.refuse_idle("margin")
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
@@ -144,7 +141,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
 
 def power_between(
     distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = HERE
-) -> Planned:
+) -> PowerDocument:
     """Say how often dominance between named distributions would be significant.
 
     Parameters
@@ -165,8 +162,6 @@ def power_between(
     """
     standard = vars(PortfolioSettings()) | vars(SuiteSettings())
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
-    if settings.anytime:
-        return anytime_between(distributions, settings, runtime)
     settings.refuse_idle("margin")
     claim, inference = claim_of(settings), inference_of(settings, runtime.jobs)
     models = tuple(distributions)

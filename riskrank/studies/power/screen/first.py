@@ -1,4 +1,4 @@
-"""Plans in words: power by sample size, when a gate stops, labels beside a judge, sources of noise."""
+"""Plans in words: power by sample size, labels beside a judge, sources of noise."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,7 @@ from riskrank.shown.means import CORRECTIONS
 from riskrank.shown.noise import shares_table
 from riskrank.shown.numbers import power_share
 from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row, headed
-from riskrank.studies.power.anytime import AnytimePowerDocument
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.planned import AS_TRUTH
@@ -111,31 +110,6 @@ _LABELS = (
     "samples are drawn from those with labels, the judge is corrected anew in each table, and the gate is "
     "decided by Student's t, with one sample more that speaks against it."
 )
-
-
-def anytime_view(document: AnytimePowerDocument) -> list[Section]:
-    """Shares of runs with an answer by size, and what was simulated."""
-    rows = document.rows
-    fails = any(row.failed for row in rows)
-    columns: list[OfRow | None] = [
-        (Column("samples"), lambda row: f"{row.size:,}"),
-        (Column("passed"), lambda row: power_share(row.passed)),
-        (Column("failed"), lambda row: power_share(row.failed)) if fails else None,
-    ]
-    stops, first = document.stops, rows[0]
-    found = stops.by_share(document.target)
-    share = f"{'Fewer than ' if found is None else ''}{100 * document.target:g} %"
-    by = f"{share} of runs have an answer by {found or stops.limit:,} samples."
-    given = "the distributions are taken as given and independent"
-    truth = given if document.metric is None else AS_TRUTH
-    return [
-        by_row(f"{first.title}: runs with an answer", columns, rows),
-        Line(by),
-        Line(
-            f"{stops.passed.size:,} runs, looked at every {document.every:,} samples up to {stops.limit:,} "
-            f"({option('every')}, {option('limit')}); {truth}."
-        ),
-    ]
 
 
 def noise_view(document: NoisePlanDocument) -> list[Section]:
