@@ -396,10 +396,7 @@ COMMANDS = (
         one family. Under GITHUB_ACTIONS the run is annotated and its summary written, too.""",
         settings="studies.gate.options:ClaimSettings",
         study="gate.study:gate",
-        papers=(
-            Paper("gate", "gate.document:GateDocument", "gate.screen.first", "gate.figures"),
-            Paper("gate-samples", "gate.each_sample:SampleDocument", "gate.screen.samples"),
-        ),
+        papers=(Paper("gate", "gate.document:GateDocument", "gate.screen.first", "gate.figures"),),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
         needs={"allow_constant": True} | _JUDGED | _CASES,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _SUITES = {
     "diff": "riskrank.studies.diff.screen.cases:suite",
     "gate": "riskrank.studies.gate.screen.junit:suite",
-    "gate-samples": "riskrank.studies.gate.screen.junit:suite_of_samples",
     "trend": "riskrank.studies.trend.screen.junit:suite",
 }
 

@@ -185,13 +185,6 @@ def test_inputs_that_are_no_words_end_the_step(project, action):
     assert "status" not in said(project)
 
 
-def test_the_action_takes_a_claim_on_every_sample(project, action):
-    lines = (f"{model},s{at},acc,1" for model in ("new", "old") for at in range(30) for _ in range(9))
-    (project / "runs.csv").write_text("\n".join(["model,sample,metric,score", *lines]))
-    done = action("- id: gate", SCORES="runs.csv", GATE="--each-sample 0.1 --repeats draws")
-    assert said(project)["status"] == "0", done.stderr
-
-
 def test_a_checkout_does_not_loosen_its_own_gate(project, action):
     """Neither its configuration nor modules that are called like ours, or like Python's, have a say."""
     (project / "riskrank.toml").write_text('inconclusive = "pass"\nalpha = 0.9\n')

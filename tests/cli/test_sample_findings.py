@@ -174,14 +174,9 @@ def test_of_several_sources_of_noise_items_are_what_is_rare(run, write):
     )
 
 
-def test_folds_and_each_of_its_samples_are_nothing_drawn(run, write):
+def test_folds_are_nothing_drawn(run, write):
     rng = np.random.default_rng(4)
     folds = [("ab"[model], fold, rng.normal() + model) for model in range(2) for fold in range(10)]
     frame = pl.DataFrame(folds, schema=["model", "sample", "acc"], orient="row")
     found, _ = limits(run, "rank", write("folds.csv", frame), "--folds", "10")
-    assert found == {}
-    runs = [(model, item, run_, 1) for model in "ab" for item in range(12) for run_ in range(5)]
-    frame = pl.DataFrame(runs, schema=["model", "sample", "run", "acc"], orient="row")
-    asked = ("--each-sample", "0.3", "--repeats", "draws")
-    found, _ = limits(run, "gate", write("runs.csv", frame), *asked, pairs=())
     assert found == {}

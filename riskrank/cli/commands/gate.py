@@ -19,7 +19,6 @@ from riskrank.shown.files import write_all
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claimed import wanted_metrics
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
@@ -45,12 +44,10 @@ def run(call: Call) -> None:
     end(_decided(session, bless), session.environment)
 
 
-def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocument:
+def _decided(session: Session, bless: str | None) -> GateDocument:
     """Read, decide, and hand the result out."""
     call = session.call
     settings = settled(call)
-    if bless is not None and settings.each_sample is not None:
-        contradict(option("bless", bless), option("each_sample", settings.each_sample))
     with session.runtime() as runtime:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
         scores = read_selected(call.scores, reading, stdin, baseline=settings.baseline)
@@ -58,7 +55,7 @@ def _decided(session: Session, bless: str | None) -> GateDocument | SampleDocume
         for table in tables:
             session.require_room(table)
         document = gate(tables, settings, runtime)
-    if bless is None or not isinstance(document, GateDocument):
+    if bless is None:
         session.finish(document)
     else:
         _bless(session, document, scores, settings, bless)

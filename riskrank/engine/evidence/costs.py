@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.bisection import bisected
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.exact import bisected
 from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.types import Floats, Integers

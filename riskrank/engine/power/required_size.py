@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.evidence.exact import bisected, least_size
+from riskrank.engine.bisection import bisected, least_size
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.freedom import Behind, expanded_share, satterthwaite

@@ -9,10 +9,10 @@ from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import stated
+from riskrank.studies.findings import Finding, stated
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE
 from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claims_among
-from riskrank.studies.gate.findings import answered
+from riskrank.studies.gate.findings import SIDES
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with
 from riskrank.studies.gate.words import row_sentence
@@ -156,9 +156,10 @@ def _document(
     hint = f"score more samples, or widen {option('margin')} where that loss does not matter"
     failed = None if kind is None else kind(what, found=found, hint=hint)
     rows = [_of_candidate(row, choice.candidates) for row in rows]
-    models, said = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
-    chosen = [models.index(one) for one in (choice.model, choice.reference)]
-    answer = stated(models, answered(outcome, said, _figures(choice, rows), chosen))
+    models, sentence = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
+    chosen = tuple(models.index(model) for model in (choice.model, choice.reference))
+    finding = Finding("outcome", chosen, figures=_figures(choice, rows), answer=SIDES[outcome])
+    answer = stated(models, (finding, sentence))
     answer["findings"] += [one for one in quality.findings if one.kind in (*LIMITS, "same-distribution")]
     return replace(quality, rows=rows, outcome=outcome, failed=failed, choice=choice, **answer)
 

@@ -1,11 +1,11 @@
 """What a gate finds, the answer to all claims first, and how each kind of finding is said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import option
-from riskrank.studies.findings import Finding, Said, Sentences, same_distribution
+from riskrank.studies.findings import Finding, Sentences, same_distribution
 from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
 from riskrank.studies.gate.words import deciding_row, more_resamples, row_sentence, unit_of, what_decides
@@ -138,8 +138,3 @@ SENTENCES: Sentences[GateDocument] = Sentences(
     }
 )
 """How each kind of finding is said."""
-
-
-def answered(verdict: str, sentence: str, figures: Mapping[str, float], models: Sequence[int] = ()) -> Said:
-    """The answer of a gate that is no family of claims, with its sentence."""
-    return Finding(kind="outcome", models=tuple(models), figures=figures, answer=SIDES[verdict]), sentence

@@ -84,17 +84,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         below=inf,
         needs="cheapest",
     )
-    each_sample: float | None = rare(
-        "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
-        "and 1.",
-        metavar="SHARE",
-        example="0.9",
-        above=0,
-        below=1,
-        against=(
-            *("better", "not_worse", "on", "margin", "tier", "baseline", "anytime", "cases", "task_scale"),
-        ),
-    )
     most_failed: float = rare(
         "Share of calls without a score: from so much more than the old model's on the gate fails.",
         0.05,
@@ -138,7 +127,7 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))
-        if self.each_sample is None and not (self.cheapest or self.better or self.not_worse):
+        if not (self.cheapest or self.better or self.not_worse):
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -160,9 +149,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     @property
     def needs(self) -> dict[str, Any]:
-        """What it needs of the reading: a claim on samples is about each model by itself."""
+        """What it needs of the reading."""
         return {
-            "min_models": 2 if self.each_sample is None else 1,
             "texts": self.listed > 0,
             "grows": self.anytime,
             "compared": (*self.better, *self.not_worse),

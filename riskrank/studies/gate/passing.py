@@ -35,12 +35,6 @@ def refuse_merged(wanted: Sequence[Statistic], repeats: str) -> None:
         )
 
 
-def no_passes(asked: str, metric: str, hint: str) -> UsageError:
-    """What is said of scores that are not those of runs."""
-    found = f"scores of {metric} that are neither"
-    return UsageError(f"{asked} counts runs that pass, 1, or fail, 0", found=found, hint=hint)
-
-
 def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) -> ScoreColumn:
     """A column of a score a sample: the chance that all, or one, of k of its runs pass (method §10).
 
@@ -63,8 +57,11 @@ def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) ->
     kind, k = statistic.runs
     scores, best = column.scores, max(0.0, column.units.sign)
     if not all(np.all((values == 0) | (values == column.units.sign)) for values in scores.values):
-        hint = f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1"
-        raise no_passes(option("on", statistic.name), column.name, hint)
+        raise UsageError(
+            f"{option('on', statistic.name)} counts runs that pass, 1, or fail, 0",
+            found=f"scores of {column.name} that are neither",
+            hint=f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1",
+        )
     if scores.strata.several:
         raise UsageError(
             f"{option('on', statistic.name)} looks at single samples, and tasks weigh here",

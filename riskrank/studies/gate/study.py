@@ -20,7 +20,6 @@ from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metr
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.evidence import resamples_of
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
@@ -41,7 +40,7 @@ def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings,
     runtime: Runtime = HERE,
-) -> GateDocument | SampleDocument:
+) -> GateDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
@@ -53,8 +52,7 @@ def gate(
 
     Returns
     -------
-    GateDocument or SampleDocument
-        The second of a claim on every sample.
+    GateDocument
 
     Raises
     ------
@@ -69,9 +67,6 @@ def gate(
     _refuse_of_rows(given[0], settings)
     if settings.cheapest:
         return cheapest(given, settings, lambda one: gate(given, one, runtime))
-    if settings.each_sample is not None:
-        refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
-        return each_sample(given, settings)
     tables = [on_task_scale(one, settings) for one in given]
     metrics = tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
@@ -175,7 +170,7 @@ def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
         refuse_clusters(table, command=option("anytime", True), why=why, hint=hint)
     means = (MEAN, *(metric.name for metric in table.metrics))
     asked = [option("on", name) for name in settings.on if name not in means]
-    asked += [option(name) for name in ("anytime", "each_sample") if getattr(settings, name)]
+    asked += [option("anytime")] if settings.anytime else []
     if asked or table.groups is not None:
         refuse_distributions(table, (asked or [option("group_by")])[0])
 

@@ -144,7 +144,7 @@ def refuse_with_judge(table: ScoreTable, settings: Settings) -> None:
     asked = [option("variance", "clt")] if getattr(settings, "variance", "") == "clt" else []
     switches = ("paper_exact", "anytime", "gsd", "copa")
     asked += [option(name, True) for name in switches if getattr(settings, name, False)]
-    asked += [option(name) for name in ("stability", "cases", "each_sample") if getattr(settings, name, None)]
+    asked += [option(name) for name in ("stability", "cases") if getattr(settings, name, None)]
     asked += [
         option("on", text) for text in getattr(settings, "on", ()) if text.startswith(("pass^", "pass@"))
     ]

@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import pytest
 
-from riskrank.engine.evidence.exact import least_size
+from riskrank.engine.bisection import least_size
 from riskrank.engine.power.required_size import check_search, find_size
 from riskrank.errors import UsageError
 

@@ -18,8 +18,8 @@ from riskrank.studies.wording import blind_to, p_words, span
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
 _ROWS, _FEWER, _SHORT = 9, 5, 34
-GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
-STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
+_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+_STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
 def view(document: GateDocument) -> list[Section]:
@@ -49,7 +49,7 @@ def _listed(document: GateDocument, room: int) -> list[GateRow]:
         prices = {one.model: one.price for one in choice.candidates}
         rows = sorted(rows, key=lambda row: (row.new != choice.model, prices[row.new]))
     elif len(rows) > room:
-        rows = sorted(rows, key=lambda row: GRAVITY[row.verdict])
+        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])
     return rows[:room]
 
 
@@ -96,7 +96,7 @@ def _interval(row: GateRow) -> str:
 
 
 def _answer(row: GateRow) -> Cell:
-    return Cell("WAITS" if row.waits else row.verdict.upper(), STYLES[row.verdict])
+    return Cell("WAITS" if row.waits else row.verdict.upper(), _STYLES[row.verdict])
 
 
 def _common(rows: Sequence[GateRow]) -> bool:

@@ -1,4 +1,4 @@
-"""A gate as tests of a CI server: one a claim, or a sample.
+"""A gate as tests of a CI server: one a claim.
 
 A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
 and by default an error, so that no server takes it for a pass.
@@ -12,7 +12,6 @@ from riskrank.shown import numbers
 from riskrank.shown.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import told
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.words import row_sentence
 
@@ -53,21 +52,6 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
                 new, old = map(numbers.single_score, (case.new, case.old))
                 yield one_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
                 yield from (f"  {line}" for line in told(case, row.new, row.old))
-
-
-def suite_of_samples(document: SampleDocument) -> Suite:
-    """A test case a sample."""
-    cases = [
-        TestCase(
-            kind_of(row.verdict, document.inconclusive),
-            "riskrank.gate.each-sample",
-            row.name,
-            row.sentence,
-            row.verdict,
-        )
-        for row in document.rows
-    ]
-    return Suite("riskrank gate", cases)
 
 
 def kind_of(verdict: str, inconclusive: str | None) -> str:
