@@ -36,7 +36,6 @@ class OutputOptions(LookOptions):
     )
     csv_safe: bool = rare("CSV for a spreadsheet: no name becomes a formula.", False)
     color: str = rare("Colour of tables.", "auto", choices=("auto", "always", "never"))
-    ascii: bool = rare("Tables and their pictures in ASCII only.", False)
     quiet: bool = switch("No progress on stderr, and no warnings but of what is left out.", short="-q")
     yes: bool = rare("Begin also what seems to need more memory than there is.", False)
 

@@ -194,8 +194,7 @@ class Session:
 
         asked, shown = self.output, not self.output.output
         width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
-        its_own = getattr(self.environment.stdout, "encoding", None) if shown else None
-        encoding = "ascii" if asked.ascii else its_own or "utf-8"
+        encoding = (getattr(self.environment.stdout, "encoding", None) if shown else None) or "utf-8"
         how = {name: getattr(asked, name) for name in ("csv_safe", "explain")}
         results: list[tuple[str | None, bytes]] = []
         for file, kind in zip(asked.output or (None,), self.formats, strict=True):

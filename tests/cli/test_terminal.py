@@ -207,11 +207,7 @@ def test_pictures_on_a_terminal_with_room_for_them(run, table, quick, command):
     wide = run(command, table, *more, **room).stdout
     assert "●" in wide
     assert ("significantly better than" in wide) == (command == "rank")
-    plain = run(command, table, *more, "--ascii", **room).stdout
-    assert plain.isascii()
-    assert (
-        plain == run(command, table, *more, tty=True, variables={"COLUMNS": "200"}, encoding="ascii").stdout
-    )
+    assert run(command, table, *more, **room, encoding="ascii").stdout.isascii()
     narrow = run(command, table, *more, tty=True, variables={"COLUMNS": "80"}).stdout
     assert "●" not in narrow
     assert "●" not in run(command, table, *more).stdout
