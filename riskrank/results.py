@@ -131,17 +131,9 @@ class Result:
         """One JSON object a row."""
         return self._rendered("jsonl").decode("utf-8")
 
-    def to_csv(self, *, safe: bool = False) -> str:
-        """The rows as CSV, numbers unrounded.
-
-        Parameters
-        ----------
-        safe : bool
-            Whether it is for a spreadsheet, where a name must not become a formula.
-        """
-        from riskrank.shown.formats.data import to_csv
-
-        return to_csv(self.document, safe=safe)
+    def to_csv(self) -> str:
+        """The rows as CSV, numbers unrounded."""
+        return self._rendered("csv").decode("utf-8")
 
     def to_markdown(self) -> str:
         """Tables and words as Markdown."""

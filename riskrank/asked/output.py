@@ -34,7 +34,6 @@ class OutputOptions(LookOptions):
     plot: tuple[str, ...] = several(
         "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.", metavar="[PICTURE:]FILE"
     )
-    csv_safe: bool = rare("CSV for a spreadsheet: no name becomes a formula.", False)
     color: str = rare("Colour of tables.", "auto", choices=("auto", "always", "never"))
     quiet: bool = switch("No progress on stderr, and no warnings but of what is left out.", short="-q")
     yes: bool = rare("Begin also what seems to need more memory than there is.", False)

@@ -17,7 +17,7 @@ from riskrank.cli.environment import Environment, hush, import_matplotlib
 from riskrank.cli.forecast import replicates, require_memory, require_room, resident_memory, watched
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.outputs import begin, draw_plot, opened, wanted_plots
-from riskrank.errors import UsageError, one_line, spell
+from riskrank.errors import one_line, spell
 
 if TYPE_CHECKING:
     from riskrank.cli.environment import Move
@@ -52,12 +52,6 @@ class Session:
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
-        if output.csv_safe and "csv" not in self.formats:
-            raise UsageError(
-                "--csv-safe is about CSV, and nothing is written as CSV",
-                found=f"format {' and '.join(self.formats)}",
-                hint="add --format csv, or leave out --csv-safe",
-            )
         require_memory(self.scores)
         smaller = "select the rows and columns that count into a smaller file"
         self._require_room(resident_memory(self.scores), "reading these files", smaller)
@@ -195,10 +189,9 @@ class Session:
         asked, shown = self.output, not self.output.output
         width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
         encoding = (getattr(self.environment.stdout, "encoding", None) if shown else None) or "utf-8"
-        how = {name: getattr(asked, name) for name in ("csv_safe", "explain")}
         results: list[tuple[str | None, bytes]] = []
         for file, kind in zip(asked.output or (None,), self.formats, strict=True):
-            page = render(document, kind, encoding=encoding, width=width, color=color, **how)
+            page = render(document, kind, encoding=encoding, width=width, color=color, explain=asked.explain)
             logged = file is None or is_device(Path(file))
             results.append((file, self._for_log(page, kind, encoding) if logged else page))
         return results

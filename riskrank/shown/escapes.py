@@ -1,7 +1,7 @@
 """What text from a file may do to its reader: nothing. One function a destination, called at its last door.
 
 A name of a file, model or metric can hold what moves a cursor, turns the direction of the text around it,
-breaks a line, is a live link in Markdown or a formula in a spreadsheet.
+breaks a line, or is a live link in Markdown. Formulas: :mod:`riskrank.scores.files.formulas`.
 
 Who runs a build reads what its steps print, and obeys: ``::error::…`` at the beginning of a line, and
 ``##[command]``, ``##vso[…]`` or ``##teamcity[…]`` anywhere in it. GitLab's marks begin with a control
@@ -53,11 +53,6 @@ _REFERENCE = re.compile(
 _INVISIBLE_SPACE = "&#8203;"
 # What begins a heading, a list or a rule where it begins a paragraph.
 _BLOCK = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
-
-# What spreadsheets take for the beginning of a formula, also after white space.
-FORMULA = r"^\s*[=+\-@＝＋－＠]"
-_NUMBER = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
-_FORMULA, _IS_NUMBER = re.compile(FORMULA), re.compile(_NUMBER)
 
 
 def visible(text: str) -> str:
@@ -155,16 +150,6 @@ def for_json(document: str) -> str:
     Such marks can only stand in its strings, where the escape means the same.
     """
     return _UNSAFE_IN_JSON.sub(lambda mark: f"\\u{ord(mark[0]):04x}", document)
-
-
-def for_csv(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula, and no terminal for an order.
-
-    An apostrophe goes before what would begin a formula; numbers stay as they are.
-    """
-    text = visible(text)
-    formula = _FORMULA.match(text) and not _IS_NUMBER.match(text)
-    return "'" + text if formula else text
 
 
 def _unblocked(match: re.Match[str]) -> str:

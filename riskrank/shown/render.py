@@ -35,7 +35,6 @@ def render(
     encoding: str,
     width: int | None,
     color: bool,
-    csv_safe: bool = False,
     flags: bool = True,
     explain: bool = True,
 ) -> bytes:
@@ -51,8 +50,6 @@ def render(
         Of a table, for who shows it.
     width, color
         As in :func:`riskrank.shown.formats.terminal.to_terminal`.
-    csv_safe : bool
-        Whether CSV is for a spreadsheet, where a name must not become a formula.
     flags : bool
         Whether a person's formats name parameters as flags of the command line or as Python keywords.
     explain : bool
@@ -72,7 +69,7 @@ def render(
     if kind == "junit":
         return bytes(import_module("riskrank.shown.junit").junit(suite_of(document)))
     if kind == "csv":
-        return to_csv(document, safe=csv_safe).encode("utf-8")
+        return to_csv(document).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}
     return writers[kind](document).encode("utf-8")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 import numpy as np
 
 from riskrank.errors import RiskrankError, spell
+from riskrank.scores.files.formulas import Table, mark
 from riskrank.scores.table.gaps import tells_of_gone
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.shapes.reading import ALIKE, CHAPTER, FOLDERS, READ, kind_of
@@ -239,20 +240,19 @@ class Document(Generic[Row]):
         """All rows, field by field, as JSON and CSV write them."""
         return self.columns()
 
-    def in_frame(self) -> pl.DataFrame | None:
-        """The rows where they lie in a data frame already, as those of a converted export do."""
-        return None
-
     def frame(self) -> pl.DataFrame:
         """All rows as a data frame."""
         import polars
 
-        held = self.in_frame()
-        return polars.DataFrame(self.columns(), infer_schema_length=None) if held is None else held
+        return polars.DataFrame(self.columns(), infer_schema_length=None)
 
-    def matrix(self) -> dict[str, list[Any]] | None:
-        """The table that CSV has in place of the rows, where one was asked for."""
-        return None
+    def table(self) -> Table:
+        """The table that CSV has: the rows, or what was asked for in their place."""
+        return self.written()
+
+    def for_csv(self) -> Table:
+        """The table that CSV has, with formulas marked as text."""
+        return mark(self.table())
 
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance and the findings."""

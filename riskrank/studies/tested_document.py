@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
+from riskrank.scores.files.formulas import Table
 from riskrank.studies.document import Row
 from riskrank.studies.findings import Case, Finding, Sentences
 from riskrank.studies.groups.study import GroupedDocument
@@ -46,9 +47,9 @@ class TestedDocument(GroupedDocument[Row]):
     judged: JudgedChapter | None = None
     visible: Mapping[str, float] = field(default_factory=dict)
 
-    def matrix(self) -> dict[str, list[Any]] | None:
+    def table(self) -> Table:
         """The means of every model on every task, where they were asked for."""
-        return None if self.suite is None or not self.per_task else by_task(self.suite)
+        return super().table() if self.suite is None or not self.per_task else by_task(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
         """What could have been seen, the suite, the judge and the groups, where there are some."""

@@ -80,23 +80,23 @@ def test_errors_and_warnings(run, write):
     assert not acts(warned.stderr)
 
 
-def test_csv_for_a_spreadsheet(run, refused, hostile):
-    plain = run("mrm", hostile, "--per-metric", "--format", "csv", *COMMANDS["mrm"])
-    safe = run("mrm", hostile, "--per-metric", "--format", "csv", "--csv-safe", *COMMANDS["mrm"])
-    rows, kept = (list(csv.DictReader(io.StringIO(one.stdout))) for one in (safe, plain))
-    assert {row["metric"] for row in kept} == set(METRICS)
-    assert {row["metric"] for row in rows} == {"acc\\x9b31m\\x7f", "'=cmd|' /C calc'!A0\\u2028x"}
-    assert [row["value"] for row in rows] == [row["value"] for row in kept]
-    assert not acts(safe.stdout)
-    refused("rank", hostile, "--csv-safe", "--format", "json")
-
-
-def test_a_converted_table_for_a_spreadsheet(run, write):
+def test_no_name_in_csv_is_a_formula(run, hostile, write):
+    text = run("mrm", hostile, "--per-metric", "--format", "csv", *COMMANDS["mrm"]).stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {row["metric"] for row in rows} == {METRICS[0], f"'{METRICS[1]}"}
+    assert {row["model"] for row in rows} == set(MODELS)
     lines = "".join(f"{sample},=A,B,{'model_a' if sample % 2 else 'tie'}\n" for sample in range(20))
     made = write("v.csv", f"sample,model_a,model_b,verdict\n{lines}")
-    args = ("convert", "verdicts", made, "--format", "csv")
-    assert "\n=A," in run(*args).stdout
-    assert "\n'=A," in run(*args, "--csv-safe").stdout
+    assert "\n'=A," in run("convert", "verdicts", made, "--format", "csv").stdout
+
+
+def test_names_of_csv_come_back_as_they_were_given(run, write, make_scores, tmp_path):
+    names = ["=SUM(A1:A9)", "'=1", "-attention", "@org/model"]
+    table, folded = write("t.csv", make_scores(models=names, n=12)), tmp_path / "folded.csv"
+    found = run("rank", table, "--no-test", "--format", "json").document["meta"]["models"]
+    assert set(found) == {"=SUM(A1:A9)", "=1", "-attention", "@org/model"}
+    assert run("portfolio", table, "-o", folded).status == 0
+    assert run("rank", folded, "--no-test", "--format", "json").document["meta"]["models"] == found
 
 
 def test_json_lines_hold_the_names(run, hostile):

@@ -17,7 +17,6 @@ from riskrank.shown.escapes import (
     JOINT,
     apart,
     for_ci_log,
-    for_csv,
     for_html,
     for_json,
     for_log,
@@ -66,7 +65,6 @@ def test_nothing_acts_at_any_destination(text):
     assert harmless(for_markdown(text))
     assert harmless(for_markdown_code(text))
     assert harmless(for_html(text), keep="\n")
-    assert harmless(for_csv(text), keep="\n")
     written = for_json(json.dumps(text, ensure_ascii=False))
     assert harmless(written)
     assert json.loads(written) == text
@@ -187,17 +185,6 @@ def test_html_shows_text_as_it_is(text):
     tags, shown = _shown(f'<p title="{for_html(text)}">{for_html(text)}</p>')
     assert tags == ["p"]
     assert shown == visible(text)
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", " =1", "＝1", "-a"])
-def test_a_spreadsheet_sees_no_formula(text):
-    assert for_csv(text).startswith("'")
-    assert for_csv(text).endswith(visible(text))
-
-
-@pytest.mark.parametrize("text", ["-1.5", "+2e-3", ".5", "-.5E+10", "a=b", "", "gpt-4", "1=1"])
-def test_numbers_and_names_stay(text):
-    assert for_csv(text) == text
 
 
 def test_endless_names_are_cut_on_a_page_and_stay_apart():

@@ -11,6 +11,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.bounded import LONGEST_FIELD, endless
+from riskrank.scores.files.formulas import unmark, unmarked
 from riskrank.scores.files.limits import require_filled
 from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
@@ -52,7 +53,8 @@ class DelimitedSource(Source):
         try:
             with long_fields():
                 self._require_one_header()
-                self._name_columns(next(csv.reader([self._header()], delimiter=self._separator)))
+                names = next(csv.reader([self._header()], delimiter=self._separator))
+                self._name_columns([*map(unmarked, names)])
                 self._thousands = self._signs_of_thousands()
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
@@ -110,7 +112,7 @@ class DelimitedSource(Source):
             cells = frame[f"c{place}"] if place in places else None
             if cells is not None and is_grouped(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return pl.DataFrame({self.columns[place]: frame[f"c{place}"] for place in places})
+        return unmark(pl.DataFrame({self.columns[place]: frame[f"c{place}"] for place in places}))
 
     def _signs_of_thousands(self) -> dict[int, str]:
         """Columns whose numbers have signs between thousands by the first rows, and those signs."""

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from riskrank.errors import InputError, option, spell
-from riskrank.shown.escapes import for_csv, for_json
+from riskrank.shown.escapes import for_json
 from riskrank.studies.document import Document
 from riskrank.version import __version__
 
@@ -77,37 +77,19 @@ def _written(text: str) -> str:
     return for_json(text)
 
 
-def to_csv(document: Document, *, safe: bool = False) -> str:
+def to_csv(document: Document) -> str:
     """Write rows as CSV: unrounded numbers, empty for null, JSON for lists and objects.
 
-    Names stay what they are, so that another program finds them again; ``safe`` ones are for a spreadsheet,
-    which would run a cell that begins like a formula.
+    A name that a spreadsheet would run as a formula is marked as text; reading the file removes the mark.
     """
-    frame = document.in_frame()
-    if frame is not None:
-        return (_safe_frame(frame) if safe else frame).write_csv()
-    written = document.matrix() or document.written()
-    columns = list(map(_csv_column, written.values()))
-    if safe:
-        columns = [[for_csv(cell) if isinstance(cell, str) else cell for cell in cells] for cells in columns]
+    table = document.for_csv()
+    if not isinstance(table, dict):
+        return table.write_csv()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(written)
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerow(table)
+    writer.writerows(zip(*map(_csv_column, table.values()), strict=True))
     return text.getvalue()
-
-
-def _safe_frame(frame: Any) -> Any:
-    """Make a frame's names and texts safe: each distinct text once."""
-    import polars
-
-    safe = frame.rename(for_csv)
-    for name, kind in safe.schema.items():
-        if kind == polars.String:
-            texts = safe[name].unique().drop_nulls().to_list()
-            changed = {text: new for text in texts if (new := for_csv(text)) != text}
-            safe = safe.with_columns(polars.col(name).replace(changed)) if changed else safe
-    return safe
 
 
 def to_parquet(document: Document) -> bytes:

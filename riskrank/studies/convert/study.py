@@ -77,9 +77,11 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         """Columns of the table."""
         return tuple(self.rows.frame.columns)
 
-    def in_frame(self) -> pl.DataFrame:
+    def frame(self) -> pl.DataFrame:
         """The rows, which lie in a data frame."""
         return self.rows.frame
+
+    table = frame
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.scores.files.formulas import mark
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import How
 from riskrank.scores.table.score_table import read_scores
@@ -208,9 +209,8 @@ def test_invariance_under_row_order_and_format(pair, repeats):
     for content in (frame, shuffled):
         for kind in ("csv", "parquet", "jsonl"):
             buffer = io.BytesIO()
-            {"csv": content.write_csv, "parquet": content.write_parquet, "jsonl": content.write_ndjson}[kind](
-                buffer
-            )
+            writers = {"parquet": content.write_parquet, "jsonl": content.write_ndjson}
+            writers.get(kind, mark(content).write_csv)(buffer)
             buffer.seek(0)
             options = ReadOptions(input_format=kind, repeats=repeats, allow_constant=True)
             tables.append(read_scores(["-"], options, stdin=buffer))
