@@ -5,6 +5,7 @@ The one in the working directory counts, unless ``--config`` names another, whic
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -71,11 +72,13 @@ def read_config(path: str) -> Mapping[str, Any]:
 
 def _has_settings(path: str) -> bool:
     """Return whether a pyproject.toml has settings of riskrank; others may be broken."""
-    try:
-        tool = _parsed(path).get("tool")
-    except InputError:
-        return b"[tool.riskrank" in _content(path)
-    return isinstance(tool, dict) and "riskrank" in tool
+    content = b""
+    with suppress(InputError):
+        content = _content(path)
+        if b"tool.riskrank" in content or b"[tool]" in content:  # parsing takes its time
+            tool = _parsed(path).get("tool")
+            return isinstance(tool, dict) and "riskrank" in tool
+    return b"[tool.riskrank" in content
 
 
 def _parsed(path: str) -> Mapping[str, Any]:
