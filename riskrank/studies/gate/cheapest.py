@@ -58,7 +58,7 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
         )
     pairs = tuple(f"{one}:{reference}" for one in candidates)
     rest = [one.name for table in tables for one in table.metrics if one.name != price]
-    plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None, "volume": None}
+    plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None}
     quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
     decided = [quality]
     if measured:
@@ -69,19 +69,14 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     asked = told(settings, tables[0].options)
     quality = replace(quality, provenance=replace(quality.provenance, scored=scored, settings=asked))
     found = _tested(candidates, rows, prices, family_of(settings))
-    return _document(quality, rows, _chosen(found, reference, prices, settings.volume), settings)
+    return _document(quality, rows, _chosen(found, reference, prices), settings)
 
 
-def _chosen(
-    found: Sequence[Candidate], reference: str, prices: Mapping[str, float], volume: float | None
-) -> Choice:
-    """The cheapest that is shown; the first by name of two at one price."""
-    found = sorted(found, key=lambda one: one.price)
-    model = next((one.model for one in found if one.shown), reference)
-    saves = prices[reference] - prices[model]
-    return Choice(
-        model, reference, prices[reference], saves, None if volume is None else saves * volume, volume, found
-    )
+def _chosen(candidates: Sequence[Candidate], reference: str, prices: Mapping[str, float]) -> Choice:
+    """Return the cheapest candidate that is shown; the first by name of two at one price."""
+    candidates = sorted(candidates, key=lambda candidate: candidate.price)
+    model = next((candidate.model for candidate in candidates if candidate.shown), reference)
+    return Choice(model, reference, prices[reference], prices[reference] - prices[model], candidates)
 
 
 def _measured(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
@@ -166,11 +161,10 @@ def _document(
 
 def _figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:
     """The numbers of the sentence below."""
-    names = ("reference_price", "saves_a_call", "saves_a_year", "volume")
-    given = {name: getattr(choice, name) for name in names}
+    given = {"reference_price": choice.reference_price, "saves_a_call": choice.saves_a_call}
     given |= {"candidates": len(choice.candidates), "price": choice.reference_price - choice.saves_a_call}
     given |= {f"{row.metric}.margin": row.margin for row in claims_among(rows) if row.margin}
-    return {name: float(value) for name, value in given.items() if value is not None}
+    return {name: float(value) for name, value in given.items()}
 
 
 def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
@@ -185,8 +179,6 @@ def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
         return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}.{lost}"
     price = choice.reference_price - choice.saves_a_call
     saved = f"it costs {number(price)} against {number(choice.reference_price)}"
-    if choice.saves_a_year is not None:
-        saved += f", which saves {number(choice.saves_a_year)} a year at {choice.volume:,.0f} calls"
     return (
         f"take {choice.model}, the cheapest of {of} that is shown not to be worse than {choice.reference} on "
         f"{where}: {saved}."

@@ -155,10 +155,6 @@ class Choice:
     model, reference : str
     reference_price : float
     saves_a_call : float
-    saves_a_year : float or None
-        At the volume asked about.
-    volume : float or None
-        Calls a year.
     candidates : sequence of Candidate
         Dearest last.
     """
@@ -167,8 +163,6 @@ class Choice:
     reference: str
     reference_price: float
     saves_a_call: float
-    saves_a_year: float | None
-    volume: float | None
     candidates: Sequence[Candidate]
 
 

@@ -1,7 +1,6 @@
 """Claims about two models, and how to decide them."""
 
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from riskrank.asked.baseline import BASELINE, margins
@@ -75,13 +74,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
         example="prices.csv",
-        needs="cheapest",
-    )
-    volume: float | None = rare(
-        f"With {option('cheapest', True)}: calls a year, to say what is saved.",
-        metavar="N",
-        above=0,
-        below=inf,
         needs="cheapest",
     )
     most_failed: float = rare(

@@ -89,16 +89,14 @@ def test_fewer_than_ten_successes_are_refused():
 
 def test_the_cheapest_that_is_not_worse(prices):
     asked = {"cheapest": True, "reference": "big", "on": "correct", "margin": {"correct": 0.1}}
-    result = gate(**asked, price=prices(**PRICES), volume=1_000_000)
+    result = gate(**asked, price=prices(**PRICES))
     choice = result.document.choice
-    assert (choice.model, choice.saves_a_year) == ("small", pytest.approx(6000))
+    assert (choice.model, choice.saves_a_call) == ("small", pytest.approx(0.006))
     assert [one.model for one in choice.candidates] == ["tiny", "small"]  # mid is dearer
     assert [one.shown for one in choice.candidates] == [False, True]
     assert {row.new: row.verdict for row in result.rows} == {"tiny": "fail", "small": "pass"}
     assert "take small, the cheapest of 2 candidates" in result.verdict
     assert result.passed
-    again = rr.gate(SCORES, **ABOUT, **asked, price=prices(**PRICES))
-    assert again.document.choice.saves_a_year is None
 
 
 @pytest.mark.slow
@@ -140,7 +138,6 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
         ({"cheapest": False, "not_worse": "small:big"}, "goes with cheapest=True"),
         ({"reference": "tiny"}, "no model is cheaper than tiny"),
         ({"reference": "none"}, "there is no model 'none'"),
-        *(({"volume": wrong}, "must be above 0 and below inf") for wrong in (np.nan, np.inf, 0)),
     ],
 )
 def test_half_a_choice_is_refused(prices, asked, what):
