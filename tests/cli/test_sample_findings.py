@@ -149,7 +149,7 @@ def test_cases_count_alike_whatever_their_tasks_weigh_and_that_is_said(run, writ
 
 def test_the_cheapest_model_rests_on_the_samples_of_its_claims(run, write, unequal, quick):
     asked = ("--price", write("prices.csv", "model,price\na,1\nb,2\n"), "--metric", "acc", "--margin", "1")
-    asked += ("--cheapest", "--reference", "b", "--cluster", "user")
+    asked += ("--cheapest", "b", "--cluster", "user")
     found, warnings = limits(run, "gate", unequal[0], *asked, *quick, pairs=())
     assert set(found) == set(OF_SIZES)
     assert {found[kind]["sentence"][1:-1] for kind in ("few", "worth")} <= {line[1:] for line in warnings}

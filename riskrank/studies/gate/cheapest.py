@@ -34,7 +34,7 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     ----------
     tables : sequence of ScoreTable
     settings : ClaimSettings
-        With a reference, and a file or a metric of prices.
+        With the reference, and a file or a metric of prices.
     decide : callable
         A gate on claims.
 
@@ -45,7 +45,7 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
     UsageError
         If no other model may be cheaper.
     """
-    models, price, reference = tables[0].models, str(settings.price), str(settings.reference)
+    models, price, reference = tables[0].models, str(settings.price), str(settings.cheapest)
     tables[0].index(reference)
     measured = _measured(tables, price)
     prices = measured or _known(price, models, tables[0].options.max_bytes)
@@ -54,11 +54,11 @@ def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Deci
         raise UsageError(
             f"no model is cheaper than {reference}",
             found=", ".join(f"{model} {prices[model]:g}" for model in models),
-            hint=f"name a dearer {option('reference')}",
+            hint=f"name a dearer model: {option('cheapest', 'REFERENCE')}",
         )
     pairs = tuple(f"{one}:{reference}" for one in candidates)
     rest = [one.name for table in tables for one in table.metrics if one.name != price]
-    plain: dict[str, Any] = {"cheapest": False, "reference": None, "price": None}
+    plain: dict[str, Any] = {"cheapest": None, "price": None}
     quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
     decided = [quality]
     if measured:
@@ -146,7 +146,7 @@ def _document(
     else:
         outcome = FAIL if all(one.refuted for one in choice.candidates) else INCONCLUSIVE
     kind = ends_with(outcome, settings.inconclusive)
-    what = f"gate {option('cheapest', True)}: {choice.reference} stays"
+    what = f"gate {option('cheapest')}: {choice.reference} stays"
     found = f"of {len(choice.candidates)} models that may cost less none is shown not to be worse"
     hint = f"score more samples, or widen {option('margin')} where that loss does not matter"
     failed = None if kind is None else kind(what, found=found, hint=hint)

@@ -58,20 +58,15 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         (),
         metavar="TIER=CLAIM,...",
     )
-    cheapest: bool = rare(
-        "In the place of claims: take the cheapest model that is shown not to be worse than the "
-        f"{option('reference')}, else that one.",
-        False,
-        needs="reference price",
+    cheapest: str | None = rare(
+        "In the place of claims: take the cheapest model that is shown not to be worse than REFERENCE, else "
+        "that one.",
+        metavar="REFERENCE",
+        needs="price",
         against=("better", "not_worse", "anytime", "baseline", "tier"),
     )
-    reference: str | None = rare(
-        f"With {option('cheapest', True)}: the model others are compared with.",
-        metavar="MODEL",
-        needs="cheapest",
-    )
     price: str | None = rare(
-        f"With {option('cheapest', True)}: a file of models and prices, or the metric of measured costs.",
+        f"With {option('cheapest')}: a file of models and prices, or the metric of measured costs.",
         metavar="FILE|METRIC",
         example="prices.csv",
         needs="cheapest",

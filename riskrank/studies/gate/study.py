@@ -65,7 +65,7 @@ def gate(
     given = [table] if isinstance(table, ScoreTable) else list(table)
     refuse_with_judge(given[0], settings)
     _refuse_of_rows(given[0], settings)
-    if settings.cheapest:
+    if settings.cheapest is not None:
         return cheapest(given, settings, lambda one: gate(given, one, runtime))
     tables = [on_task_scale(one, settings) for one in given]
     metrics = tuple(metric for one in tables for metric in one.metrics)

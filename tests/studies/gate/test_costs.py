@@ -88,7 +88,7 @@ def test_fewer_than_ten_successes_are_refused():
 
 
 def test_the_cheapest_that_is_not_worse(prices):
-    asked = {"cheapest": True, "reference": "big", "on": "correct", "margin": {"correct": 0.1}}
+    asked = {"cheapest": "big", "on": "correct", "margin": {"correct": 0.1}}
     result = gate(**asked, price=prices(**PRICES))
     choice = result.document.choice
     assert (choice.model, choice.saves_a_call) == ("small", pytest.approx(0.006))
@@ -101,7 +101,7 @@ def test_the_cheapest_that_is_not_worse(prices):
 
 @pytest.mark.slow
 def test_measured_costs_are_shown_too():
-    asked = {"cheapest": True, "reference": "big", "price": "usd", "margin": {"correct": 0.1}}
+    asked = {"cheapest": "big", "price": "usd", "margin": {"correct": 0.1}}
     assert gate(**asked).document.choice.model == "small"
     assert len(gate(**asked).document.choice.candidates) == 3
     alike = SCORES.with_columns(usd=pl.when(pl.col("model") == "small").then(pl.lit(1.0)).otherwise("usd"))
@@ -112,7 +112,7 @@ def test_measured_costs_are_shown_too():
 def test_a_candidate_is_one_claim_on_all_its_metrics():
     """By Holm over candidates the largest p-value counts, and no further correction of its claims."""
     both = SCORES.with_columns(again=pl.col("correct"))
-    asked = ABOUT | {"higher": "*", "cheapest": True, "reference": "big", "price": "usd"}
+    asked = ABOUT | {"higher": "*", "cheapest": "big", "price": "usd"}
     one, two = (
         rr.gate(table, **asked, margin=dict.fromkeys(metrics, 0.1)).document.choice.candidates
         for table, metrics in ((SCORES, ["correct"]), (both, ["correct", "again"]))
@@ -121,7 +121,7 @@ def test_a_candidate_is_one_claim_on_all_its_metrics():
 
 
 def test_the_reference_stays_where_nothing_is_shown(prices):
-    asked = {"cheapest": True, "reference": "big", "on": "correct", "price": prices(**PRICES)}
+    asked = {"cheapest": "big", "on": "correct", "price": prices(**PRICES)}
     stays = gate(**asked)
     assert isinstance(stays.failed, GateInconclusive)
     assert stays.document.choice.model == "big"
@@ -132,16 +132,15 @@ def test_the_reference_stays_where_nothing_is_shown(prices):
 @pytest.mark.parametrize(
     ("asked", "what"),
     [
-        ({"reference": None}, "goes with reference"),
         ({"price": None}, "goes with price"),
         ({"better": "small:big"}, "contradict"),
-        ({"cheapest": False, "not_worse": "small:big"}, "goes with cheapest=True"),
-        ({"reference": "tiny"}, "no model is cheaper than tiny"),
-        ({"reference": "none"}, "there is no model 'none'"),
+        ({"cheapest": None, "not_worse": "small:big"}, "goes with cheapest"),
+        ({"cheapest": "tiny"}, "no model is cheaper than tiny"),
+        ({"cheapest": "none"}, "there is no model 'none'"),
     ],
 )
 def test_half_a_choice_is_refused(prices, asked, what):
-    given = {"cheapest": True, "reference": "big", "price": prices(**PRICES), "on": "correct"}
+    given = {"cheapest": "big", "price": prices(**PRICES), "on": "correct"}
     with pytest.raises(UsageError, match=what):
         gate(**given | asked)
 
@@ -156,4 +155,4 @@ def test_half_a_choice_is_refused(prices, asked, what):
 )
 def test_prices_that_are_missing_or_none_are_refused(prices, given, what):
     with pytest.raises(InputError, match=what):
-        gate(cheapest=True, reference="big", on="correct", price=prices(**given))
+        gate(cheapest="big", on="correct", price=prices(**given))
