@@ -4,15 +4,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riskrank.asked.option import ask, rare
+from riskrank.asked.option import ask
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import number_or_nan, numbers_by_name
 from riskrank.errors import UsageError, option
 
 BASELINE = "baseline"
 """What the model of a baseline is called, whatever its own name is."""
-
-_MOST_UNSHARED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,30 +33,14 @@ class GateReading(ReadOptions):
         choices=("auto", "error", "drop", "worst", "bounds"),
         inner=("keep",),
     )
-    most_unshared: float = rare(
-        "Share of a model's samples that others need not have: those are left out. Beyond it is refused.",
-        _MOST_UNSHARED,
-        metavar="SHARE",
-        least=0,
-        below=1,
-    )
     grows: bool = False
     compared: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.missing not in ("auto", "keep") and self.most_unshared != _MOST_UNSHARED:
-            raise UsageError(
-                f"{option('most_unshared')} goes with {option('missing', 'auto')}",
-                found=option("missing", self.missing),
-                hint=f"leave out one of them; {option('missing', 'drop')} leaves out any share",
-            )
 
 
 def for_blessing(reading: GateReading) -> GateReading:
     """The reading of scores of one model that are blessed as they are: what failed is not blessed unasked."""
     missing = "error" if reading.missing == "auto" else reading.missing
-    return replace(reading, min_models=1, missing=missing, most_unshared=_MOST_UNSHARED)
+    return replace(reading, min_models=1, missing=missing)
 
 
 class Percent(str):

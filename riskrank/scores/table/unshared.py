@@ -13,6 +13,9 @@ from riskrank.scores.table.gaps import covered, different_samples, require_every
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.shifted import hint_for_shift, moved
 
+# Largest share of a side's samples that the other side may lack.
+_MOST_UNSHARED = 0.2
+
 _CHANGED = "if the samples changed for good, "
 
 
@@ -44,7 +47,7 @@ def on_shared(scores: Scores, metrics: Sequence[str]) -> Scores:
     shares = own.sum(axis=1) / sides.sum(axis=1)
     # Where samples still come in, those that are not there yet are none that were taken out.
     share = shares.min() if options.grows else shares.max()
-    most = options.most_unshared if options.missing == "auto" else 0.0
+    most = _MOST_UNSHARED if options.missing == "auto" else 0.0
     if share > most or moved(scores, _has(scores)):
         raise _other_samples(scores, sides, baseline)
     unshared = tuple(
