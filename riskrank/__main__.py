@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Entry point: Ctrl-C is answered before anything that takes time is imported."""
-    from riskrank.cli.interrupts import answer_interrupts, interrupted, leave
+    from riskrank.cli.interrupts import answer_interrupts
 
     try:
         answer_interrupts()
@@ -18,11 +18,7 @@ def main() -> None:
         from riskrank.cli.main import run
 
         run()
-    except KeyboardInterrupt:
-        leave()
     except Exception as error:
-        if interrupted():
-            leave()
         # Before the error boundary is there, as with a damaged installation; Python would exit 1, a gate's.
         _fail(error)
 

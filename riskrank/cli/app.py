@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from riskrank.cli.environment import Environment, too_many_open
-from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
+from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
 
 # Errors of a stream that does not take what it is given.
@@ -31,17 +31,13 @@ class Boundary(TyperGroup):
         try:
             code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
             environment.stdout.flush()
-            settle_interrupts()
-            status = ExitStatus.INTERRUPTED if interrupted() else int(code or 0)
+            status = int(code or 0)
             if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
                 environment.say(INTERRUPTED)
         except BaseException as error:
             settle_interrupts()
             status = _answer(error, environment, arguments)
         if standalone_mode:
-            # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks
-            # the interpreter to die by the signal although it was answered. Running such code unmarks it.
-            exec("")
             sys.exit(status)
         return status
 
@@ -50,8 +46,7 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
     """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
     from riskrank.shown.staging import discard
 
-    # What Ctrl-C raises may come out as another error: a library met it where it expected none.
-    if interrupted() or isinstance(error, KeyboardInterrupt | typer.Abort):
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.say(INTERRUPTED)
         return ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):

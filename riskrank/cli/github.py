@@ -19,7 +19,6 @@ def end(document: Gated[Any], environment: Environment) -> None:
     RiskrankError
         What the document ends with.
     """
-    from riskrank.cli.outputs import is_taken
     from riskrank.shown.junit import notes
     from riskrank.shown.render import markdown_page, suite_of
 
@@ -29,11 +28,7 @@ def end(document: Gated[Any], environment: Environment) -> None:
             environment.say(line, command=True)
         summary = environment.variables.get("GITHUB_STEP_SUMMARY")
         try:
-            if summary and (is_taken(summary) or (Path(summary).exists() and not Path(summary).is_file())):
-                environment.say(
-                    f"warning: no summary in {summary}: it is no plain file, or one of this run's"
-                )
-            elif summary:
+            if summary:
                 with Path(summary).open("a", encoding="utf-8") as file:
                     file.write(markdown_page(document) + "\n")
         except OSError as error:

@@ -15,8 +15,8 @@ from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment, hush, import_matplotlib
 from riskrank.cli.forecast import replicates, require_memory, require_room, resident_memory, watched
-from riskrank.cli.interrupts import begin_writing, settle_interrupts
-from riskrank.cli.outputs import begin, draw_plot, opened, wanted_plots
+from riskrank.cli.interrupts import settle_interrupts
+from riskrank.cli.outputs import draw_plot, opened, wanted_plots, watch_reading
 from riskrank.errors import one_line, spell
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ class Session:
         smaller = "select the rows and columns that count into a smaller file"
         self._require_room(resident_memory(self.scores), "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
-        files, renewed, named = self._files(), self._renewed(), self._named()
-        check_outputs(files, named, renewed=renewed, stdout=environment.stdout)
-        begin([*named, *renewed, *(file for written in files.values() for file in written)])
+        check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
+        watch_reading()
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
@@ -171,9 +170,7 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
         self.check_opened()
-        # What is written is written, and an interrupt would say that nothing is.
-        stdout, settled = self.environment.stdout, settle_interrupts
-        write_all(self._rendered(document), stdout, files, ready=begin_writing, settled=settled)
+        write_all(self._rendered(document), self.environment.stdout, files, settled=settle_interrupts)
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

@@ -12,11 +12,14 @@ from riskrank.errors import UsageError, by_door, option
 from riskrank.shown.staging import (
     cannot_write,
     is_device,
-    refuse_foreign_links,
+    open_device,
     send,
     staged,
     tidying_up,
+    write_whole,
 )
+
+_STANDARD = {"/dev/stdin": "standard input"}
 
 SUFFIXES = {
     ".json": "json",
@@ -75,7 +78,7 @@ def check_outputs(
     renewed: Mapping[str, Sequence[str]] | None = None,
     stdout: TextIO | None = None,
 ) -> None:
-    """Refuse early what could not be written after the work is done, and two results that go to one file.
+    """Refuse early what could not be written after the work is done, and results over an input or each other.
 
     Parameters
     ----------
@@ -94,41 +97,35 @@ def check_outputs(
     """
     renewed = renewed or {}
     places = [(output, parameter) for parameter, files in outputs.items() for output in files]
-    _check_apart([(output, option(parameter)) for output, parameter in places])
+    _check_distinct([(output, option(parameter)) for output, parameter in places])
     for output, parameter in places:
         others = [file for file, by in renewed.items() if output not in by]
         check_writable(output, [*inputs, *others], parameter=parameter)
     if stdout is not None and not outputs.get("output"):
-        check_not_read(stdout, [*inputs, *renewed], [output for output, _ in places])
+        _check_stdout(stdout, [*inputs, *renewed])
 
 
-def _check_apart(outputs: Iterable[tuple[str, str]]) -> None:
+def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
     """Refuse two results that go to one file, each with the option that named it."""
-    taken: set[Path] = set()
+    taken: list[str] = []
     for output, by in outputs:
-        place = Path(output)
-        if not place.is_char_device() and any(map(partial(_same, place), taken)):
+        if not Path(output).is_char_device() and any(map(partial(_same, output), taken)):
             raise UsageError(
                 "two results cannot go to one file",
                 found=f"{output} twice",
                 hint=f"give every {by} a file of its own",
             )
-        taken.add(place)
+        taken.append(output)
 
 
-_STANDARD = {"/dev/stdin": "standard input"}
+def _same(path: str, other: str) -> bool:
+    """Return whether two paths name one file, there or not, through a link or by another name of its own."""
+    with contextlib.suppress(OSError, ValueError):
+        return os.path.realpath(path) == os.path.realpath(other) or Path(path).samefile(other)
+    return False
 
 
-def _same(path: Path, other: Path) -> bool:
-    """Whether two paths name one file, there or not, through a link or by another name of its own."""
-    try:
-        there = path.exists() and other.exists()
-        return path.resolve() == other.resolve() or (there and path.samefile(other))
-    except (OSError, RuntimeError):  # a link that leads to itself names no file
-        return False
-
-
-def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:
+def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "output") -> None:
     """Refuse early what could not be written after the work is done.
 
     Raises
@@ -136,27 +133,17 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
     UsageError
         If the folder is missing or closed, or the file is one of the inputs.
     """
-    if output is None:
-        return
-    try:
-        _check_place(Path(output), output, inputs, parameter)
-    except (OSError, RuntimeError) as error:  # a link that leads to itself, before Python 3.13
-        raise _no_place(output, error) from None
-
-
-def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
-    refuse_foreign_links(path)
+    path = Path(output)
     if path.is_dir() or output.endswith(("/", os.sep)):
         raise cannot_write(output, "a folder", "name a file, e.g. ranking.json in it")
-    if not path.resolve().parent.is_dir():
+    if not path.parent.is_dir():
         raise cannot_write(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")
     # A file is replaced, not written into, so the folder has to be open too; a device is written into.
-    places = [path] if path.exists() else []
-    places += [] if is_device(path) else [path.resolve().parent]
+    places = [*([path] if path.exists() else []), *([] if is_device(path) else [path.parent])]
     if not all(os.access(place, os.W_OK) for place in places):
         raise cannot_write(output, "no permission to write there")
     for source in inputs:
-        if path.exists() and Path(source).exists() and path.samefile(source):
+        if _same(output, source):
             raise UsageError(
                 f"{option(parameter, output)} would replace its own input",
                 found=f"{source} is read",
@@ -164,35 +151,20 @@ def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str)
             )
 
 
-def check_not_read(stdout: TextIO, inputs: Iterable[str], outputs: Iterable[str] = ()) -> None:
-    """Refuse standard output that goes into one of the inputs, it would read itself, or into another result.
-
-    Raises
-    ------
-    UsageError
-    """
+def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
+    """Refuse standard output that goes into one of the inputs."""
     try:
         written = os.fstat(stdout.fileno())
     except (OSError, ValueError):  # a stream in memory
         return
-    if stat.S_ISCHR(written.st_mode):
-        return
-    for other, what in [*((file, "read") for file in inputs), *((file, "written") for file in outputs)]:
+    for source in inputs:
         with contextlib.suppress(OSError, ValueError):
-            if os.path.samestat(written, Path(other).stat()):
-                into = "its own input" if what == "read" else "another result"
+            if not stat.S_ISCHR(written.st_mode) and os.path.samestat(written, Path(source).stat()):
                 raise UsageError(
-                    f"the result would go into {into}",
-                    found=f"standard output is {_STANDARD.get(other, other)}, which is {what}",
+                    "the result would go into its own input",
+                    found=f"standard output is {_STANDARD.get(source, source)}, which is read",
                     hint="write the result to another file",
                 )
-
-
-def _no_place(output: str, error: OSError | RuntimeError) -> UsageError:
-    if isinstance(error, FileNotFoundError):
-        where = "name a file in a folder that exists, by its whole path"
-        return cannot_write(output, "the working directory is gone", where)
-    return cannot_write(output, getattr(error, "strerror", None) or str(error))
 
 
 def write_all(
@@ -200,7 +172,6 @@ def write_all(
     stdout: TextIO,
     beside: Mapping[str, bytes] | None = None,
     *,
-    ready: Callable[[], object] = lambda: None,
     settled: Callable[[], object] = lambda: None,
 ) -> None:
     """Write to stdout and to files, and further files beside them: whole, and all of them or none.
@@ -214,9 +185,8 @@ def write_all(
     stdout : text stream
     beside : mapping of str to bytes, optional
         Further files.
-    ready, settled : callable, optional
-        Called when everything is ready and nothing has been written, where what it raises leaves nothing
-        behind; and when files begin to appear, which nothing may interrupt from there on.
+    settled : callable, optional
+        Called when everything else is done and files begin to appear.
 
     Raises
     ------
@@ -224,31 +194,27 @@ def write_all(
         If a result cannot be written, as on a full disk.
     """
     files = [*(beside or {}).items(), *((place, data) for place, data in results if place is not None)]
-    shown = [data for place, data in results if place is None]
-    _check_apart([(place, option("output")) for place, _ in files])
-    place: str | None = None
+    _check_distinct([(place, option("output")) for place, _ in files])
+    devices = [(place, data) for place, data in files if is_device(Path(place))]
+    place = "standard output"
     try:
         with tidying_up() as finishing, contextlib.ExitStack() as stack:
+            # A pipe waits for its reader here, while no file is there yet.
+            streams = [stack.enter_context(open_device(Path(place))) for place, _ in devices]
             moves = []
-            for place, content in sorted(files, key=lambda one: not is_device(Path(one[0]))):
-                moves.append((place, stack.enter_context(staged(Path(place), content))))
-            place = None
-            ready()
-            for data in shown:
-                send(data, stdout)
-            # A device may be full or wait for a reader, which cannot be undone; what replaced a file can.
-            for place, (write_into, _) in moves:
-                if is_device(Path(place)):
-                    with contextlib.suppress(BrokenPipeError):
-                        write_into()
-            finishing()
+            for place, data in files:
+                if not is_device(Path(place)):
+                    moves.append(stack.enter_context(staged(Path(place), data)))
+            place = "standard output"
+            for shown in (data for name, data in results if name is None):
+                send(shown, stdout)
+            for stream, (_, data) in zip(streams, devices, strict=True):
+                with contextlib.suppress(BrokenPipeError):
+                    write_whole(stream, data)
             settled()
-            with contextlib.ExitStack() as undo:
-                for place, (appear, vanish) in moves:
-                    if not is_device(Path(place)):
-                        appear()
-                        undo.callback(vanish)
-                undo.pop_all()
+            finishing()
+            for appear in moves:
+                appear()
     except OSError as error:
         room = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
-        raise cannot_write(place or "standard output", error.strerror or str(error), room) from None
+        raise cannot_write(place, error.strerror or str(error), room) from None

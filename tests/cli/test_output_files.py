@@ -33,11 +33,6 @@ def test_a_link_that_leads_to_itself(run, table, tmp_path, no_reading):
     refusal(run("rank", table, "-o", tmp_path / "r.json", "-o", tmp_path / "loop" / "r.json"))
 
 
-def test_a_link_into_a_missing_folder(run, table, tmp_path, no_reading):
-    (tmp_path / "r.json").symlink_to(tmp_path / "no" / "r.json")
-    refusal(run("rank", table, "-o", tmp_path / "r.json"))
-
-
 def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     link = tmp_path / "link.csv"
     link.symlink_to(table)
@@ -50,13 +45,6 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     assert "would replace" in refusal(run("rank", "scores.csv", "-o", "./scores.csv"))[0]
     metrics = write("metrics.csv", "[acc]\n")
     assert "would replace" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
-
-
-def test_what_this_program_opened_for_itself(run, table, no_reading):
-    reads, writes = os.pipe()
-    assert "for itself" in refusal(run("rank", table, "-o", f"/dev/fd/{writes}"))[1]
-    os.close(reads)
-    os.close(writes)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
@@ -104,25 +92,18 @@ def test_two_results_that_go_to_one_file_are_refused(refused, table, tmp_path, o
     assert (tmp_path / "r.json").read_text() == "old"
 
 
-def test_a_link_is_replaced_and_what_it_leads_to_is_not(run, table, tmp_path):
-    target = tmp_path / "target.json"
-    target.write_text("old")
+@pytest.mark.parametrize("place", ["target.json", "elsewhere/target.json", "no/target.json"])
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(run, table, tmp_path, place):
+    (tmp_path / "elsewhere").mkdir()
+    target = tmp_path / place
+    if target.parent.exists():
+        target.write_text("old")
     link = tmp_path / "link.json"
-    link.symlink_to("target.json")
+    link.symlink_to(place)
     assert run("check", table, "-o", link).status == 0
     assert not link.is_symlink()
     assert link.read_text().startswith("{")
-    assert target.read_text() == "old"
-
-
-def test_a_link_out_of_its_folder_is_refused(refused, table, tmp_path):
-    victim = tmp_path / "victim.sh"
-    victim.write_text("mine")
-    (tmp_path / "run").mkdir()
-    link = tmp_path / "run" / "gate.json"
-    link.symlink_to(victim)
-    assert refused("check", table, "-o", link)[1] == "found: it is a link that leads out of its folder"
-    assert victim.read_text() == "mine"
+    assert not target.exists() or target.read_text() == "old"
 
 
 def test_nothing_that_runs_is_written(run, table, tmp_path):
@@ -158,7 +139,7 @@ def test_a_failed_write_leaves_the_old_file(run, table, tmp_path, monkeypatch):
     [("s.csv", "--format", "json"), ("s.csv", "--typo"), ("s.csv", "--alpha", "x"), ()],
 )
 @pytest.mark.parametrize("name", ["riskrank.toml", "s.csv", "notes.txt", "notes.json"])
-def test_a_refused_gate_removes_answers_and_nothing_else(run, write, tmp_path, monkeypatch, words, name):
+def test_a_refused_gate_changes_no_file(run, write, tmp_path, monkeypatch, words, name):
     """Whoever names it: a configuration, the scores themselves, any file of the user's."""
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
@@ -212,15 +193,12 @@ def test_no_result_replaces_what_is_read_by_any_name(run, write, tmp_path, monke
 
 
 def test_what_lies_in_shared_memory_is_a_file(run, table):
-    """Only names of open files are written into: others in /dev are replaced whole, and links refused."""
+    """Only names of open files are written into: others in /dev are replaced whole."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder) / "r.json"
         for _ in range(2):
             assert run("check", table, "--format", "json", "-o", path).status == 0
         json.loads(path.read_text())
-        (Path(folder) / "link").symlink_to(table)
-        lines = refusal(run("check", table, "-o", f"/dev/..{folder}/link", "--format", "json"))
-        assert lines[1].startswith("found: it is a link")
 
 
 def test_scores_that_name_claims_or_runs_are_no_answers(run, write):

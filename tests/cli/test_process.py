@@ -418,22 +418,6 @@ run()
     assert (status, stderr) == (0, "1\n")
 
 
-def test_an_interrupt_while_python_runs_text(start, tmp_path):
-    """Code run from a string makes the interpreter die by the signal, unless something clears its mark."""
-    code = """
-import riskrank.scores.table.score_table as module
-from riskrank.cli.main import run
-
-def interrupted(*args):
-    exec("raise KeyboardInterrupt")
-
-module.read_scores = interrupted
-run()
-"""
-    status, stdout, stderr = finish(start("rank", "x.csv", code=code))
-    assert (status, stdout, stderr) == (130, "", "interrupted: nothing was written\n")
-
-
 @pytest.mark.parametrize("when", ["os.fsync", "pathlib.Path.replace"])
 def test_an_interrupt_while_writing(run, table, tmp_path, monkeypatch, when):
     def interrupted(*args):
@@ -529,11 +513,6 @@ def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
         ),
         (("convert", "verdicts", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
         (("rank", "own.csv"), ">> link.csv", "which is read"),
-        (
-            ("gsd", "own.csv", "--higher", "*", "--dot", "d.dot", "--format", "json"),
-            "> d.dot",
-            "which is written",
-        ),
         (("gate", "s.csv", "--anytime", "--continues", "own.csv"), ">> own.csv", "which is read"),
         (("gate", "s.csv", "--baseline", "own.csv", "--bless", "own.csv"), ">> own.csv", "which is read"),
     ],

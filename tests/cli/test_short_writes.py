@@ -5,12 +5,10 @@ import os
 import resource
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from riskrank.cli.environment import Environment
-from riskrank.shown.staging import write_whole
 from tests.cli.conftest import COMMAND, ROOT
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits and pipes of POSIX")
@@ -109,24 +107,3 @@ def test_a_full_place_is_told_where_nothing_is_buffered(write, tmp_path, words):
         lines = done.stderr.decode().splitlines()
         assert lines[:2] == ["error: cannot write to standard output", "found: File too large"]
         assert len(lines) == 3
-
-
-@POSIX
-@pytest.mark.parametrize("buffered", [True, False])
-def test_a_pipe_that_must_not_wait(buffered):
-    """Who set up the pipe made it return at once where it is full; the reader is slow."""
-    out, into = os.pipe()
-    os.set_blocking(into, False)
-    data, read = os.urandom(1_000_000), []
-
-    def slowly():
-        while part := os.read(out, 50_000):
-            read.append(part)
-
-    reader = threading.Thread(target=slowly)
-    reader.start()
-    with os.fdopen(into, "wb", buffering=8192 if buffered else 0) as stream:
-        write_whole(stream, data)
-    reader.join()
-    os.close(out)
-    assert b"".join(read) == data

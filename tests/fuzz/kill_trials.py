@@ -86,7 +86,6 @@ class Outcome:
     took: float = 0.0
     missed: bool = False
     writing: bool = False
-    begun: bool = True
     faults: list[str] = field(default_factory=list)
 
 
@@ -107,13 +106,6 @@ def children(pid: int) -> list[int]:
             if int(entry.read_text().rpartition(")")[2].split()[1]) == pid:
                 found.append(int(entry.parent.name))
     return found
-
-
-def has_begun(pid: int) -> bool:
-    """Whether riskrank answers Ctrl-C, which it starts its first thread for, and not Python or the system."""
-    with suppress(OSError):
-        return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
-    return True
 
 
 def shared_memory(pid: int) -> set[Path]:
@@ -224,7 +216,6 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
             outcome.writing = writing and changed(folder, before, process)
             time.sleep(after)
             shared = shared_memory(process.pid)
-            outcome.begun = has_begun(process.pid)
             hit = strike(process, kind, chance)
             start = time.monotonic()
             # A worker that had nothing left to do is missed by nobody: then the run takes its time.
@@ -264,9 +255,7 @@ def written(outcome, after, before, new) -> tuple[bool, list[str]]:
         whole = all(data in (before.get(name, data), new.get(name, data)) for name, data in after.items())
         whole = whole and before.keys() <= after.keys() <= before.keys() | new.keys()
         return after != before, [] if whole else ["half-written file"]
-    # What stands where a gate would have written is no answer of a run that was killed: it may be gone.
-    gone = {name: data for name, data in before.items() if data != BEFORE or name == "b.parquet"}
-    if after in (before, before | new) or (outcome.command.startswith("gate") and after == gone):
+    if after in (before, before | new):
         return after == before | new, []
     left = sorted(after.keys() - before.keys() - new.keys())
     return after != before, [f"left {left}" if left else "some of the files"]
@@ -288,7 +277,7 @@ def wrong_end(outcome: Outcome, errors: str, written: bool) -> list[str]:
         # Until its first function runs riskrank can answer nothing: Python itself does.
         begun = any("riskrank/" in line and not line.endswith("<module>") for line in lines)
         faults.append("traceback" if begun else "before the first line")
-    elif outcome.status == -signal.SIGINT and not (outcome.begun or written or lines):
+    elif outcome.status == -signal.SIGINT and not (written or lines):
         faults.append("before the first line")  # the system ended it, or Python at the second one
     elif outcome.status not in allowed:
         faults.append(f"exit {outcome.status}")

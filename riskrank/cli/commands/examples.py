@@ -11,9 +11,9 @@ from typing import TextIO
 
 import riskrank
 from riskrank.cli.call import Call
-from riskrank.cli.interrupts import begin_writing, settle_interrupts
+from riskrank.cli.interrupts import settle_interrupts
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.shown.staging import cannot_write, discard, refuse_foreign_links, tidying_up
+from riskrank.shown.staging import cannot_write, discard, tidying_up
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"
@@ -28,7 +28,6 @@ def run(call: Call) -> None:
         raise UsageError("one folder at a time", found=listing(call.scores), hint="name one, or none")
     named = call.scores[0] if call.scores else FOLDER
     target = Path(named)
-    refuse_foreign_links(target)
     if os.path.lexists(target):
         raise UsageError(
             f"{named} is there already",
@@ -100,8 +99,7 @@ def _write(source: Path, target: Path, tell: Callable[[], None]) -> None:
                 copy = whole / DATA / path.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
-        begin_writing()
         tell()
-        end()
         settle_interrupts()
+        end()
         whole.rename(target)

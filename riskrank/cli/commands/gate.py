@@ -9,7 +9,7 @@ from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
 from riskrank.cli.github import end
-from riskrank.cli.interrupts import begin_writing, settle_interrupts
+from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
@@ -82,7 +82,7 @@ def _only_bless(session: Session, path: str) -> None:
     scores, model = read_only_model(call.scores, call.reading, session.environment.stdin)
     session.check_opened()
     kept = [(path, blessed(scores, model))]
-    write_all(kept, session.environment.stdout, ready=begin_writing, settled=settle_interrupts)
+    write_all(kept, session.environment.stdout, settled=settle_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
 

@@ -3,7 +3,7 @@
 import json
 
 from riskrank.cli.call import Call
-from riskrank.cli.interrupts import begin_writing, settle_interrupts
+from riskrank.cli.interrupts import settle_interrupts
 from riskrank.errors import UsageError, listing
 from riskrank.shown.files import check_outputs, write_all
 from riskrank.shown.schema import json_schema
@@ -20,4 +20,4 @@ def run(call: Call) -> None:
     check_outputs({"output": call.output.output}, [environment.read] if environment.read else [])
     text = json.dumps(json_schema(call.scores[0]), indent=2, ensure_ascii=False) + "\n"
     results = [(file, text.encode("utf-8")) for file in files]
-    write_all(results, environment.stdout, ready=begin_writing, settled=settle_interrupts)
+    write_all(results, environment.stdout, settled=settle_interrupts)
