@@ -1,62 +1,69 @@
-"""The words of screens, pages and pictures, each in a sentence or two: a page holds them, and the guide."""
+"""Definitions of the terms in the output; docs/glossary.md and every page list them."""
 
 from riskrank.errors import option
 from riskrank.shown.view import Line
 
 GLOSSARY = {
     "Violation ratio, ε": (
-        "How much of the comparison of two models speaks against the one that is ahead: 0 if it is nowhere "
-        "behind, 0.5 for a draw, 1 if the other is nowhere behind."
+        "The part of the squared distance between two distributions that contradicts the dominance of one "
+        "model over the other: 0 if nothing contradicts it, 0.5 for a draw, 1 if the other model dominates."
     ),
     "Dominance": (
-        "First order: at every share of the samples, counted from the worst, the score is at least as high."
-        " Second order: the mean of every worst share is. Who dominates is better for whoever dislikes "
-        "risk."
+        "First order: the score is at least as good at every quantile. Second order: the mean of the worst "
+        "share of the scores is at least as good, for every share. A risk-averse decision maker prefers a "
+        "model that dominates in second order."
     ),
     "Rank set": (
-        "The places a model can have as far as the tests know, from the best to the worst; all sets hold "
-        "together with the confidence that is stated. A set of one place is a place that is shown."
+        "The places that the tests allow for a model. All rank sets hold simultaneously at the stated "
+        "confidence level. If the set has one place, that place is significant."
     ),
     "Worst x %": (
-        "The mean of that share of a model's samples that has its worst scores, TVaR: what happens on a bad "
-        "day. Each model has its own worst samples."
+        "The mean of the worst x % of a model's scores (tail value at risk, TVaR). Each model has its own "
+        "worst samples."
     ),
     "Combined score": (
-        "One number from 0 to 1 a sample, made of all metrics: the share of scores that are no better, "
-        "joined over metrics by their geometric mean with their weights. It has no unit; 0.5 is about "
-        "average."
+        "One number per sample, from 0 to 1, that combines all metrics. Each score is replaced by the share "
+        "of all models' scores that are worse or equal. The combined score is the weighted geometric mean "
+        "of these shares over the metrics. It has no unit."
     ),
-    "Margin": "How much worse a new model may be and still pass: it is agreed before the scores are seen.",
-    "Shown, refuted, open": (
-        "Shown: chance alone would hardly look so. Refuted: the opposite is shown. Open: these samples "
-        "decide neither; that is no sign of equality. A gate calls them pass, fail and inconclusive."
+    "Margin": (
+        "How much worse a new model may be and still pass. Choose the margin before you see the scores."
+    ),
+    "Significant, contradicted, undecided": (
+        "Significant: the result is unlikely by chance alone. Contradicted: the opposite is significant. "
+        "Undecided: these samples support neither, which does not mean that the models are equal. A gate "
+        "calls the three pass, fail and inconclusive."
     ),
     "Interval": (
-        "The values that fit the samples. Where one that holds for all questions together lies on one side "
-        "of zero, or of the margin, its question is decided; one of a pair or mean alone decides nothing."
+        "A confidence interval. If a simultaneous interval excludes zero, or the margin, the difference is "
+        "significant. An interval of a single mean or pair is not corrected for multiple comparisons."
     ),
-    "Told apart": (
-        "A pair of models of which the tests show that one is better, after the number of pairs is allowed "
-        "for."
+    "Separated": (
+        "Two models are separated if the tests show that one of them is better, corrected for the number of "
+        "pairs."
     ),
-    "Tier": "Models that follow each other in the ranking, of which its own tests separate no two.",
-    "Holm": "A correction for many questions: the chance of any wrong claim in their family stays at α.",
+    "Tier": "Consecutive models of a ranking that its tests do not separate.",
+    "Holm": (
+        "Holm's correction for multiple tests: the probability of any false claim in a family is at most α."
+    ),
     "R-FSD, R-SSD, P(IC)": (
-        "Methods, before @ how and behind it on what. R-FSD, R-SSD: violation ratios of the first and of the "
-        "second order, relative to the field; MWR: mean win rate; MRM: mean minus a measure of risk. P(IC): "
-        "the combined score, of the independence copula; P(EC): of the empirical one; M: metric by metric."
+        "Names of methods, written as method@scores. R-FSD and R-SSD: mean violation ratio against all "
+        "other models, of the first and the second order. MWR: mean win rate. MRM: mean minus risk. P(IC) "
+        "and P(EC): the combined score by the independent and by the empirical copula. M: metric by metric."
     ),
     "RA, Kemeny, Borda": (
-        "RA(…): several rankings made one. Kemeny: by the order that contradicts the fewest of their pairs; "
-        "Borda: by the mean of the ranks."
+        "RA(…) aggregates several rankings. Kemeny: the order that contradicts the fewest of their pairs. "
+        "Borda: the order of the mean ranks."
     ),
     "Judge, λ": (
-        "A model that scores all samples, of which people scored some. λ, from 0 to 1: how much of it is "
-        "taken; where it errs, people's scores correct it."
+        "A judge is a model that scores all samples, while people score some of them. λ, from 0 to 1, is "
+        "the weight of the judge's scores. The human labels correct the errors of the judge."
     ),
-    "Kendall's τ": "How far two orders agree: 1 for the same, 0 for no relation, −1 for the opposite one.",
+    "Kendall's τ": (
+        "Agreement of two rankings: 1 if they are equal, 0 if they are unrelated, −1 if they are opposite."
+    ),
 }
-"""What each word means."""
+"""Definition of every term."""
 
 WHERE = Line(f"docs/glossary.md says what they mean, and every page ({option('format', 'html')}).", "Words:")
-"""Where a screen that explains itself leads to."""
+"""Pointer to the definitions, at the end of an explained screen."""
