@@ -1,41 +1,12 @@
-"""Files a run writes: what it was asked to draw, and none over a file it reads."""
+"""Pictures that a run draws, and their files."""
 
-import os
 import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import UsageError, option
-
-_WRITES = os.O_WRONLY | os.O_RDWR
-_opened: dict[str, None] = {}
-
-
-def watch_reading() -> None:
-    """Note from now on which files are opened to be read."""
-    _opened.clear()
-    _listen()
-
-
-def opened(but: Iterable[str]) -> list[str]:
-    """Return the files that were opened to be read, except some."""
-    others = {os.path.realpath(path) for path in but}
-    return [path for path in _opened if os.path.realpath(path) not in others]
-
-
-@cache
-def _listen() -> None:
-    sys.addaudithook(_note)
-
-
-def _note(event: str, parts: Any) -> None:
-    if event == "open" and isinstance(parts[0], str) and not parts[2] & _WRITES:
-        _opened[parts[0]] = None
-
 
 # Longer than a drive's letter; a file of such a name can be written ./name:file.svg.
 _PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")

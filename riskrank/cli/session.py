@@ -16,7 +16,7 @@ from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment, hush, import_matplotlib
 from riskrank.cli.forecast import replicates, require_memory, require_room, resident_memory, watched
 from riskrank.cli.interrupts import settle_interrupts
-from riskrank.cli.outputs import draw_plot, opened, wanted_plots, watch_reading
+from riskrank.cli.outputs import draw_plot, wanted_plots
 from riskrank.errors import one_line, spell
 
 if TYPE_CHECKING:
@@ -57,19 +57,12 @@ class Session:
         self._require_room(resident_memory(self.scores), "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
         check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
-        watch_reading()
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
             require_pages()
         if self.plots or "html" in self.formats:
             import_matplotlib()
-
-    def check_opened(self) -> None:
-        """Refuse to replace what was read though nobody named it, as results beside samples of a harness."""
-        from riskrank.shown.files import check_outputs
-
-        check_outputs(self._files(), opened(self._renewed()), stdout=self.environment.stdout)
 
     def _files(self) -> dict[str, list[str]]:
         """Files that are written, by the option that names them."""
@@ -162,15 +155,20 @@ class Session:
         """Render the result and write it, with files beside it, all or none."""
         from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.scores.table.shapes.reading import READ, kind_of
-        from riskrank.shown.files import write_all
+        from riskrank.shown.files import check_outputs, write_all
 
         config = self.environment.config
         if config is not None:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         files = {**(beside or {}), **pictures}
-        self.check_opened()
-        write_all(self._rendered(document), self.environment.stdout, files, settled=settle_interrupts)
+        stdout = self.environment.stdout
+        # Harnesses keep further files alongside the one that was named.
+        renewed = {os.path.realpath(path) for path in self._renewed()}
+        read = [str(entry["path"]) for entry in document.provenance.inputs]
+        read = [path for path in read if os.path.realpath(path) not in renewed]
+        check_outputs(self._files(), read, stdout=stdout)
+        write_all(self._rendered(document), stdout, files, settled=settle_interrupts)
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

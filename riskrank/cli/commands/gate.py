@@ -80,7 +80,6 @@ def _only_bless(session: Session, path: str) -> None:
         )
     assert isinstance(call.reading, GateReading)
     scores, model = read_only_model(call.scores, call.reading, session.environment.stdin)
-    session.check_opened()
     kept = [(path, blessed(scores, model))]
     write_all(kept, session.environment.stdout, settled=settle_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
