@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +12,9 @@ from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.limits import lacks_package, require_distinct
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory, How
-from riskrank.scores.files.sql_names import likeliest, quoted_column, quoted_text, with_columns
+from riskrank.scores.files.sql_names import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
-from riskrank.scores.names.words import synonym
 
 
 class ExcelSource(FrameInMemory):
@@ -43,20 +41,10 @@ class ExcelSource(FrameInMemory):
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _) in sheets.items()}
-            shape, count = Counter(map(tuple, columns.values())).most_common(1)[0]
-            alike = count > 1 and synonym("model", shape) is None
-            of_models = [title for title, names in columns.items() if tuple(names) == shape]
-            models = " UNION ALL ".join(
-                f"SELECT {quoted_text(title)} AS model, * FROM {quoted_column(title)}" for title in of_models
-            )
-            each = "each sheet" if count == len(sheets) else f"each of {listing(of_models)}"
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
-                hint=f"if {each} is a model, copy the line; else {option('sheet', of_models[0])} reads one"
-                if alike
-                else f"choose: {option('sheet', likeliest(columns))}",
-                ways=[(option("sql", models), None)] if alike else [],
+                hint=f"choose: {option('sheet', likeliest(columns))}",
             )
         self._frame, above = next(iter(sheets.values()))
         self._first_row, self.title = len(above) + 2, "\n".join(above)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, RiskrankError, UsageError, spell
+from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
@@ -84,20 +84,6 @@ def test_text_among_numbers_is_not_lost(long_frame, workbook):
     with pytest.raises(InputError, match="row 5, column score: the score is not a number") as caught:
         read_scores([workbook(t=rows)])
     assert "failed" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("means", "said"),
-    [({}, "each sheet"), ({"Means": [["Modell", "mean"], ["A", 0.375], ["B", 0.625]]}, "each of A, B")],
-)
-def test_sheets_that_may_be_models_are_a_line_to_copy(workbook, means, said):
-    """A sheet of their means is neither a model nor offered."""
-    sheets = means | {"A": [["item", "f1"], [1, 0.5], [2, 0.25]], "B": [["item", "f1"], [1, 0.75], [2, 0.5]]}
-    with pytest.raises(UsageError, match=f"if {said} is a model, copy the line; else sheet=") as models:
-        read_scores([workbook(**sheets)])
-    ((way, _),) = models.value.ways
-    query = spell(way, flags=False).removeprefix('sql="').removesuffix('"').replace('\\"', '"')
-    assert read_scores([workbook(**sheets)], ReadOptions(sql=query)).models == ("A", "B")
 
 
 def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
