@@ -46,11 +46,11 @@ def unmark(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _renamed(frame: pl.DataFrame, rename: Callable[[str], str], prefix: str = "") -> pl.DataFrame:
     """Rename the texts that begin with a prefix: each distinct text once."""
-    columns = []
-    for cells in frame:
+    columns = {}
+    for name, cells in zip(frame.columns, frame, strict=True):
         if cells.dtype == pl.String:
             texts = cells.filter(cells.str.starts_with(prefix)).unique()
-            renamed = {text: name for text in texts if (name := rename(text)) != text}
+            renamed = {text: new for text in texts if (new := rename(text)) != text}
             cells = cells.replace(renamed) if renamed else cells
-        columns.append(cells)
+        columns[name] = cells
     return pl.DataFrame(columns)
