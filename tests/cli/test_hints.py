@@ -396,12 +396,45 @@ def test_two_rows_of_names_that_may_be_either_are_refused(folder, hint, meta):
     assert meta("rank", "t.csv", "--no-test") == (["a", "b"], N, ["xa", "xf1"])
 
 
-@pytest.mark.parametrize("titles", ["Results of May,,,\n", "Results of May,,,\nBy: L. K.,internal,,\n"])
-def test_a_title_above_the_names_is_told(folder, hint, meta, titles):
-    folder("t.csv", f"{titles}model,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
+TITLES = [
+    "Results of May,,,\n",
+    "Results of May,,,\nBy: L. K.,internal,,\n",
+    "Results of May\n",
+    "\n# by hand\nResults of May\n\n",
+    ",,,\n",
+    ",Results of May,,\n",
+]
+
+
+@pytest.mark.parametrize("titles", TITLES)
+@pytest.mark.parametrize("separator", ",;\t")
+def test_a_title_above_the_names_is_refused_with_the_rows_to_skip(folder, hint, meta, titles, separator):
+    text = f"{titles}model,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n"
+    folder("t.csv", text.replace(",", separator))
     skipped = ("--skip-rows", str(titles.count("\n")))
     assert hint("rank", "t.csv") == f"{' '.join(skipped)} leaves out the rows above the names"
     assert meta("rank", "t.csv", "--no-test", *skipped)[0] == ["a", "b"]
+
+
+def test_a_title_in_a_workbook_is_refused_with_the_rows_to_skip(folder, hint, meta):
+    book = pytest.importorskip("openpyxl").Workbook()
+    rows = (("Results",), (), ("model", "sample", "metric", "score"), *TWO)
+    for row in rows:
+        book.active.append(row)
+    book.save("t.xlsx")
+    assert hint("rank", "t.xlsx") == "--skip-rows 2 leaves out the rows above the names"
+    assert meta("rank", "t.xlsx", "--no-test", "--skip-rows", "2")[0] == ["a", "b"]
+
+
+def test_a_title_with_separators_is_told_by_the_first_row(folder, hint):
+    folder("t.csv", "Results of May, all\nmodel,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
+    assert hint("rank", "t.csv").endswith("--skip-rows 1 leaves out a title above the names")
+
+
+def test_an_index_without_a_name_is_no_title(folder, meta):
+    folder("a.csv", ",score\nq1,0.5\nq2,0.25\n")
+    folder("b.csv", ",score\nq1,0.75\nq2,0.5\n")
+    assert meta("rank", "a=a.csv", "b=b.csv", "--no-test")[0] == ["a", "b"]
 
 
 def test_scores_with_spreads_lose_them(folder, hint, meta):

@@ -9,19 +9,19 @@ from itertools import islice
 
 import polars as pl
 
-from riskrank.errors import InputError
+from riskrank.errors import InputError, option
 from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.formulas import unmark, unmarked
 from riskrank.scores.files.limits import require_filled
 from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
 from riskrank.scores.files.source import Source, decode, first_line, from_windows
-from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
+from riskrank.scores.files.two_headers import refuse_titles, refuse_two_headers, two_headers, unpivoted
 
 # Bytes in which the first rows stand.
 _BEGINNING = 65_536
 # Blank lines, of which files that double their line ends have one a row.
 _MOST_BLANK = 2_000_000
-# Lines among which titles are looked for.
+# Lines among which comments and titles are looked for.
 _LINES = 30
 _SEPARATORS = (",", ";", "\t")
 
@@ -39,17 +39,16 @@ class DelimitedSource(Source):
         ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
         body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
         body = _names_on_one_line(body)
-        body = body if skip_rows else _without_titles(body.lstrip(b"\r\n"), separator)
-        above = data[: len(data) - len(body)]
-        self._skipped_lines = above.count(b"\n")
-        self.title = above[:_BEGINNING].decode(errors="replace")
+        body = body if skip_rows else _without_comments(body.lstrip(b"\r\n"), separator)
+        self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
         if not body or body.isspace():
             raise self._empty(f"{len(data)} bytes, no header line")
-        header = self._header()
-        self._separator = _sniff_separator(header, separator)
+        self._separator = _sniff_separator(self._header(), "") or _sniff_separator(
+            self._beginning(), separator
+        )
         try:
             with long_fields():
                 self._require_one_header()
@@ -71,6 +70,10 @@ class DelimitedSource(Source):
                 raise
             return self._header()
 
+    def _beginning(self) -> str:
+        """The first lines."""
+        return "\n".join(self._data[:_BEGINNING].decode(errors="replace").splitlines()[:_LINES])
+
     def _read_as_windows(self) -> bool:
         """Whether the text is one that Windows wrote, which is read as such from now on."""
         text = from_windows(self._data)
@@ -83,16 +86,16 @@ class DelimitedSource(Source):
 
     def _require_one_header(self) -> None:
         """Look at the first rows, of which only the one of names is read otherwise."""
-        start = self._data[:_BEGINNING].decode(errors="replace").splitlines()[:4]
-        rows = list(csv.reader(start, delimiter=self._separator))
-        if two_headers(rows) and (table := unpivoted(self._all_rows())):
+        rows = list(csv.reader(self._beginning().splitlines(), delimiter=self._separator))
+        if two_headers(rows[:4]) and (table := unpivoted(self._all_rows())):
             text = io.StringIO(newline="")
             csv.writer(text, delimiter=self._separator).writerows(table)
             self._data = text.getvalue().encode()
             told = f"{table[0][0]}s stand in the first row, {table[0][1]}s in the second"
             self.notes = (*self.notes, f"{self.label}: a row a sample below two rows of names: {told}")
             return
-        refuse_two_headers(self.label, rows)
+        refuse_titles(self.label, rows, self._skipped_lines)
+        refuse_two_headers(self.label, rows[:4])
 
     def _all_rows(self) -> list[list[str]]:
         return list(csv.reader(decode(self.label, self._data).splitlines(), delimiter=self._separator))
@@ -196,6 +199,8 @@ class DelimitedSource(Source):
                 number, names = position + 2 + self._skipped_lines, len(self.columns)
                 what = f"{self.label}: row {number} has {len(row)} fields, the header has {names}"
                 hint = "quote fields that hold the separator, or fill the row up"
+                if position == 0 and len(row) > names:
+                    hint += f"; {option('skip_rows', 1)} leaves out a title above the names"
                 raise InputError(what, found=self._separator.join(row)[:120], hint=hint)
         return blank
 
@@ -216,33 +221,19 @@ def _names_on_one_line(body: bytes) -> bytes:
     return body
 
 
-def _without_titles(body: bytes, separator: str) -> bytes:
-    """A file from its names on: without lines of comments or titles above them."""
+def _without_comments(body: bytes, separator: str) -> bytes:
+    """A file from its names on: without the lines of comments above them."""
     lines = body[:_BEGINNING].decode(errors="replace").splitlines(keepends=True)[:_LINES]
     skipped = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
     if not skipped and body.startswith(b"#") and _sniff_separator(lines[0], separator) not in lines[0]:
         names = re.search(rb"\n[^#]", body)
-        return _without_titles(body[names.end() - 1 :], separator) if names else b""
+        return _without_comments(body[names.end() - 1 :], separator) if names else b""
     if skipped:
         between = _sniff_separator(lines[skipped], separator)
         counts = [len(_fields(line, between)) for line in lines]
         # A header may begin with the sign: it has as many fields as the rows below.
         skipped = 0 if counts[skipped - 1] == counts[skipped] > 1 else skipped
-    if not skipped and len(lines) > 2:
-        skipped = _titles(lines, separator)
     return body[sum(len(line.encode()) for line in lines[:skipped]) :]
-
-
-def _titles(lines: Sequence[str], separator: str) -> int:
-    """How many of the first lines are titles, which may hold signs that separate nothing."""
-    first, even = _sniff_separator(lines[0], _sniff_separator(lines[-2], separator)), []
-    for between in dict.fromkeys((first, *_SEPARATORS)):
-        rows = [_fields(line, between) for line in lines[:-1]]
-        found = titles_above(rows)
-        width, *others = {len(row) for row in rows[found:] if row}
-        if width > 1 and not others:
-            even.append((found, -width))
-    return min(even)[0] if even else titles_above([_fields(line, first) for line in lines[:-1]])
 
 
 def _fields(line: str, separator: str) -> list[str]:
@@ -264,8 +255,8 @@ def long_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _sniff_separator(header: str, default: str) -> str:
-    outside = "".join(header.split('"')[::2])
-    counts = {separator: outside.count(separator) for separator in (default, *_SEPARATORS)}
+def _sniff_separator(text: str, default: str) -> str:
+    outside = "".join(text.split('"')[::2])
+    counts = {separator: outside.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
     best = max(counts, key=lambda separator: counts[separator])
     return best if counts[best] else default

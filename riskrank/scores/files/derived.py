@@ -16,7 +16,7 @@ _LOOK, _MOST_COLUMNS = 100, 1_000
 _MOST_LEVELS = 8
 
 # What is told of a source that is true in another form of it, too.
-_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes title"
+_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes"
 
 
 class DerivedSource(Source):

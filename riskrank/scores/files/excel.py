@@ -13,8 +13,14 @@ from riskrank.scores.files.limits import lacks_package, require_distinct
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import FrameInMemory, How
 from riskrank.scores.files.sql_names import likeliest, with_columns
-from riskrank.scores.files.two_headers import refuse_two_headers, titles_above, two_headers, unpivoted
+from riskrank.scores.files.two_headers import refuse_titles, refuse_two_headers, two_headers, unpivoted
 from riskrank.scores.files.workbook_extents import Extent, extents, no_workbook
+
+Rows = Sequence[Sequence[object]]
+# The table of a sheet, the first rows that may be its names, and how many rows stand above them.
+Sheet = tuple[pl.DataFrame, Rows, int]
+# Rows among which the names are looked for.
+_LOOK = 30
 
 
 class ExcelSource(FrameInMemory):
@@ -40,16 +46,18 @@ class ExcelSource(FrameInMemory):
         if not sheets:
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
-            columns = {title: frame.columns for title, (frame, _) in sheets.items()}
+            columns = {title: frame.columns for title, (frame, _, _) in sheets.items()}
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
                 found=f"sheets: {listing(with_columns(columns))}",
                 hint=f"choose: {option('sheet', likeliest(columns))}",
             )
-        self._frame, above = next(iter(sheets.values()))
-        self._first_row, self.title = len(above) + 2, "\n".join(above)
-        if sql is not None:
-            tables = {title: frame for title, (frame, _) in sheets.items()}
+        self._frame, first, above = next(iter(sheets.values()))
+        self._first_row = above + 2
+        if sql is None:
+            refuse_titles(label, first, above)
+        else:
+            tables = {title: frame for title, (frame, _, _) in sheets.items()}
             tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
             self._frame = run_sql(tables, sql, label=label)
             self.queried = True
@@ -66,8 +74,8 @@ def _has_numbers(frame: pl.DataFrame) -> bool:
     return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
 
 
-def _sheets(label: str, data: bytes, how: How) -> dict[str, tuple[pl.DataFrame, list[str]]]:
-    """The sheets that hold a table, a header and rows below it, or the one asked for; and rows above it."""
+def _sheets(label: str, data: bytes, how: How) -> dict[str, Sheet]:
+    """The sheets that hold a table, a header and rows below it, or the one asked for."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
@@ -123,23 +131,21 @@ def _rows(sheet: Any, reach: Mapping[str, Extent]) -> Iterator[Sequence[Any]]:
         yield from sheet.iter_rows(1, extent.rows, 1, extent.columns, values_only=True)
 
 
-def _frame(
-    label: str, title: str, rows: Sequence[Sequence[object]], skipped: int
-) -> tuple[pl.DataFrame, list[str]] | None:
-    first = skipped or titles_above(rows)
-    above = [" ".join(str(cell) for cell in row if cell is not None) for row in rows[:first]]
-    rows = [row for row in rows[first:] if any(cell is not None for cell in row)]
-    if len(rows) < 2:
+def _frame(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
+    filled = [at for at, row in enumerate(rows) if at >= skipped and any(cell is not None for cell in row)]
+    if len(filled) < 2:
         return None
+    above = skipped or filled[0]
+    first, rows = rows[above : above + _LOOK], [rows[at] for at in filled]
     if two_headers(rows[:4]) and (table := unpivoted(rows)):
-        rows = table
-    header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+        first = rows = table
     refuse_two_headers(label, rows[:4])
+    header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     width = len(header)
     require_distinct(label, [name for name in header if name], f" of sheet {title}")
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
     frame = [column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name]
-    return pl.DataFrame(frame), above
+    return pl.DataFrame(frame), first, above
 
 
 def _uncomputed(label: str, title: str, places: Sequence[tuple[int, int]]) -> InputError:

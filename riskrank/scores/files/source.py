@@ -84,8 +84,6 @@ class Source(ABC):
         Columns that folders name: names, even if they look like numbers.
     notes : tuple of str
         What was understood without being said, for whoever reads it.
-    title : str
-        What stands above the names of columns.
     may_be_empty : bool
         Whether no rows are no error, as in a part of a larger table.
     of_parts : bool
@@ -99,7 +97,6 @@ class Source(ABC):
     columnar = False
     folder_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    title = ""
     may_be_empty = False
     of_parts = False
 

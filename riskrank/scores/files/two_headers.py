@@ -12,9 +12,35 @@ _NAMES_OF = {
     "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},
     "metric": {"metric", "metrics", "measure", "measures", "measurement", "criterion", "criteria", "scorer"},
 }
-# Rows that tell whether there are titles, and rows there are at least from the names on.
-_LOOK, _BELOW = 30, 3
 _ORDER, _OTHER_ORDER = ("model", "metric"), ("metric", "model")
+
+
+def refuse_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> None:
+    """Refuse a table whose names stand below titles.
+
+    Parameters
+    ----------
+    label : str
+    rows : sequence of sequences
+        The first rows that may be the names.
+    above : int
+        Rows of the file above them.
+
+    Raises
+    ------
+    InputError
+    """
+    texts = [[*filter(None, map(_text, row))] for row in rows]
+    widest = max(map(len, texts))
+    names_at = next((at for at, row in enumerate(texts) if 2 * len(row) > widest), 0)
+    # One name of two is no title: a column of row numbers has none, as in ",score".
+    if names_at and len(texts[0]) < 2 and (widest > 2 or _text(rows[0][0])):
+        raise InputError(
+            f"{label}: the names of the columns stand below a title",
+            found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[names_at])} in row "
+            f"{above + names_at + 1}",
+            hint=f"{option('skip_rows', above + names_at)} leaves out the rows above the names",
+        )
 
 
 def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
@@ -30,30 +56,14 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
     ------
     InputError
     """
-    if not two_headers(rows):
-        return
-    named = [str(cell).strip() for cell in rows[0] if _text(cell)]
-    second = rows[1]
-    below = [str(cell).strip() for cell in second if cell not in (None, "")]
-    if len(named) == 1 and len(below) > 1:
+    first, second = ([*filter(None, map(_text, row))] for row in (*rows, (), ())[:2])
+    if two_headers(rows) and min(len(first), len(second)) > 1:
         raise InputError(
-            f"{label}: the names of the columns stand below a title",
-            found=f"'{named[0]}' in the first row, and {listing(below)} in the second",
-            hint=f"{option('skip_rows', _names_at(rows))} leaves out the rows above the names",
+            f"{label}: two rows name the columns, and a table has one",
+            found=f"{listing(first)} in the first row, and {listing(second)} in the second",
+            hint="write what the rows name into their first cells, model and metric, with names of samples "
+            "below",
         )
-    if len(below) < 2:
-        return
-    raise InputError(
-        f"{label}: two rows name the columns, and a table has one",
-        found=f"{listing(named)} in the first row, and {listing(below)} in the second",
-        hint="write what the rows name into their first cells, model and metric, with names of samples below",
-    )
-
-
-def _names_at(rows: Sequence[Sequence[object]]) -> int:
-    """The first of the rows with most texts, which names the columns below titles."""
-    texts = [sum(bool(_text(cell)) for cell in row) for row in rows]
-    return max(texts.index(max(texts)), 1)
 
 
 def two_headers(rows: Sequence[Sequence[object]]) -> bool:
@@ -107,26 +117,6 @@ def _order_of_metrics(above: Collection[str], below: Collection[str]) -> tuple[s
     if all(first) and not any(second):
         return _OTHER_ORDER
     return _ORDER if all(second) and not any(first) else None
-
-
-def titles_above(rows: Sequence[Sequence[object]]) -> int:
-    """How many of the first rows are titles: a cell each, or a few at its left end, above rows of more.
-
-    Parameters
-    ----------
-    rows : sequence of sequences
-        The first rows of a file; of these the ones without a filled cell are passed over.
-    """
-    filled = [sum(cell not in (None, "") and str(cell).strip() != "" for cell in row) for row in rows[:_LOOK]]
-    widest = max(filled, default=0)
-    first = next((at for at, count in enumerate(filled) if count == widest), 0)
-    if widest < 2 or len(filled) < first + _BELOW:
-        return 0
-    above = zip(rows, filled[:first], strict=False)
-    if any(count > 1 and (2 * count > widest or not all(map(_text, row[:count]))) for row, count in above):
-        return 0
-    below = [count for count in filled[first + 1 :] if count]
-    return first if below and sum(2 * count > widest for count in below) == len(below) else 0
 
 
 def _order(above: object, below: object) -> tuple[str, str] | None:

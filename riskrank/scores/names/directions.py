@@ -143,12 +143,12 @@ def more_by_name(name: str) -> bool:
     return _is_good(name) and not looks_like_a_cost(name)
 
 
-def measured_by(title: str) -> str:
-    """The last word of a title, such as that of a file, that names a metric; empty where none does.
+def measured_by(file_name: str) -> str:
+    """The last word of a file's name that names a metric; empty where none does.
 
     Words that tell different ways tell none.
     """
-    named = listed_words(title.replace("time series", "").replace("match", ""))
+    named = listed_words(file_name.replace("time series", "").replace("match", ""))
     found = [word for word in named if names_a_metric(word) and word not in _ALONE]
     return found[-1] if len({*map(looks_like_a_cost, found)}) == 1 else ""
 

@@ -69,8 +69,6 @@ class Columns:
         Whether no column was passed over.
     asked : collection of str
         Metrics somebody named.
-    title : str
-        What stands above the names of columns.
     """
 
     frame: pl.DataFrame
@@ -80,11 +78,10 @@ class Columns:
     by_file: bool = False
     all_seen: bool = True
     asked: Collection[str] = ()
-    title: str = ""
 
     def __post_init__(self) -> None:
         frame, self.names, self.height = self.frame, [*self.names], self.frame.height
-        self.measured = measured_by(self.title) or measured_by(Path(self.label).stem)
+        self.measured = measured_by(Path(self.label).stem)
         self.groups = self.count = cache(self._groups)
         self.held = cache(lambda name: column_kind(frame[name], self.decimal_comma))
         self.kind = cache(self._kind)
@@ -269,7 +266,6 @@ def columns_of(sources: Sequence[Source], asked: Collection[str] = ()) -> Column
         by_file=all(source.model_label is not None for source in sources),
         all_seen=len(names) == len(named),
         asked=asked,
-        title=first.title,
     )
 
 

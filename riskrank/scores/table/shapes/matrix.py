@@ -62,7 +62,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         models, far = _without_counts(columns, models)
         gone |= far
     metrics = sum(map(names_a_metric, models))
-    # Where a title says what is measured, one of many models may be called as a metric is: elo.
+    # Where the file name says what is measured, one of many models may be called as a metric is: elo.
     wide = metrics and (not columns.measured or 2 * metrics >= len(models))
     if options.matrix is None and (wide or not _one_metric(columns, models)):
         return []

@@ -52,27 +52,29 @@ def taken_as_better(names: Sequence[str], options: ReadOptions, *, guessed: bool
     return [f"more {listing(silent)} is taken as better, for nothing says so: {turned} turns it around"]
 
 
-def told_by_title(names: Sequence[str], options: ReadOptions, title: str) -> tuple[ReadOptions, list[str]]:
-    """What less is better of by the title of a table, where no column says it; and a sentence.
+def told_by_file_name(
+    names: Sequence[str], options: ReadOptions, metric: str
+) -> tuple[ReadOptions, list[str]]:
+    """What less is better of by the metric in the name of a file, where no column says it; and a sentence.
 
     Raises
     ------
     InputError
         If a gate is to take it for granted.
     """
-    silent = _silent(names, options) if lower_by_name(title) else []
+    silent = _silent(names, options) if lower_by_name(metric) else []
     if not silent or len(silent) < len(names):
         return options, []
     together = among_commas(silent)
     if isinstance(options, GateReading):
         raise InputError(
             f"which way is better of {listing(silent)} has to be said",
-            found=f"nobody declared it, and the title says {title}: a step back might pass",
+            found=f"nobody declared it, and the file name says {metric}: a step back might pass",
             hint=f"say {option('lower', together)} or {option('higher', together)}",
             ways=[(option(way, together), {way: (*silent,)}) for way in ("lower", "higher")],
         )
     turned = option("higher", together)
-    told = f"less {listing(silent)} is better, for the title says {title}: {turned} turns it around"
+    told = f"less {listing(silent)} is better, for the file name says {metric}: {turned} turns it around"
     return replace(options, lower=(*options.lower, *silent)), [told]
 
 

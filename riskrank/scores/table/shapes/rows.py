@@ -16,7 +16,7 @@ from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.shapes.board import as_board, pair_by_pair
 from riskrank.scores.table.shapes.columns import Columns
 from riskrank.scores.table.shapes.keys import Keys, keyed, keys_of
-from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_title, with_roles
+from riskrank.scores.table.shapes.reading import Reading, taken_as_better, told_by_file_name, with_roles
 from riskrank.scores.table.shapes.refusals import require_alike
 from riskrank.scores.table.shapes.totals import totals_of
 
@@ -121,9 +121,9 @@ def _ways_of_words(columns: Columns, measures: Names, options: ReadOptions) -> l
 def _told(columns: Columns, names: Names, gone: Mapping[str, str], options: ReadOptions) -> _Told:
     """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
     names = [name for name in names if columns.in_words(name) not in ("open", "told")]
-    options, by_title = told_by_title(names, options, columns.measured)
+    options, by_file_name = told_by_file_name(names, options, columns.measured)
     left = [f"left out: {left_out(gone)}"] if gone else []
-    return options, [*taken_as_better(names, options), *by_title, *left]
+    return options, [*taken_as_better(names, options), *by_file_name, *left]
 
 
 def _has_holes(columns: Columns, model: Names, metric: Names, sample: str) -> bool:

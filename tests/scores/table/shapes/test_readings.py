@@ -856,16 +856,6 @@ def test_numbers_under_a_name_that_says_nothing_are_asked_about(values, first):
 
 
 @pytest.mark.parametrize(
-    ("title", "way"), [("# held-out perplexity", "lower"), ("# a" + 99 * "\n#", "higher")]
-)
-def test_a_comment_says_what_is_measured(tmp_path, title, way):
-    rows = "".join(f"m{at},{','.join(str(20 + at + task) for task in range(8))}\n" for at in range(4))
-    text = f"{title}\nmodel,{','.join(f't{task}x' for task in range(8))}\n{rows}"
-    (tmp_path / "board.csv").write_text(text, encoding="utf-8")
-    assert read_scores([str(tmp_path / "board.csv")], ReadOptions()).metrics[0].direction == way
-
-
-@pytest.mark.parametrize(
     ("yes", "no", "way"),
     [
         ("supported", "unsupported", ""),
@@ -921,7 +911,7 @@ ALIKE = [
         "sample (",
         ("off", "on"),
     ),
-    # A title says what is measured though one model is called as a metric is.
+    # An option says what is measured though one model is called as a metric is.
     (
         pl.DataFrame({"ticket": QUESTIONS} | {name: RNG.random(N) * 3 for name in ("elo", "glicko", "bt")}),
         {"matrix": "loss"},
