@@ -92,7 +92,6 @@ ifdef VS
 else
 	$(BIN)/python tests/benchmarks/bench_commands.py
 	$(BIN)/python tests/benchmarks/bench_calls.py
-	$(BIN)/python tests/benchmarks/bench_forecasts.py
 	$(BIN)/python tests/benchmarks/bench_refusals.py
 endif
 

@@ -12,35 +12,14 @@ def main() -> None:
         from riskrank.cli.environment import open_standard_streams
 
         open_standard_streams()
-        from riskrank.cli.environment import require_descriptors
-
-        require_descriptors()
         from riskrank.cli.main import run
 
         run()
     except Exception as error:
         # Before the error boundary is there, as with a damaged installation; Python would exit 1, a gate's.
-        _fail(error)
-
-
-def _fail(error: Exception) -> None:
-    import os
-    import signal
-
-    told = signal.set_wakeup_fd(-1)
-    if told >= 0:
-        os.close(told)  # where no more files can be opened, the modules that say so need one
-    import contextlib
-
-    what, found, hint = "riskrank cannot start", f"{type(error).__name__}: {error}", "install it anew"
-    with contextlib.suppress(ImportError, OSError):
-        from riskrank.cli.environment import too_many_open
-
-        what, found, hint = too_many_open(error) or (what, found, hint)
-    lines = f"error: {what}\nfound: {' '.join(found.split())[:500]}\nhint: {hint}\n"
-    with contextlib.suppress(OSError):
-        os.write(2, lines.encode("utf-8", "backslashreplace"))
-    os._exit(3)
+        found = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        sys.stderr.write(f"error: riskrank cannot start\nfound: {found}\nhint: install it anew\n")
+        sys.exit(3)
 
 
 if __name__ == "__main__":

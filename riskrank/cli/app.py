@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from riskrank.cli.environment import Environment, too_many_open
+from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
 
@@ -96,9 +96,6 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
             found=error.strerror or str(error),
             hint="change to a directory that exists, and run again",
         )
-    no_more = too_many_open(error)
-    if no_more is not None:
-        return NumericalError(no_more[0], found=no_more[1], hint=no_more[2])
     if isinstance(error, OSError) and error.filename is not None:
         return InputError(
             f"{os.fsdecode(error.filename)} cannot be used",

@@ -18,7 +18,6 @@ from riskrank.cli.config_file import (
     refuse_reaching_out,
     section_name,
 )
-from riskrank.cli.environment import require_threads
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
 # Options about the configuration itself, or for one call only.
@@ -70,7 +69,6 @@ class ConfiguredCommand(TyperCommand):
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
         path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if ctx.obj is not None:
-            require_threads(ctx.obj.variables)
             ctx.obj = dataclasses.replace(ctx.obj, read=ctx.meta.get("riskrank.read"), config=path)
         try:
             return super().invoke(ctx)

@@ -20,11 +20,6 @@ from riskrank.version import __version__
 
 def answer(call: Call) -> None:
     """Answer a call: by the command's own file, or as all others are."""
-    from riskrank.cli.environment import load_special_functions
-    from riskrank.cli.forecast import require_memory
-
-    require_memory(())  # with too little, libraries wait for ever when they are loaded
-    load_special_functions()
     from riskrank.cli import session
 
     row = call.row
@@ -110,12 +105,10 @@ def _root(
 
 def run() -> None:
     """Run the ``riskrank`` command."""
-    from riskrank.cli.environment import settle
     from riskrank.engine.sampling.threads import single_threaded
 
     # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.
     gc.set_threshold(300_000)
     atexit.register(gc.freeze)
-    settle(os.environ)
     single_threaded(os.environ)
     app()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 from riskrank.asked.commands import named
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
-from riskrank.cli.environment import Environment, hush, import_matplotlib
-from riskrank.cli.forecast import replicates, require_memory, require_room, resident_memory, watched
+from riskrank.cli.environment import Environment, progress_bar
+from riskrank.cli.forecast import paced, reading_memory, replicates_memory, require_memory
 from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.outputs import draw_plot, wanted_plots
 from riskrank.errors import one_line, spell
 
 if TYPE_CHECKING:
-    from riskrank.cli.environment import Move
     from riskrank.scores.table.score_table import ScoreTable
     from riskrank.studies.document import Document
-    from riskrank.studies.runtime import Runtime
+    from riskrank.studies.runtime import Move, Runtime
 
 
 class Session:
@@ -41,7 +40,6 @@ class Session:
     def __init__(self, call: Call, *, piped: str = "table") -> None:
         from riskrank.shown.files import check_outputs, choose_formats
 
-        hush()
         environment: Environment = call.context.obj
         output = call.output
         self.call = call
@@ -52,17 +50,15 @@ class Session:
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
-        require_memory(self.scores)
-        smaller = "select the rows and columns that count into a smaller file"
-        self._require_room(resident_memory(self.scores), "reading these files", smaller)
+        if not output.yes:
+            smaller = "select the rows and columns that count into a smaller file"
+            require_memory(reading_memory(self.scores), "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
         check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
             require_pages()
-        if self.plots or "html" in self.formats:
-            import_matplotlib()
 
     def _files(self) -> dict[str, list[str]]:
         """Files that are written, by the option that names them."""
@@ -103,11 +99,8 @@ class Session:
         """Refuse more resamples or simulations than there is memory for."""
         command, values = self.environment.command, self.call.values
         models, samples = (len(table.models), len(table.samples)) if table else (0, 0)
-        for needed, what in replicates(command, values, models, samples):
-            self._require_room(needed, what, "ask for fewer")
-
-    def _require_room(self, needed: float, what: str, hint: str) -> None:
-        require_room(needed, what, hint, self.say, insist=self.output.yes)
+        for needed, what in () if self.output.yes else replicates_memory(command, values, models, samples):
+            require_memory(needed, what, "ask for fewer")
 
     def runtime(self) -> AbstractContextManager[Runtime]:
         """How to run: on how many processes or whose workers, and who watches."""
@@ -144,12 +137,10 @@ class Session:
 
     def progress(self, label: str) -> AbstractContextManager[Move | None]:
         """Show a bar on stderr if a person watches; else say what takes long."""
-        from riskrank.cli.environment import progress_bar
-
         stream = self.environment.stderr
-        shown = stream.isatty() and not self.output.quiet
-        bar = progress_bar(label, stream, shown=shown)
-        return bar if shown or self.output.quiet else watched(label, self.say)
+        if self.output.quiet:
+            return nullcontext()
+        return progress_bar(label, stream) if stream.isatty() else nullcontext(paced(label, self.say))
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files beside it, all or none."""

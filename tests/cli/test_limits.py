@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import resource
 import stat
 import sys
 import time
@@ -14,10 +13,9 @@ import polars as pl
 import pytest
 import zstandard
 
-from riskrank.cli.forecast import needed_memory
+from riskrank.cli.forecast import reading_memory
 from riskrank.scores.files.folders import matches
 from riskrank.scores.files.frames import FrameSource
-from tests.programs import RISKRANK, run_program
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(
@@ -114,31 +112,12 @@ def test_a_file_and_a_pipe_larger_than_allowed(refused, run, write):
     assert "--max-bytes" in refused(*piped, stdin=TABLE.encode())[2]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space as Linux counts them")
-def test_a_limit_on_memory_is_told_of_beforehand(write):
-    path = write("t.csv", TABLE)
-
-    def limited(size, *words):
-        given = {"timeout": 60, "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))}
-        return run_program(*RISKRANK, *words, path, **given)
-
-    enough = limited(needed_memory([str(path)]) + 10**8, "rank", "--no-test")
-    assert (enough.returncode, enough.stderr) == (0, "")
-    assert limited(200 * 1024**2, "convert", "auto", "--help").returncode == 0
-    for words in (("rank", "--no-test"), ("gate", "--better", "A:B"), ("convert", "auto")):
-        short = limited(600 * 1024**2, *words)
-        assert short.returncode == 3
-        assert [line.partition(":")[0] for line in short.stderr.splitlines()] == ["error", "found", "hint"]
-        assert "0.6 GB (ulimit -v)" in short.stderr
-
-
 def test_the_memory_needed_grows_with_the_files(write):
     small, large = write("s.csv", TABLE), write("l.csv", TABLE * 1000)
-    grown = needed_memory([str(large)]) - needed_memory([str(small)])
+    grown = reading_memory([str(large)]) - reading_memory([str(small)])
     assert 3 * len(TABLE) * 999 < grown < 10 * len(TABLE) * 999
-    assert needed_memory([f"new={large}"]) == needed_memory([str(large)])
-    assert needed_memory([str(large.parent)]) > needed_memory([str(large)])  # a folder is all it holds
+    assert reading_memory([f"new={large}"]) == reading_memory([str(large)])
+    assert reading_memory([str(large.parent)]) > reading_memory([str(large)])  # a folder is all it holds
 
 
 @POSIX
@@ -150,12 +129,12 @@ def test_the_memory_needed_is_that_of_all_that_is_read(write, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "linked").symlink_to(tmp_path / "real")
     (tmp_path / "real" / "a" / "round").symlink_to(tmp_path / "real")
-    each = needed_memory([str(tmp_path / "real" / "a" / "x.csv")]) - needed_memory([])
+    each = reading_memory([str(tmp_path / "real" / "a" / "x.csv")])
     assert each > 10 * len(TABLE)
     real = tmp_path / "real"
     for text in (f"{real}/*/x.csv", f"{real}/{{model}}/{{task}}.csv", f"new={real}/*/*.csv"):
-        assert needed_memory([text]) - needed_memory([]) == 2 * each, text
-    assert needed_memory([str(tmp_path / "runs")]) - needed_memory([]) == 2 * each
+        assert reading_memory([text]) == pytest.approx(2 * each), text
+    assert reading_memory([str(tmp_path / "runs")]) == pytest.approx(2 * each)
 
 
 @POSIX
@@ -163,57 +142,19 @@ def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
     place = tmp_path / "r.json"
     place.write_text("old")
     place.chmod(0o6640)
-    if os.geteuid() == 0:
-        os.chown(place, 12345, 23456)
-        place.chmod(0o6640)
     assert run("rank", table, "--no-test", "-o", place).status == 0
-    status = place.stat()
-    assert stat.S_IMODE(status.st_mode) == 0o640
-    if os.geteuid() == 0:
-        assert (status.st_uid, status.st_gid) == (12345, 23456)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-@POSIX
-def test_no_link_in_an_open_folder_is_followed(refused, run, table, tmp_path):
-    victim = tmp_path / "victim.json"
-    victim.write_text("mine")
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    (shared / "out.json").symlink_to(victim)
-    (shared / "folder").symlink_to(tmp_path)
-    shared.chmod(0o1777)
-    for place in (shared / "out.json", shared / "folder" / "new.json"):
-        outcome = run("rank", table, "--no-test", "-o", place)
-        assert outcome.status == 2
-        assert "is a link" in outcome.stderr
-    assert victim.read_text() == "mine"
-    assert not (tmp_path / "new.json").exists()
-    shared.chmod(0o755)
-    assert run("rank", table, "--no-test", "-o", shared / "folder" / "new.json").status == 0
-    assert victim.read_text() == "mine"
-
-
-@pytest.mark.parametrize("broken", ["full", "folder"])
-def test_all_files_appear_or_none(run, table, tmp_path, monkeypatch, broken):
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_all_files_appear_or_none(run, table, tmp_path):
     """A diagram must not stay beside a result that could not be written, nor replace an older one."""
     old, new = tmp_path / "old.json", tmp_path / "new.csv"
     old.write_text("old")
     dot = tmp_path / "order.dot"
     blocked = tmp_path / "z.md"
-    if broken == "full":
-        if not Path("/dev/full").exists():
-            pytest.skip("no /dev/full")
-        blocked.symlink_to("/dev/full")
-    else:
-        replace = Path.replace
-
-        def fails(self, target):
-            if Path(target).name == "z.md":
-                raise OSError(28, "No space left on device")
-            return replace(self, target)
-
-        monkeypatch.setattr(Path, "replace", fails)
+    blocked.symlink_to("/dev/full")
     args = (
         "gsd",
         table,

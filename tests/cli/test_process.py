@@ -44,8 +44,8 @@ sys.stderr.write("LOADED " + " ".join(name for name in {HEAVY!r} if name in sys.
     assert stderr.splitlines()[-1].split() == ["LOADED"]
 
 
-def test_of_scipy_only_what_is_used_is_imported(start, table, quick, tmp_path):
-    """Its statistics take a second, more than a whole run; what surrounds special functions, a tenth."""
+def test_the_statistics_of_scipy_are_not_imported(start, table, quick, tmp_path):
+    """Its statistics take a second, more than a whole run."""
     runs = [
         [
             command,
@@ -63,10 +63,6 @@ for run in {runs!r}:
     assert app(run, standalone_mode=False) == 0
 assert "scipy" in sys.modules
 assert "scipy.stats" not in sys.modules
-assert "scipy.special._ufuncs" in sys.modules
-assert "scipy.special._basic" not in sys.modules
-from scipy.special import logsumexp, stdtrit
-assert "scipy.special._basic" in sys.modules
 """
     assert finish(start(code=code))[0] == 0
 
@@ -415,7 +411,7 @@ sys.meta_path.insert(0, Look())
 run()
 """
     status, _, stderr = finish(start("rank", path, "--no-test", "-q", code=code))
-    assert (status, stderr) == (0, "1\n")
+    assert (status, set(stderr.split())) == (0, {"1"})
 
 
 @pytest.mark.parametrize("when", ["os.fsync", "pathlib.Path.replace"])

@@ -181,7 +181,7 @@ def test_a_bar_on_a_terminal_only(run, table, quick, write):
             return True
 
     stream = Terminal()
-    with progress_bar("resampling", stream, shown=True) as move:
+    with progress_bar("resampling", stream) as move:
         move(1, 2)
     assert "resampling" in stream.getvalue()
     assert "resampling" not in run("rank", table, *quick).stderr

@@ -11,7 +11,6 @@ from riskrank.asked.option import options_of
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.cli.call import Call, callable_of
-from riskrank.cli.forecast import require_memory
 from riskrank.cli.help import ManyCommands, command_class
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
@@ -49,7 +48,6 @@ def _convert() -> None:
 
 def verdicts(call: Call) -> None:
     """Turn votes into scores."""
-    require_memory(())
     from riskrank.cli.session import Session
     from riskrank.studies.convert.study import convert_votes
 
@@ -61,7 +59,6 @@ def verdicts(call: Call) -> None:
 
 def export(call: Call) -> None:
     """Turn what a harness wrote into scores."""
-    require_memory(())
     from riskrank.cli.session import Session
     from riskrank.studies.convert.study import convert_export
 
