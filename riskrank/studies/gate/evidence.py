@@ -32,11 +32,6 @@ _FEWEST_RESAMPLES = 2000
 # Resampled samples an automatic number may cost for one comparison, above the least.
 _WORK = 1e9
 
-# Claims that resamples do not decide, and what makes their evidence.
-_OWN_EVIDENCE: Sequence[tuple[Callable[[GateClaim], bool], Callable[..., Evidence]]] = (
-    (lambda claim: claim.column.costs is not None, evidence_of_costs),
-)
-
 
 def evidence_of_claims(
     claims: Sequence[GateClaim],
@@ -51,25 +46,20 @@ def evidence_of_claims(
         return _of_means(claims), []
     for claim in claims:
         _require_samples(claim, models)
-    for is_such, evidence_of in _OWN_EVIDENCE:
-        own = [at for at, claim in enumerate(claims) if is_such(claim)]
-        others = [at for at in range(len(claims)) if at not in own]
-        if own:
-            of_own = evidence_of([claims[at] for at in own], models)
-            if not others:
-                return of_own, _few_samples(claims)
-            rest, advice = evidence_of_claims([claims[at] for at in others], inference, models, None)
-            return together([(own, of_own), (others, rest)]), advice
-    evidence: dict[int, ResampledDifference] = {}
+    resampled = sum(claim.column.costs is None for claim in claims)
+    parts: list[tuple[Sequence[int], Evidence]] = []
     advice = _few_samples(claims)
-    for members in _by_test(claims).values():
-        if claims[members[0]].dominance is None:
-            found = _differences([claims[at] for at in members], inference, len(claims))
+    for places in _by_test(claims).values():
+        members = [claims[place] for place in places]
+        if members[0].column.costs is not None:
+            evidence = evidence_of_costs(members, models)
+        elif members[0].dominance is not None:
+            evidence, warnings = _dominance(members, inference, resampled)
+            advice += warnings
         else:
-            found, told = _dominance([claims[at] for at in members], inference, len(claims))
-            advice += told
-        evidence |= dict(zip(members, found, strict=True))
-    return of_replicates([evidence[at] for at in range(len(claims))]), advice
+            evidence = _differences(members, inference, resampled)
+        parts.append((places, evidence))
+    return together(parts), advice
 
 
 def _of_means(claims: Sequence[GateClaim]) -> Evidence:
@@ -94,15 +84,15 @@ def resamples_of(inference: Inference, family: int, samples: int) -> int:
 
 
 def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
-    """Claims by what is computed together: all differences, and each kind of dominance on a column."""
-    found: dict[object, list[int]] = {}
-    for at, claim in enumerate(claims):
-        key = None if claim.dominance is None else (id(claim.column.scores), claim.dominance)
-        found.setdefault(key, []).append(at)
-    return found
+    """Group the places of claims that are computed together: differences, costs, dominance by column."""
+    groups: dict[object, list[int]] = {}
+    for place, claim in enumerate(claims):
+        dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
+        groups.setdefault((claim.column.costs is None, dominance), []).append(place)
+    return groups
 
 
-def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[ResampledDifference]:
+def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> Evidence:
     comparisons = [comparison_of(claim) for claim in claims]
     cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
     resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
@@ -128,7 +118,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
         second = second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals)
         plain, against, in_favour = drawn[at::k]
         found.append(bare.counted(plain, against, in_favour, second))
-    return found
+    return of_replicates(found)
 
 
 def comparison_of(claim: GateClaim) -> Comparison:
@@ -140,7 +130,7 @@ def comparison_of(claim: GateClaim) -> Comparison:
 
 def _dominance(
     claims: Sequence[GateClaim], inference: Inference, family: int
-) -> tuple[list[ResampledDifference], tuple[str, ...]]:
+) -> tuple[Evidence, tuple[str, ...]]:
     """Test dominance in both directions, of the pairs that are claimed and nobody else."""
     dominance = claims[0].dominance
     assert dominance is not None
@@ -152,7 +142,7 @@ def _dominance(
         strict = replace(inference.family.at(min(len(both) / (2 * family), 1.0)), correction="bonferroni")
     how = replace(inference, family=strict)
     study = study_dominance(claims[0].column.scores, [dominance], how, pairs=both)
-    return [_of_tests(claim, study.tests[0]) for claim in claims], study.advice
+    return of_replicates([_of_tests(claim, study.tests[0]) for claim in claims]), study.advice
 
 
 def _of_tests(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
