@@ -9,7 +9,7 @@ from riskrank.asked.baseline import Margin, Percent
 from riskrank.asked.suites import RANK
 from riskrank.asked.tiers import ADVISORY, CRITICAL, tiers_by_name
 from riskrank.engine.evidence.series import mean_in_order
-from riskrank.errors import UsageError, listing, no_such, option
+from riskrank.errors import UsageError, no_such, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS
@@ -215,12 +215,6 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     for metric in given:
         if metric and metric not in names:
             raise no_such(metric, names, kind="claimed metric", parameter="margin", write="{}=…".format)
-    if pairs and "" in given and all(name in given for name in names):
-        raise UsageError(
-            f"{option('margin', given[''])} is for no claim",
-            found=f"every claim has a margin of its own, on {listing(names)}",
-            hint="leave it out",
-        )
     ratios = [one.name for one in wanted if one.dominance is not None]
     if ratios and any(given.values()):
         raise UsageError(

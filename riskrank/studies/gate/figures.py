@@ -8,12 +8,12 @@ import numpy as np
 from riskrank.shown.figures.intervals import Intervals, draw_intervals
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
+from riskrank.studies.gate.claim import ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.words import looked_at, subtracted
 
 # A violation ratio of ½ is a draw, and less is better.
 _DRAW = 0.5
-_DOMINANCE = ("fsd", "ssd")
 
 
 def pictures(document: GateDocument) -> list[Picture]:
@@ -37,7 +37,7 @@ def intervals(document: GateDocument) -> list[Intervals]:
 
 def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, alike: bool, sign: float) -> Intervals:
     statistic, metric = rows[0].statistic, rows[0].metric
-    dominance = statistic in _DOMINANCE
+    dominance = statistic in ORDERS
     estimate = np.array([row.estimate for row in rows])
     low, high = np.array([_ends(row) for row in rows]).T
     if dominance:

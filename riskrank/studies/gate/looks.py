@@ -93,32 +93,23 @@ def read_looks(path: str, limit: int) -> Looks:
     """
     try:
         meta = json.loads(read_bytes(path, limit))["meta"]["looks"]
-        return Looks(int(meta["number"]), [*map(str, meta["claims"])], _checked(meta["seen"]))
+        seen = {
+            metric: {model: dict(samples) for model, samples in models.items()}
+            for metric, models in meta["seen"].items()
+        }
+        return Looks(int(meta["number"]), [*map(str, meta["claims"])], seen)
     except InputError as error:
         raise InputError(
             f"{option('continues', path)}: {error.what}",
             found=error.found,
             hint=f"leave {option('continues')} out at the first look, and keep its JSON",
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(
             f"{option('continues', path)}: not a gate that may be looked at again",
-            found="no JSON, or not all of it"
-            if isinstance(error, json.JSONDecodeError)
-            else "no meta.looks in it",
+            found="no JSON with meta.looks in it",
             hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
         ) from None
-
-
-def _checked(seen: Any) -> Seen:
-    """The digests as texts; an AttributeError where they have not their shape."""
-    return {
-        str(metric): {
-            str(model): {str(name): str(text) for name, text in samples.items()}
-            for model, samples in models.items()
-        }
-        for metric, models in seen.items()
-    }
 
 
 def require_continued(path: str, before: Looks, claims: Sequence[str], seen: Seen) -> None:
