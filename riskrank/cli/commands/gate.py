@@ -28,9 +28,9 @@ def run(call: Call) -> None:
     """Read the metrics the claims are about, each on the samples it was scored on, and decide."""
     session = Session(call)
     bless = call.values.get("bless")
-    if bless is not None and call.reading.judge is not None:
-        contradict(option("judge", call.reading.judge), option("bless", bless))
     if bless is not None:
+        if call.reading.judge is not None:
+            contradict(option("judge", call.reading.judge), option("bless", bless))
         require_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(

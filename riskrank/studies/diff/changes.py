@@ -81,13 +81,13 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family)
         kept = np.isin(samples, shared)
         runs.append(Runs(table.values[model][kept, metric], np.searchsorted(shared, samples[kept])))
     units = table.clusters[new][first]
-    several = any(int(one.counts.max()) > 1 for one in runs)
-    p_value = case_p_values(*runs) if several else None
-    if p_value is None:
-        return Cases(metric, shared, units, runs[0], runs[1], None, None, np.zeros(shared.size, dtype=bool))
-    family = replace(family, correction="bh")
-    adjusted = family.adjusted(p_value)
-    return Cases(metric, shared, units, runs[0], runs[1], p_value, adjusted, family.significant(adjusted))
+    p_value = adjusted = None
+    significant = np.zeros(shared.size, dtype=bool)
+    if any(int(one.counts.max()) > 1 for one in runs):
+        family, p_value = replace(family, correction="bh"), case_p_values(*runs)
+        adjusted = family.adjusted(p_value)
+        significant = family.significant(adjusted)
+    return Cases(metric, shared, units, runs[0], runs[1], p_value, adjusted, significant)
 
 
 def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:

@@ -127,29 +127,24 @@ def _old_mean(claim: GateClaim) -> tuple[float, float]:
 def claims_at_best(
     given: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
 ) -> list[GateClaim] | None:
-    """The claims with what is missing at the best there can be, where that is asked for."""
-    if all(one.best is None for one in given):
-        return None
-    best = [_at_best(one, settings) for one in given]
-    scaled = [on_task_scale(one, settings) for one in best]
-    return claims_of(scaled, best if settings.task_scale is None else scaled, settings, wanted)
-
-
-def _at_best(table: ScoreTable, settings: ClaimSettings) -> ScoreTable:
-    """The table with what is missing at the best there can be.
+    """Return the claims with what is missing at the best there can be; None where nothing is filled in.
 
     Raises
     ------
     UsageError
         If ranks among all models are compared, which hang on what is missing of every one of them.
     """
-    if scale_of(table, settings) == RANK:
+    if all(one.best is None for one in given):
+        return None
+    if any(scale_of(one, settings) == RANK for one in given):
         raise UsageError(
             f"{option('missing', 'bounds')} needs scores in their units, and tasks are compared by ranks",
             found="ranks among all models, which what is missing of any of them moves",
             hint=f"give bounds and {option('task_scale', 'bounds')}; or {option('missing', 'worst')}",
         )
-    return table.at_best()
+    best = [one.at_best() for one in given]
+    scaled = [on_task_scale(one, settings) for one in best]
+    return claims_of(scaled, best if settings.task_scale is None else scaled, settings, wanted)
 
 
 def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
@@ -190,7 +185,8 @@ def claims_of(
                 if one.runs is not None:
                     columns = [passing(column, one, models) for column in columns]
                 if one.name == PER_SUCCESS:
-                    columns = per_success(columns, by_metric[one.metrics[1]], one)
+                    successes = by_metric[one.metrics[1]]
+                    columns = [per_success(*pair, one) for pair in zip(columns, successes, strict=True)]
                 for column in columns:
                     claim = GateClaim(kind, new, old, column, name, one.level, one.dominance)
                     claims.append(with_margin(claim, margin_of[column.name], settings, models))

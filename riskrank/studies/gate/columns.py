@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.asked.baseline import Margin, Percent
 from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.groups import group_tables, task_tables
@@ -143,12 +143,13 @@ def score_columns(
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in known}
     for group, part in tables.items():
         found = targets(part, PortfolioSettings(), per_metric=True, asked=settings)
-        alone = targets(_one_by_one(part), PortfolioSettings(), per_metric=True, asked=settings)
+        units, alone = part.units, found
+        if units is not None:
+            alone = targets(_one_by_one(part, units), PortfolioSettings(), per_metric=True, asked=settings)
         for number, target in enumerate(found):
             if target.name in known:
                 check_range(target.name, target.scores, table.models)
-                own, units = part.column(number), part.units
-                in_order = None if units is None else tuple(map(unit_scores, own, units))
+                in_order = None if units is None else tuple(map(unit_scores, part.column(number), units))
                 column = ScoreColumn(
                     target.name,
                     target.scores,
@@ -157,7 +158,7 @@ def score_columns(
                     **known[target.name],
                     means=mean_column(part, number),
                     in_order=in_order,
-                    one_by_one=None if part.units is None else alone[number].scores,
+                    one_by_one=None if units is None else alone[number].scores,
                 )
                 columns[target.name].append(column)
     return columns
@@ -173,13 +174,11 @@ def _known(metric: MetricSpec, values: Sequence[Floats], margin: Margin) -> dict
     return {"limits": limits(metric, values, margin), "bounded": bounded(metric, values), "reach": reach}
 
 
-def _one_by_one(table: ScoreTable) -> ScoreTable:
-    """The table with its samples, or clusters of them, out of the blocks they are drawn in."""
-    if table.units is None:
-        return table
-    whole = all(np.array_equal(*both) for both in zip(table.units, table.row_samples, strict=True))
-    names = None if whole else tuple(str(at) for at in range(int(table.units[0].max()) + 1))
-    return replace(table, clusters=table.units, cluster_names=names)
+def _one_by_one(table: ScoreTable, units: tuple[Integers, ...]) -> ScoreTable:
+    """Take samples, or clusters of them, out of the blocks in which they are resampled."""
+    whole = all(np.array_equal(*both) for both in zip(units, table.row_samples, strict=True))
+    names = None if whole else tuple(str(at) for at in range(int(units[0].max()) + 1))
+    return replace(table, clusters=units, cluster_names=names)
 
 
 def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:

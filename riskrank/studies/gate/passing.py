@@ -94,21 +94,14 @@ def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) ->
     )
 
 
-def per_success(
-    costs: Sequence[ScoreColumn], successes: Sequence[ScoreColumn], statistic: Statistic
-) -> list[ScoreColumn]:
-    """Columns of costs and successes together, whose claims are on shares of the old cost per success.
+def per_success(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic) -> ScoreColumn:
+    """Join costs and successes in a column, whose claims are on shares of the old cost per success.
 
     Raises
     ------
     UsageError
         If tasks weigh, models have samples of their own, or scores are no costs or no successes.
     """
-    return [_together(*pair, statistic) for pair in zip(costs, successes, strict=True)]
-
-
-def _together(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic) -> ScoreColumn:
-    """A column of both, of all samples or of a group."""
     require_costs(
         ("on", f"{statistic.name}:{statistic.label}"),
         (costs.units.sign < 0, costs.scores.values),
