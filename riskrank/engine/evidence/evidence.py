@@ -1,7 +1,7 @@
 """What the samples say of claims, whatever kind of evidence it is: the one thing a family is asked with.
 
 A claim says that a statistic lies above its boundary. Every kind of evidence (resamples, influence functions,
-Johnson's t, exact shares, permutations, bets, bounds) has a maker in this package, and all makers give this.
+Johnson's t, permutations, bets, bounds) has a maker in this package, and all makers give this.
 
 A claim at its worst both ways: what is missing speaks against it, then for it (method §11).
 

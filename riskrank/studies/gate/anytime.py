@@ -35,8 +35,13 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
         If a cluster is larger than declared.
     """
     column = claim.column
-    _require_means(claim)
-    reach = reach_of(column)
+    if not claim.of_means or column.costs is not None:
+        raise UsageError(
+            f"{option('anytime', True)} decides differences of means",
+            found=f"{option('on', claim.statistic)}",
+            hint=f"leave out {option('anytime', True)}, and look once; or claim {option('on', 'mean')}",
+        )
+    reach = _reach(column)
     clusters = _clusters(column.scores, settings.largest_cluster)
     means = column.scores.sample_means()
     differences = means[claim.new] - means[claim.old]
@@ -88,7 +93,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     return Looks(before.number + 1, names, seen)
 
 
-def reach_of(column: ScoreColumn) -> float:
+def _reach(column: ScoreColumn) -> float:
     """How far two scores can lie apart, of a column that bets can be made on.
 
     Raises
@@ -116,16 +121,6 @@ def reach_of(column: ScoreColumn) -> float:
             hint=f"{how_to_bound(column.name)}: the least and the most there can ever be",
         )
     return column.reach
-
-
-def _require_means(claim: GateClaim) -> None:
-    """Refuse what is no claim on means of scores."""
-    if not claim.of_means or claim.column.costs is not None:
-        raise UsageError(
-            f"{option('anytime', True)} decides differences of means",
-            found=f"{option('on', claim.statistic)}",
-            hint=f"leave out {option('anytime', True)}, and look once; or claim {option('on', 'mean')}",
-        )
 
 
 def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:

@@ -21,10 +21,10 @@ from riskrank.studies.sample_findings import LIMITS
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, number
 
-Decided = Callable[[ClaimSettings], Any]
 
-
-def cheapest(tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Decided) -> GateDocument:
+def cheapest(
+    tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Callable[[ClaimSettings], GateDocument]
+) -> GateDocument:
     """Choose the cheapest model that is shown not to be worse than the reference; else that one stays.
 
     Each candidate is one claim: that it is not worse on any metric, and where costs are measured that it

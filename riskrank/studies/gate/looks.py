@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.table.score_table import ScoreTable
@@ -65,22 +64,17 @@ def digests(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> See
 
 
 def _of_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
-    values, rows = table.values[model][:, metric], table.row_samples[model]
-    best = values if table.best is None else table.best[model][:, metric]
+    """Digest the scores of each sample; missing ones by both bounds, so that filling one in is a change."""
+    worst, rows = table.values[model][:, metric], table.row_samples[model]
+    best = worst if table.best is None else table.best[model][:, metric]
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-    ends = np.append(starts[1:], len(rows))
-    return {
-        table.samples[rows[start]]: hashlib.blake2b(
-            _bytes_of(values[start:end], best[start:end]), digest_size=4
-        ).hexdigest()
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    }
-
-
-def _bytes_of(worst: Floats, best: Floats) -> bytes:
-    """Scores as bytes; what is missing is known by both its ends, so that a score in its place is another."""
-    both = worst if np.array_equal(worst, best) else np.stack([worst, best], axis=1)
-    return (both + 0.0).tobytes()
+    digests = {}
+    for own in map(slice, starts.tolist(), [*starts[1:].tolist(), len(rows)]):
+        missing = not np.array_equal(worst[own], best[own])
+        scores = np.stack([worst[own], best[own]], axis=1) if missing else worst[own]
+        digest = hashlib.blake2b((scores + 0.0).tobytes(), digest_size=4)
+        digests[table.samples[rows[own.start]]] = digest.hexdigest()
+    return digests
 
 
 def read_looks(path: str, limit: int) -> Looks:
