@@ -67,21 +67,16 @@ def gate(
     _refuse_of_rows(given[0], settings)
     if settings.cheapest is not None:
         return cheapest(given, settings, lambda one: gate(given, one, runtime))
+    return _decided(given, settings, runtime)
+
+
+def _decided(given: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime) -> GateDocument:
+    """Decide all claims on tables whose tasks are on one scale."""
     tables = [on_task_scale(one, settings) for one in given]
-    metrics = tuple(metric for one in tables for metric in one.metrics)
+    models, metrics = tables[0].models, tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
     used = wanted_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
-    return _decided(given, tables, settings, runtime)
-
-
-def _decided(
-    given: Sequence[ScoreTable], tables: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime
-) -> GateDocument:
-    """All claims, decided on tables whose tasks are on one scale."""
-    models = tables[0].models
-    metrics = tuple(metric for one in tables for metric in one.metrics)
-    names = [metric.name for metric in metrics]
     wanted = statistics(settings.on, names, suite=bool(given[0].suite), drawn=settings.tasks == RANDOM)
     # A task by itself needs no scale in common with others.
     claims = claims_of(tables, given if settings.task_scale is None else tables, settings, wanted)
@@ -98,7 +93,6 @@ def _decided(
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
     rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
-    outcome, unit = overall(rows), _unit(claims)
     most = max(min(one.column.scores.of_models([one.new, one.old]).cluster_counts) for one in claims)
     document = GateDocument(
         provenance=provenance(
@@ -115,12 +109,11 @@ def _decided(
         ),
         rows=rows,
         quotes=quoted(rows),
-        unit=unit,
+        unit=_unit(claims),
         noisiest=_noisiest(given[0], rows),
         worth=min(claim.worth for claim in claims),
         family=family_of(settings),
-        outcome=outcome,
-        failed=None,
+        outcome=overall(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
