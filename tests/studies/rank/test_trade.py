@@ -1,4 +1,4 @@
-"""Nothing is shipped against a better mean that nobody weighed (method §4, "A trade is no shipment")."""
+"""Nothing is shipped against a better mean that nobody weighed (method §4, "Trade-offs are not recommended")."""
 
 import json
 
