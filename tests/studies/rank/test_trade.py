@@ -1,4 +1,4 @@
-"""Nothing is shipped against a better mean that nobody weighed (method §4, "Trade-offs are not recommended")."""
+"""Nothing is shipped against a better mean that nobody weighed (method §4, "Trade-offs")."""
 
 import json
 
