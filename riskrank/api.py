@@ -394,12 +394,12 @@ def __getattr__(name: str) -> Callable[..., Result]:
 def _power(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
     """Plan with a pilot or between distributions."""
     one = scores[0] if len(scores) == 1 else scores
-    from riskrank.studies.power.distributions import named_distributions
+    from riskrank.studies.power.distributions import named_distributions, refuse_table_options
 
     distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not distributions:
         return _run(row, [one], options, run)
-    from riskrank.studies.power.study import power_between, refuse_table_options
+    from riskrank.studies.power.study import power_between
 
     refuse_table_options(name for name in options if name in _READING)
     settings = _settings(row, _named(options, options_of(row.settings_type)))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.scores.table.score_table import ScoreTable
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
@@ -32,3 +33,28 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
     raise UsageError(
         f"{option(parameter, text)} does not name two models of the table", found=text, hint=hint
     )
+
+
+def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int, int]:
+    """Find the two models that one claim is about; the source is the option that plans it.
+
+    Raises
+    ------
+    UsageError
+        If there are several metrics, or more than two models and nobody named a pair.
+    """
+    if len(table.metrics) > 1:
+        raise UsageError(
+            f"{source} plans a claim on one metric",
+            found=f"{len(table.metrics)} metrics",
+            hint=f"choose one: {option('metric', table.metrics[0].name)}",
+        )
+    if text is not None:
+        return resolve_pair(text, table.models, parameter="pair")
+    if len(table.models) > 2:
+        raise UsageError(
+            f"{source} plans one claim, about two models",
+            found=f"{len(table.models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
+        )
+    return 0, 1

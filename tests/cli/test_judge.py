@@ -133,17 +133,6 @@ def test_a_gate_has_three_answers(run):
 
 
 @pytest.mark.slow
-def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
-    call = ("power", *BOTH, "--pair", "tuned:base", "--simulations", "61", "--format", "json")
-    size = run(*call).document["meta"]["required_labels"]["size"]
-    found = run(*call, "--sizes", size).document
-    assert found["meta"]["required_labels"]["size"] == size
-    share = next(row["power"] for row in found["results"] if row["size"] == size)
-    assert round(share, 2) != 0.8
-    assert f"a power of 80 % ({100 * share:.0f} % of 61 simulated tables)" in found["meta"]["verdict"]
-
-
-@pytest.mark.slow
 def test_a_gate_says_what_labels_are_worth_to_its_claims(run):
     """And not to pairs that nobody asked about."""
     told = {}

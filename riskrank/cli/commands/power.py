@@ -8,8 +8,8 @@ from riskrank.asked.suites import SuiteSettings
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.distributions import named_distributions
-from riskrank.studies.power.study import power_between, refuse_table_options
+from riskrank.studies.power.distributions import named_distributions, refuse_table_options
+from riskrank.studies.power.study import power_between
 
 # What is asked of a table only.
 _OF_TABLES = (*options_of(PortfolioSettings), *options_of(SuiteSettings))

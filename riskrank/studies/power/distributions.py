@@ -1,10 +1,14 @@
 """Named distributions in the place of a table: ``normal:0.5,2``, ``new=normal:0.5,2``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from riskrank.asked.option import told
 from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
-from riskrank.errors import UsageError, did_you_mean, listing
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.studies.document import Provenance
+from riskrank.studies.power.options import PowerSettings
 
 
 def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
@@ -50,6 +54,39 @@ def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
             )
         found[name] = distribution
     return found
+
+
+def refuse_table_options(given: Iterable[str]) -> None:
+    """Refuse options that say how to read or fold a table, where there is none.
+
+    Raises
+    ------
+    UsageError
+        For the first of them.
+    """
+    for name in given:
+        raise UsageError(
+            f"{option(name)} belongs to a pilot table",
+            found="distributions, which are not read from a table",
+            hint="leave it out",
+        )
+
+
+def provenance_of_distributions(
+    settings: PowerSettings, distributions: Mapping[str, Distribution], how: Mapping[str, Any], **more: Any
+) -> Provenance:
+    """Return the provenance of a plan that has no table."""
+    return Provenance(
+        command="power",
+        seed=settings.seed,
+        settings=told(settings),
+        method={"distributions": {name: str(one) for name, one in distributions.items()}, **how},
+        inputs=[],
+        models=tuple(distributions),
+        metrics=[],
+        samples=0,
+        **{"warnings": [], **more},
+    )
 
 
 def _family(argument: object) -> str:

@@ -13,8 +13,8 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.means_only import components_of, why_means
+from riskrank.studies.pairs import require_pair
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.planned import planned_pair
 from riskrank.studies.settings import level_of, provenance
 from riskrank.studies.wording import names, number
 
@@ -64,8 +64,7 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     UsageError
         If there are several metrics, no pair, or a cost of what is no source.
     """
-    asked = f"{option('noise', ','.join(table.options.noise))} plans"
-    pair = planned_pair(settings, table.models, asked, metrics=table.metrics)
+    pair = require_pair(table, settings.pair, option("noise", ",".join(table.options.noise)))
     found = components_of(table, pair)
     costs = _costs(found, settings)
     plan = found.cheapest(costs, KEPT)

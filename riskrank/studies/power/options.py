@@ -12,7 +12,18 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings
 
-_OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
+_OF_DOMINANCE = (
+    "order",
+    "test",
+    "threshold",
+    "resamples",
+    "simulations",
+    "variance",
+    "correction",
+    "paper_exact",
+    "copula",
+)
+
 # What options are about that say nothing of some plans, what is lacking there, and what to ask for.
 _IDLE = {
     "cost": (f"levels of {option('noise')}", "no sources of noise", f"name them, {option('noise', 'COL')}"),

@@ -1,6 +1,6 @@
 """How many samples a comparison needs, from a pilot or from distributions: the study behind ``power``."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,17 +13,17 @@ from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, weak_sizes
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.errors import UsageError, listing, option
+from riskrank.errors import listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance, entries, of, rows_from
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.power.distributions import provenance_of_distributions, refuse_table_options
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.planned import of_distributions, size_found
 from riskrank.studies.power.verdict import power_said
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import HERE, Runtime
@@ -70,10 +70,16 @@ class PowerDocument(Document[PowerRow], schema="power"):
     def meta(self) -> Mapping[str, Any]:
         """The size the target needs, and what was simulated to find it."""
         required, unit = self.study.required, self.study.plan.unit
+        interval, ends = self.study.interval, dict.fromkeys(("low", "high", "level"))
+        if interval is not None:
+            ends = entries(interval, *ends)
         tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
         return {
             "required_size": {
-                **size_found(required, self.study.interval, of=unit),
+                "size": required.size,
+                "of": unit,
+                **{f"size_{name}": value for name, value in ends.items()},
+                **entries(required, "target", "power", "standard_error", "confirmed"),
                 "endless_samples": self.study.endless,
                 "tried": [{"size": size, "power": power} for size, power in tried],
             },
@@ -114,7 +120,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
     settings.refuse_idle("cost")
     refuse_distributions(table, "power")
     if table.judged is not None:
-        return labels_of_pilot(table, settings, runtime)
+        return labels_of_pilot(table, settings)
     settings.refuse_idle("margin")
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
@@ -170,7 +176,9 @@ def power_between(
         models, pair = tuple(models[at] for at in pair), (0, 1)
     kept = {model: distributions[model] for model in models}
     plan = plan_from_distributions(list(kept.values()), claim, inference, pair=pair)
-    return _simulated(plan, settings, runtime, models, None, partial(of_distributions, settings, kept))
+    return _simulated(
+        plan, settings, runtime, models, None, partial(provenance_of_distributions, settings, kept)
+    )
 
 
 def claim_of(settings: PowerSettings) -> Claim:
@@ -188,22 +196,6 @@ def claim_of(settings: PowerSettings) -> Claim:
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
     return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
-
-
-def refuse_table_options(given: Iterable[str]) -> None:
-    """Refuse options that say how to read or fold a table, where there is none.
-
-    Raises
-    ------
-    UsageError
-        For the first of them.
-    """
-    for name in given:
-        raise UsageError(
-            f"{option(name)} belongs to a pilot table",
-            found="distributions, which are not read from a table",
-            hint="leave it out",
-        )
 
 
 def _pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:

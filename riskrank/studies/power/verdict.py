@@ -14,20 +14,20 @@ def power_said(study: PowerStudy) -> list[Said]:
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
     endless = {} if study.endless is None else {"tasks": float(study.endless)}
     return [
-        (size_finding(study.required, pair), _required_size(study)),
+        (_size_finding(study.required, pair), _required_size(study)),
         (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
-        *possible_sizes(study.interval, pair),
+        *_possible_sizes(study.interval, pair),
     ]
 
 
-def size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
+def _size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
     """The size that has the power wanted, or the power of the largest one tried."""
     size = {"limit": float(required.sizes[-1])} if required.size is None else {"size": float(required.size)}
     figures = size | {"power": required.power, "target": required.target}
     return Finding(kind="size-needed", models=models, figures=figures)
 
 
-def possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
+def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
     """What else a pilot is compatible with, where that says something."""
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
@@ -47,20 +47,21 @@ def _required_size(study: PowerStudy) -> str:
         number = "tasks like these" if study.plan.unit == TASKS else "samples"
         return f"No number of {number} shows {what}: {where} the claim does not hold."
     least = required.power >= required.target and required.size == required.sizes[0]
-    return needed(required, study.curve, unit_words(study), what, least=least)
+    note = "" if required.confirmed or least else "; more simulations would make it surer"
+    if required.size is None:
+        note = ""
+    power = percent(required.target) if least or required.size is None else power_words(required, study.curve)
+    limit = int(required.sizes[-1])
+    return needed(required.size, limit, unit_words(study), what, power, least=least, note=note)
 
 
 def needed(
-    required: RequiredSize, curve: PowerCurve, units: str, what: str, *, least: bool, beside: str = ""
+    size: int | None, limit: int, units: str, what: str, power: str, *, least: bool, note: str = ""
 ) -> str:
-    """The size found that shows something, or that it takes more than the largest one tried."""
-    if required.size is None:
-        found = f"More than {int(required.sizes[-1]):,} {units} are needed to show"
-        return f"{found} {what} with a power of {percent(required.target)}{beside}."
-    doubt = "" if required.confirmed or least else "; more simulations would make it surer"
-    power = percent(required.target) if least else power_words(required, curve)
-    about = "At most" if least else "About"
-    return f"{about} {required.size:,} {units} show {what} with a power of {power}{beside}{doubt}."
+    """Say which size shows something with a power, or that it takes more than the limit."""
+    if size is None:
+        return f"More than {limit:,} {units} are needed to show {what} with a power of {power}{note}."
+    return f"{'At most' if least else 'About'} {size:,} {units} show {what} with a power of {power}{note}."
 
 
 def power_words(required: RequiredSize, curve: PowerCurve) -> str:

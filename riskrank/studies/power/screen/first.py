@@ -12,10 +12,11 @@ from riskrank.shown.screens import offered, unshown
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
-from riskrank.studies.power.planned import AS_TRUTH
 from riskrank.studies.power.study import PowerDocument
 from riskrank.studies.power.verdict import tested_by, unit_words
 from riskrank.studies.wording import claim_words, counted
+
+_AS_TRUTH = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
 
 # Pairs that a screen has room for.
 _MOST_PAIRS = 12
@@ -28,7 +29,7 @@ def view(document: PowerDocument) -> list[Section]:
     shown = hardest if len(hardest) <= _MOST_PAIRS + 1 else hardest[:_MOST_PAIRS]
     every = [_curve_table(document, hardest)] if len(shown) < len(hardest) else []
     repeats = [] if document.split is None else [Line(document.split.sentence, "Repeats:")]
-    given = AS_TRUTH if document.metric is not None else "the distributions are taken as given"
+    given = _AS_TRUTH if document.metric is not None else "the distributions are taken as given"
     return [
         _curve_table(document, shown),
         *unshown(len(hardest) - len(shown), "easier pair"),
@@ -87,29 +88,21 @@ def _simulated(document: PowerDocument) -> Line:
 
 
 def labels_view(document: LabelsDocument) -> list[Section]:
-    """Shares of simulated gates that pass, by labels, and what they were drawn from."""
-    first, curve, required = document.rows[0], document.curve, document.required
-    tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
-    passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
-    otherwise, alone, endless = [], document.without_judge, document.endless
+    """How often the gate passes, by labels, and what that rests on."""
+    first, alone, endless = document.rows[0], document.without_judge, document.endless_samples
+    otherwise = []
     if alone is not None and endless is not None:
         text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
-        otherwise.append(Line(text, "As much as:"))
+        otherwise = [Line(text, "As much as:")]
     return [
         Table(
-            f"{first.title} on {first.metric}: how often the gate passes",
+            f"{first.new} {first.claim} on {first.metric}: how often the gate passes",
             (Column("labels"), Column("passes")),
             tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
-        Line(f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; {AS_TRUTH}."),
-        *offered([Line(f"{_LABELS} Passed, by labels: {passed}.", "Simulated:"), *otherwise]),
+        Line(f"Of tables with {document.samples:,} samples, by the variance of the difference; {_AS_TRUTH}."),
+        *offered(otherwise),
     ]
-
-
-_LABELS = (
-    "samples are drawn from those with labels, the judge is corrected anew in each table, and the gate is "
-    "decided by Student's t, with one sample more that speaks against it."
-)
 
 
 def noise_view(document: NoisePlanDocument) -> list[Section]:
