@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from riskrank.engine.aggregation.kemeny import MOST_ITEMS, layers
+from riskrank.engine.aggregation.kemeny import LISTED, MOST_ITEMS, subsets_by_size
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
 def solve_footrule(
-    cost: np.ndarray, pull: np.ndarray, by_name: np.ndarray, listed: int
+    cost: np.ndarray, pull: np.ndarray, by_name: np.ndarray
 ) -> tuple[np.ndarray, int | None, list[tuple[int, ...]] | None, bool]:
     """The chosen optimal order, the number of optima, all of them when few, and uniqueness.
 
@@ -19,8 +19,6 @@ def solve_footrule(
         Weighted mean ranks on any scale: among optima, the one with the largest Σ place · pull is taken.
     by_name : ndarray of int, shape (k,)
         Place of each item in the order of names, the last tie-break.
-    listed : int
-        Optima are listed when there are at most this many.
 
     Returns
     -------
@@ -33,7 +31,7 @@ def solve_footrule(
     place = np.arange(1, len(cost) + 1)
     second = np.where(allowed, -np.multiply.outer(pull, place).astype(float), np.inf)
     order = _first_by_name(_optimal_cells(second), by_name)
-    optima = _every_matching(allowed) if count is not None and count <= listed else None
+    optima = _every_matching(allowed) if count is not None and count <= LISTED else None
     return order, count, optima, unique
 
 
@@ -80,7 +78,7 @@ def _permanent(allowed: Booleans) -> int:
     size = len(allowed)
     ways = np.zeros(1 << size, dtype=np.int64)
     ways[0] = 1
-    for column, masks in enumerate(layers(size)):
+    for column, masks in enumerate(subsets_by_size(size)):
         for row in np.flatnonzero(allowed[:, column]):
             held = masks[(masks >> row) & 1 == 1]
             ways[held] += ways[held ^ (1 << row)]

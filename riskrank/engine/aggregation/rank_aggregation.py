@@ -9,14 +9,10 @@ from math import factorial, lcm, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.aggregation.footrule import solve_footrule
+from riskrank.engine.aggregation.kemeny import LISTED, solve_kemeny
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
-
-LISTED = 24
-"""Optima are listed in full up to this many; above, they are counted."""
-
-WORK_LIMIT = 100_000
-"""Simplex iterations for one order: a minute or two where 100 models are ranked at random, seconds mostly."""
 
 WEIGHT_GRID = 2**32
 """Weights that are no small ratios are rounded to this grid: a relative error of 2e-10."""
@@ -68,7 +64,6 @@ def aggregate_rankings(
     method: str = "kemeny",
     weights: ArrayLike | None = None,
     names: Sequence[str] | None = None,
-    work_limit: int = WORK_LIMIT,
 ) -> Aggregation:
     """The strict order π minimising Σ α_i d(π, π_i) over the input rankings π_i.
 
@@ -84,10 +79,10 @@ def aggregate_rankings(
       and is the same order as Pearson's; only the distance is on another scale.
 
     Among several optima the one nearest to the Borda order is taken (smallest weighted Σ (π(x) − r_i(x))²),
-    and among those the first by name, so that neither the order of the rankings nor that of the items
-    matters; where an integer program was needed, names decide only what the solver is given first. Weights
-    are compared as exact ratios where they are ratios of small integers (0.1 : 0.2 : 0.3 is 1 : 2 : 3), so
-    that equal distances are recognised as equal.
+    and among those the first by name (the nearest to the order of names where an integer program was needed),
+    so that neither the order of the rankings nor that of the items matters. Weights are compared as exact
+    ratios where they are ratios of small integers (0.1 : 0.2 : 0.3 is 1 : 2 : 3), so that equal distances are
+    recognised as equal.
 
     Parameters
     ----------
@@ -100,9 +95,6 @@ def aggregate_rankings(
         Importance α_i ≥ 0 of each ranking; equal by default. They need not sum to 1.
     names : sequence of str, shape (k,), optional
         Names of the items, for the choice among optima; their positions by default.
-    work_limit : int
-        Simplex iterations the programs of a large Kemeny problem may take before the best order is returned
-        with its optimality gap; work, not time, so that a busy machine gives the same order.
 
     Returns
     -------
@@ -124,16 +116,11 @@ def aggregate_rankings(
     unique: bool | None = None
     gap = 0.0
     if len(ranks) > 1 and method == "kemeny":
-        from riskrank.engine.aggregation.kemeny import solve_kemeny  # one metric needs neither program
-
-        against = _disagreements(ranks, integer)
-        solution = solve_kemeny(against, pull, by_name, listed=LISTED, work_limit=work_limit)
+        solution = solve_kemeny(_disagreements(ranks, integer), pull, by_name)
         order, count, optima = solution.order, solution.optima_count, solution.optima
         unique, gap = solution.unique, solution.gap
     elif len(ranks) > 1 and method == "footrule":
-        from riskrank.engine.aggregation.footrule import solve_footrule
-
-        order, count, optima, unique = solve_footrule(_displacements(doubled, integer), pull, by_name, LISTED)
+        order, count, optima, unique = solve_footrule(_displacements(doubled, integer), pull, by_name)
     else:
         order, count, optima = _sort_mean_ranks(pull, by_name)
         unique = count == 1
