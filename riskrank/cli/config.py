@@ -49,8 +49,8 @@ class ConfiguredCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given, with defaults from the configuration."""
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        shown = given.get("help") or given.get("help_all")
-        if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
+        # Help and completion work beside a broken file.
+        if given.get("help") or given.get("help_all") or ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         path = config_path(given.get("config"), isolated=bool(given.get("isolated")))
         if path is not None:

@@ -157,7 +157,7 @@ def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
             if not stat.S_ISCHR(written.st_mode) and os.path.samestat(written, Path(source).stat()):
                 raise UsageError(
                     "the result would go into its own input",
-                    found=f"standard output is {source.replace('/dev/stdin', 'standard input')}, which is read",
+                    found=f"standard output is {source}, which is read",
                     hint="write the result to another file",
                 )
 
