@@ -33,8 +33,7 @@ def stability_table(found: Stability) -> Table:
     mean, sd = found.mean, found.sd
     rows = []
     for m, method in enumerate(found.methods):
-        spread = [""] * len(found.sizes) if sd is None else [f" ± {value:.3f}" for value in sd[m]]
-        told = [f"{value:.3f}{more}" for value, more in zip(mean[m], spread, strict=True)]
+        told = [f"{value:.3f} ± {spread:.3f}" for value, spread in zip(mean[m], sd[m], strict=True)]
         rows.append((method, *map(typeset, told)))
     about = f"{found.repeats} subsamples a size (mean ± sd)"
     return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))

@@ -190,10 +190,8 @@ class Stability:
         return np.array([[found.mean() for found in by_size] for by_size in self.tau])
 
     @property
-    def sd(self) -> Floats | None:
-        """Standard deviation of tau over the subsamples, shape (m, s); None of a single one."""
-        if self.repeats < 2:
-            return None
+    def sd(self) -> Floats:
+        """Standard deviation of tau over the subsamples, shape (m, s)."""
         return np.array([[found.std(ddof=1) for found in by_size] for by_size in self.tau])
 
     @property
@@ -249,8 +247,6 @@ def stability(
                 found=f"{tables.samples} samples, and methods that need at least {fewest}",
                 hint=f"choose sizes from {fewest} to {tables.samples}",
             )
-    if repeats < 1:
-        raise UsageError("a subsample must be drawn at least once", found=str(repeats), hint="5 is usual")
     quiet = replace(inference, jobs=1)
     shared = (tables, tuple(dict.fromkeys(methods)), quiet, tuple(names), aggregator, by_wins)
     tasks = [

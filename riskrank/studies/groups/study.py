@@ -325,8 +325,7 @@ def study_by_group(
     whole = study(replace(table, groups=None, group_names=()), settings, runtime)
     everywhere = standings(whole)
     found = []
-    subsampled = hasattr(settings, "stability")
-    smaller = replace(settings, stability=(), stability_repeats=None) if subsampled else settings
+    smaller = replace(settings, stability=()) if hasattr(settings, "stability") else settings
     for name, part in parts.items():
         document = study(part, smaller, runtime)
         here = standings(document)

@@ -108,6 +108,6 @@ def agreement(found: Stability) -> Iterator[dict[str, Any]]:
                 "method": method,
                 "size": size,
                 "kendall_tau_mean": float(mean[m, s]),
-                "kendall_tau_sd": None if sd is None else float(sd[m, s]),
+                "kendall_tau_sd": float(sd[m, s]),
                 "repeats": found.repeats,
             }

@@ -48,9 +48,6 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
         "Both portfolios, aggregation over metrics, mean-risk models.", False, against=("copula",)
     )
     stability: tuple[int, ...] = rare("Repeat on random subsamples of these sizes.", (), metavar="N,...")
-    stability_repeats: int | None = rare(
-        f"Subsamples a size of {option('stability')}.", metavar="R", unset="5", needs="stability"
-    )
 
     @property
     def folds_metrics(self) -> bool:

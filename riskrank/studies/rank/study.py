@@ -86,8 +86,6 @@ def rank_by_dominance(table: ScoreTable, settings: RankSettings, runtime: Runtim
     if settings.stability:
         from riskrank.engine.dominance.method_rankings import stability
 
-        if settings.stability_repeats is not None:
-            common["repeats"] = settings.stability_repeats
         with runtime.progress("subsampling") as progress:
             common |= {"progress": progress, "sizes": settings.stability}
             steady = stability(tables, methods, inference, study, **common)

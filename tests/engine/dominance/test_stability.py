@@ -46,7 +46,7 @@ def repeated(tables, inference=UNTESTED, *, full=None, sizes=(12,), repeats=3, *
 def test_sizes_at_both_bounds_are_accepted_and_beyond_them_refused(inference, fewest):
     tables = noisy()
     full = study(tables, inference)
-    found = repeated(tables, inference, full=full, sizes=[fewest, 24], repeats=1)
+    found = repeated(tables, inference, full=full, sizes=[fewest, 24], repeats=2)
     assert found.sizes == (fewest, 24)
     assert ((found.tau >= -1) & (found.tau <= 1)).all()
     for size in (fewest - 1, 25, 0, -3):

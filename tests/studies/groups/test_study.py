@@ -202,7 +202,7 @@ def test_what_a_group_warns_of_is_told():
 
 
 def test_subsamples_are_of_all_samples():
-    settings = RankSettings(stability=(40,), stability_repeats=2, **QUICK)
+    settings = RankSettings(stability=(40,), **QUICK)
     document = rank(read(columns(), group_by="topic"), settings)
     assert document.steady is not None
     assert document.groups.parts[0].document.steady is None

@@ -22,7 +22,7 @@ SCORES = {
 
 @pytest.fixture(scope="module")
 def result():
-    return rr.rank(SCORES, resamples=200, stability=(20, 30), stability_repeats=2)
+    return rr.rank(SCORES, resamples=200, stability=(20, 30))
 
 
 def test_the_forest_is_the_ranking(result):

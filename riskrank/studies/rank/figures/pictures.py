@@ -168,9 +168,8 @@ def _ranked_by(document: RankDocument) -> str:
 
 def stability_curves(steady: Stability) -> ErrorBars:
     """Mean agreement of subsamples and its spread, the steadiest method first."""
-    mean = steady.mean
-    spread = np.zeros_like(mean) if steady.sd is None else steady.sd
-    return ErrorBars(np.array(steady.sizes), mean, spread, tuple(steady.steadiest_first.tolist()))
+    first = tuple(steady.steadiest_first.tolist())
+    return ErrorBars(np.array(steady.sizes), steady.mean, steady.sd, first)
 
 
 def _stability(steady: Stability) -> Plot:
