@@ -126,8 +126,7 @@ def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[s
     weights = None
     if settings.copula == "independent":
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
-    scope = settings.copula_scope if settings.copula == "empirical" else "pooled"
-    return {"copula": settings.copula, "copula_scope": scope, "weights": weights}
+    return {"copula": settings.copula, "weights": weights}
 
 
 def described_aggregation(name: str, found: Aggregation, models: Sequence[str]) -> dict[str, Any]:

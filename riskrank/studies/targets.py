@@ -175,7 +175,6 @@ def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
         samples=None if table.cluster_names is None else table.row_samples,
         weights=portfolio_weights(table),
         paired=table.paired,
-        per_model=settings.copula_scope == "model",
         tasks=tasks_of(table, random=draws_tasks(settings)),
     )
 
@@ -229,7 +228,6 @@ def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ..
         tasks_of(table),
         copula=settings.copula,
         weights=portfolio_weights(table) if independent else None,
-        per_model=settings.copula_scope == "model",
     )
 
 

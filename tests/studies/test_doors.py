@@ -35,7 +35,6 @@ REFUSED = {
         ({"level": 0, "summary": True}, "above 0"),
         ({"level": 1.5, "summary": True}, "above 0"),
         ({"copula": "bogus"}, "copula"),
-        ({"copula_scope": "model"}, 'goes with copula="empirical"'),
     ],
     GsdSettings: [
         ({"system": "pairs"}, 'did you mean system="pair"'),

@@ -90,7 +90,7 @@ def independent_copulas(scores: Floats, weights: Sequence[Floats | None]) -> lis
     return found
 
 
-def empirical_copula(scores: Floats, models: Integers | None = None) -> Floats:
+def empirical_copula(scores: Floats) -> Floats:
     """Portfolio by the empirical copula, P(EC): share of points strictly worse on every metric.
 
     [RAB, final version] eq. 17: ``Ĉ(u) = (1/n) Σ_j Π_m 1[F_m(x_jm) < u_m]`` at ``u = F(x)``.
@@ -99,26 +99,12 @@ def empirical_copula(scores: Floats, models: Integers | None = None) -> Floats:
     ----------
     scores : array_like, shape (N, m)
         Scores of all models and samples, larger is better, a column a metric.
-    models : array_like of int, shape (N,), optional
-        When given, each point is compared with the points of its own model only; by default with
-        all of them, so that models are comparable.
 
     Returns
     -------
     ndarray, shape (N,)
         Portfolio scores in [0, 1).
     """
-    if models is None:
-        return _share_strictly_below(scores)
-    owner = np.asarray(models)
-    result = np.empty(len(scores))
-    for model in np.unique(owner):
-        result[owner == model] = _share_strictly_below(scores[owner == model])
-    return result
-
-
-def _share_strictly_below(scores: Floats) -> Floats:
-    """Count, for every row, the rows strictly smaller in all columns; as a share of all rows."""
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in scores.T])
     points, inverse, counts = np.unique(ranks, axis=0, return_inverse=True, return_counts=True)
     below = _count_strictly_below(points, counts)
@@ -189,7 +175,6 @@ def portfolio(
     *,
     copula: str = "independent",
     weights: Floats | None = None,
-    per_model: bool = False,
 ) -> tuple[Floats, ...]:
     """Fold the metrics of all models into one score a row, CDFs pooled over models.
 
@@ -203,8 +188,6 @@ def portfolio(
         P(IC) or P(EC).
     weights : array_like, shape (m,), optional
         Weights of the metrics, for P(IC).
-    per_model : bool
-        For P(EC): compare a row with the rows of its own model only.
 
     Returns
     -------
@@ -220,8 +203,7 @@ def portfolio(
         pooled = np.concatenate(rows)
         if copula == "independent":
             return _split(independent_copula(pooled, weights), rows)
-        owner = np.repeat(np.arange(len(rows)), [len(table) for table in rows])
-        return _split(empirical_copula(pooled, owner if per_model else None), rows)
+        return _split(empirical_copula(pooled), rows)
 
     return within_tasks([np.asarray(table, dtype=np.float64) for table in scores], tasks, fold)
 

@@ -38,8 +38,6 @@ class ScoreTables:
         Weights of the metrics, a probability vector.
     paired : bool
         Whether models share their samples.
-    per_model : bool
-        Whether the empirical copula compares a row with its own model's rows only.
     row_samples : tuple of k ndarrays of int, shapes (n_i,), or None
         Sample of each row, where clusters hold several; None where the clusters are the samples.
     tasks : TaskDesign or None
@@ -51,7 +49,6 @@ class ScoreTables:
     metrics: tuple[str, ...]
     weights: Floats
     paired: bool = True
-    per_model: bool = False
     row_samples: tuple[Integers, ...] | None = None
     tasks: TaskDesign | None = None
 
@@ -65,7 +62,6 @@ class ScoreTables:
         samples: Sequence[ArrayLike] | None = None,
         weights: ArrayLike | None = None,
         paired: bool = True,
-        per_model: bool = False,
         tasks: TaskDesign | None = None,
     ) -> ScoreTables:
         """Collect arrays; weights are uniform by default, and clusters are the samples."""
@@ -76,7 +72,6 @@ class ScoreTables:
             tuple(metrics),
             share,
             paired,
-            per_model,
             None if samples is None else tuple(np.asarray(sample) for sample in samples),
             tasks,
         )
@@ -97,7 +92,7 @@ class ScoreTables:
 
     @cached_property
     def _empirical(self) -> tuple[Floats, ...]:
-        return portfolio(self.values, self.tasks, copula="empirical", per_model=self.per_model)
+        return portfolio(self.values, self.tasks, copula="empirical")
 
     def column(self, name: str) -> ClusteredScores:
         """The same column as methods take it, with the samples it belongs to."""

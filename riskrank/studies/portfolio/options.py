@@ -15,12 +15,6 @@ class PortfolioSettings(Settings):
         "independent",
         choices=("independent", "empirical"),
     )
-    copula_scope: str = rare(
-        "P(EC) compares a sample with those of all models, or of its own.",
-        "pooled",
-        choices=("pooled", "model"),
-        needs="copula",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

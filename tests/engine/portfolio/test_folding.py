@@ -134,16 +134,6 @@ def test_empirical_copula_against_a_double_loop(table):
     np.testing.assert_array_equal(empirical_copula(table), expected)
 
 
-@given(tables, st.data())
-def test_empirical_copula_within_models_against_a_double_loop(table, data):
-    owner = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(table), max_size=len(table))))
-    expected = [
-        np.mean([all(other < row) for other in table[owner == model]])
-        for row, model in zip(table, owner, strict=True)
-    ]
-    np.testing.assert_array_equal(empirical_copula(table, owner), expected)
-
-
 def test_empirical_copula_across_blocks():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(5000, 3)) + rng.normal(size=(5000, 1))
@@ -165,5 +155,5 @@ def test_portfolio_pools_models_and_splits_them_again():
     split = portfolio(models)
     assert [len(part) for part in split] == [4, 6]
     np.testing.assert_array_equal(np.concatenate(split), independent_copula(np.concatenate(models)))
-    alone = portfolio(models, copula="empirical", per_model=True)
-    np.testing.assert_array_equal(alone[1], empirical_copula(models[1]))
+    empirical = portfolio(models, copula="empirical")
+    np.testing.assert_array_equal(np.concatenate(empirical), empirical_copula(np.concatenate(models)))

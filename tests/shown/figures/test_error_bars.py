@@ -54,4 +54,3 @@ def test_stability_is_the_engine_s():
     assert found.values == pytest.approx(np.array([[0.2, 0.5], [0.8, 1.0]]))
     assert found.errors == pytest.approx(np.array([[np.sqrt(0.02), 0], [np.sqrt(0.02), 0]]))
     assert found.order == (1, 0)
-    assert np.all(stability_curves(Stability(("A",), (10,), tau[:1, :1, :1])).errors == 0)
