@@ -63,7 +63,7 @@ REFUSED = {
         ({"sizes": 10.5}, "sizes takes whole numbers"),
         ({"sizes": 5, "tasks": "random"}, "at least 6"),
         ({"sizes": (10, 20), "limit": 19}, "limit=19"),
-        ({"target": 0}, "between 0 and 1"),
+        ({"target": 0}, "above 0 and below 1"),
         ({"paper_exact": True, "correction": "none"}, "contradict each other"),
         ({"resamples": 19}, "at least 20"),
     ],

@@ -215,7 +215,7 @@ def simulated(jobs, progress):
     normals = [parse_distribution(text) for text in ("normal:0.4", "normal")]
     plan = plan_from_distributions(normals, Claim(2), inference)
     study = study_power(plan, [40, 80], repeats=60, progress=progress)
-    return study.curve, study.required
+    return study.curve, study.tried, study.size
 
 
 @pytest.mark.slow

@@ -2,12 +2,12 @@
 
 A table enters with what its units move the statistics by (:mod:`riskrank.engine.power.effects`); of whole
 tasks it is Student's test of their means itself, which has to agree with a claim (method §8). The family
-decides as ever. Tables tested whole say how far this can be believed, and how much higher the test stands.
+decides as ever. Tables tested whole say how far this can be believed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -25,13 +25,13 @@ from riskrank.engine.dominance.rank_guard import (
 )
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.sign_tests import by_signs
-from riskrank.engine.dominance.tests_of_task_means import is_blind
+from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
 from riskrank.engine.evidence.student import weighted_mean
-from riskrank.engine.power.effects import Effects
+from riskrank.engine.power.effects import Distances, Effects, effects_of
 from riskrank.engine.power.planning import Plan
 from riskrank.engine.power.simulation import streams
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.sampling.weighted_resamples import MOST_UNITS
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -42,93 +42,157 @@ _RANKED, _RANKED_SIZE = 30, 500
 # Resamples that a test by the limit theorem costs as much as.
 _OF_LIMIT_THEOREM = 200
 
-# How many parts all tables are looked at in.
-PARTS = 10
-
-# Numbers worked on at once.
-_CACHE = 1 << 20
+# Parts that tables are answered in, and numbers worked on at once.
+_PARTS, _CACHE = 40, 1 << 20
 
 
 @dataclass(frozen=True)
-class _Test:
-    """What a test of tables of one size rests on: one of them, what is behind each pair, resamples, work."""
+class WholeTest:
+    """What a test of one table rests on.
 
-    scores: ClusteredScores
+    Attributes
+    ----------
+    behind : ndarray or Freedom, shape (m,)
+        Independent samples of each pair, or its degrees of freedom.
+    samples : float
+        Independent samples of the model with the fewest.
+    resamples : int
+        At most.
+    work : float
+        Numbers drawn and compared.
+    """
+
     behind: Floats | Freedom
+    samples: float
     resamples: int
     work: float
 
 
 @dataclass
-class NormalTables:
+class ClosedForm:
     """Tables whose statistics are normal on the scale that counts.
 
     Attributes
     ----------
     plan : Plan
-    effects : Effects
     tables : int
     """
 
     plan: Plan
-    effects: Effects
     tables: int
-    _tests: dict[int, _Test] = field(default_factory=dict)
+    _tests: dict[tuple[int, int], WholeTest] = field(default_factory=dict)
 
-    def shown(self, size: int, height: float = 0.0) -> Iterator[Booleans]:
-        """Whether each pair is shown, in the same draws whatever the size, of some tables after others."""
-        rng = np.random.default_rng([self.plan.inference.seed, 0, 2])
-        for noise in np.array_split(self._noise, PARTS):
-            yield self.answers(noise, size, height, rng)
+    def shown(self, size: int) -> Booleans:
+        """Whether each pair of the family is shown, shape (tables, m); in the same draws for any size."""
+        seed = self.plan.inference.seed
+        if self.plan.inference.paper_exact:
+            distances = self._distances(size)
+            return self._by_paper(distances, distances.std(axis=0), size)
+        if not self.plan.by_means:
+            rng, parts = np.random.default_rng([seed, 0, 2]), np.array_split(self._noise, _PARTS)
+            # Clusters of unequal sizes are worth more or less, depending on which are drawn.
+            tests = [self.test(size, number if self._uneven else 0) for number in range(_PARTS)]
+            found = zip(parts, tests, strict=True)
+            return np.concatenate([self._answers(part, size, test, rng) for part, test in found])
+        rng, (pairs, tasks) = np.random.default_rng([seed, size]), self._task_differences.shape
+        drawn, step = rng.integers(0, tasks, (self.tables, size)), max(_CACHE // (size * pairs), 1)
+        rows = [slice(start, start + step) for start in range(0, self.tables, step)]
+        return np.concatenate([self._answers_of_tasks(drawn[some], size, rng) for some in rows])
 
-    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
-        """The same of tables of some units by height."""
-        noise = np.concatenate([self.effects.noise_of(units, size) for units in drawn])
-        return partial(self.answers, noise, size)
+    def shown_in(self, drawn: Sequence[Sequence[Integers]], size: int) -> Booleans:
+        """Whether each pair is shown in tables of some units, shape (tables, m)."""
+        if self.plan.by_means:
+            return self._answers_of_tasks(np.stack([units[0] for units in drawn]), size)
+        if self.plan.inference.paper_exact:
+            error = self._distances(size).std(axis=0)
+            return np.concatenate([self._by_paper(self._ratios.of(units, 1), error, size) for units in drawn])
+        found = []
+        for units in drawn:
+            test = self._whole_test(self.plan.sampler.table(units)) if self._uneven else self.test(size)
+            found.append(self._answers(self.effects.noise_of(units, size), size, test))
+        return np.concatenate(found)
 
-    def work(self, size: int) -> float:
-        """Numbers that a whole test of a table draws and compares."""
-        return self._test(size).work
+    @cached_property
+    def effects(self) -> Effects:
+        """Effects of the pilot."""
+        plan = self.plan
+        return effects_of(plan.scores, plan.claim, plan.family, plan.inference.seed)
 
-    def resamples(self, size: int) -> int:
-        """Resamples of such a test at most; 1 by the limit theorem."""
-        return self._test(size).resamples if self.plan.inference.resampled else 1
+    def _by_paper(self, distances: Floats, error: Floats, size: int) -> Booleans:
+        """Whether [RAB] Algorithm 1 shows each pair; the error is the spread of distances in drawn tables."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p_value = np.where(distances == 0, 0.5, ndtr(distances * sqrt(size) / error))
+        return self.plan.inference.family.significant(self.plan.scores.models**2 * p_value)
+
+    def _distances(self, size: int) -> Floats:
+        rng = np.random.default_rng([self.plan.inference.seed, size])
+        return np.concatenate([part for _, part in self._ratios.drawn(rng, size, self.tables)])
+
+    @cached_property
+    def _ratios(self) -> Distances:
+        return Distances(self.plan.sampler, self.plan.claim, self.plan.family)
 
     @cached_property
     def _noise(self) -> Floats:
         return self.effects.noise(np.random.default_rng([self.plan.inference.seed, 0, 1]), self.tables)
 
+    @cached_property
+    def _task_differences(self) -> Floats:
+        """Differences of the means of each task of the pilot, the winner's less the loser's, shape (m, T)."""
+        winners, losers = self._at
+        means = means_of_tasks(self.plan.scores)
+        return means[winners] - means[losers]
+
     def blind(self, size: int) -> bool:
         """Whether no resamples of so many tasks could show a claim, so that their means stand in."""
         if self.plan.claim.kind != RELATIVE or self.plan.inference.resamples != "auto":
             return False
-        test = self._test(size)
+        test, level = self.test(size), self.plan.inference.family.level(len(self.plan.family))
         smallest = float(size) ** -size if size <= MOST_UNITS else 1 / (test.resamples + 1)
-        return is_blind(test.scores, self.plan.inference, len(self.plan.family), smallest)
+        return float(expanded_share(level, least(test.behind))) < smallest
 
-    def answers(
+    def _answers_of_tasks(
+        self, drawn: Integers, size: int, rng: np.random.Generator | None = None
+    ) -> Booleans:
+        """Whether both the claim and Student's t of the task means show each pair."""
+        weights = self.plan.scores.strata.weights
+        share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
+        p_value = weighted_mean(self._task_differences[:, drawn], share).p_above().T
+        if self.blind(size):
+            claims = self.plan.inference.family
+            found = claims.significant(claims.each(p_value))
+        else:
+            parts = self.effects.parts[0][drawn]
+            noise, spread = parts.sum(axis=1) / sqrt(size), np.maximum(parts.std(axis=1), 1e-9)
+            found = self._answers(noise, size, self.test(size), rng, p_value, spread)
+        # Weights worth fewer tasks than a test takes show nothing.
+        return found & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None]
+
+    def _answers(
         self,
         noise: Floats,
         size: int,
-        height: float,
+        test: WholeTest,
         rng: np.random.Generator | None = None,
         beside: Floats | float = 0.0,
         spread: Floats | float = 1.0,
     ) -> Booleans:
-        """Of tables with this noise; without a generator as many resamples cross as are to be expected.
+        """Whether each pair is shown in tables with this noise, shape (tables, m).
 
-        No p-value is less than what stands beside; a table's own spread may differ from the population's.
+        Without a generator as many resamples cross as are to be expected. No p-value is less than what stands
+        beside; a table's own spread may differ from the population's.
         """
         claims = self.plan.inference.family
-        away = (sqrt(size) * self.effects.mean + noise) / spread - height
-        if self.plan.inference.paper_exact:
-            return claims.significant(self.plan.scores.models**2 * ndtr(-sqrt(size) * away))
+        if test.samples < FEWEST_SAMPLES - 1e-9 and not self.plan.scores.strata.random:
+            # By chance the clusters drawn tell too little for a test.
+            return np.zeros(noise.shape, dtype=bool)
+        away = (sqrt(size) * self.effects.mean + noise) / spread
         if not self.plan.inference.resampled:
             # That both distributions are equal has to be refuted as well, whichever is ahead.
             return claims.significant(claims.each(np.minimum(2 * ndtr(-away), 1.0)))
-        test, crossing = self._test(size), ndtr(-away)
+        crossing = ndtr(-away)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
-        least_p = np.maximum(self._by_ranks(noise, float(test.scores.independent.min())), beside)
+        least_p = np.maximum(self._by_ranks(noise, test.samples), beside)
         counted = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.behind), least_p)
         found = claims.significant(claims.each(counted))
         if self.plan.claim.kind == RELATIVE:
@@ -176,23 +240,30 @@ class NormalTables:
         slope = float(((apart - mean) * about).sum() / max(float((about**2).sum()), 1e-9))
         return mean, min(max(slope, 0.0), 1.0), samples, np.mean(changed, axis=0)
 
-    @property
+    @cached_property
     def _at(self) -> tuple[Integers, Integers]:
         winners, losers = np.transpose(self.plan.family)
         return winners, losers
 
-    def _test(self, size: int) -> _Test:
-        if size not in self._tests:
-            plan, inference = self.plan, self.plan.inference
-            scores = plan.sampler(np.random.default_rng([inference.seed, size]), size)
-            behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
-            column = BootstrapColumn(scores, pairs=plan.family)
-            resamples = _OF_LIMIT_THEOREM
-            if inference.resampled:
-                resamples = inference.rounds(len(plan.family), column.comparisons, least(behind))[-1]
-            work = resamples * (column.comparisons + 4 * sum(scores.sizes))
-            self._tests[size] = _Test(scores, behind, resamples, work)
-        return self._tests[size]
+    @property
+    def _uneven(self) -> bool:
+        return not self.plan.scores.strata.several and self.plan.scores.draws_per_sample() is None
+
+    def test(self, size: int, number: int = 0) -> WholeTest:
+        """What the test of one of the tables of a size rests on."""
+        if (size, number) not in self._tests:
+            rng = np.random.default_rng([self.plan.inference.seed, size, *[number] * (number > 0)])
+            self._tests[size, number] = self._whole_test(self.plan.sampler(rng, size))
+        return self._tests[size, number]
+
+    def _whole_test(self, scores: ClusteredScores) -> WholeTest:
+        plan, inference = self.plan, self.plan.inference
+        behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
+        column, resamples = BootstrapColumn(scores, pairs=plan.family), _OF_LIMIT_THEOREM
+        if inference.resampled:
+            resamples = inference.rounds(len(plan.family), column.comparisons, least(behind))[-1]
+        work = resamples * (column.comparisons + 4 * sum(scores.sizes))
+        return WholeTest(behind, float(scores.independent.min()), resamples, work)
 
 
 def _p_values(shares: Floats, behind: Floats | Freedom) -> Floats:
@@ -202,48 +273,3 @@ def _p_values(shares: Floats, behind: Floats | Freedom) -> Floats:
         values, places = np.unique(own, return_inverse=True)
         found[:, pair] = expanded_p_value(values, behind[pair])[places]
     return found
-
-
-@dataclass
-class TaskTables:
-    """Tables of whole tasks, for which Student's t of the differences of their means has to agree.
-
-    Attributes
-    ----------
-    normal : NormalTables
-    apart : ndarray, shape (m, T)
-        Differences of the means of each task of the pilot: of every pair of the family, the winner's less the
-        loser's.
-    """
-
-    normal: NormalTables
-    apart: Floats
-
-    def shown(self, size: int, height: float = 0.0) -> Iterator[Booleans]:
-        """Whether both tests show each pair."""
-        rng = np.random.default_rng([self.normal.plan.inference.seed, size])
-        tables, tasks = self.normal.tables, self.apart.shape[1]
-        drawn = rng.integers(0, tasks, (tables, size))
-        step = max(_CACHE // (size * len(self.apart)), 1)
-        for at in range(0, tables, step):
-            yield self._answers(drawn[at : at + step], size, height, rng)
-
-    def answering(self, drawn: Sequence[Sequence[Integers]], size: int) -> Callable[[float], Booleans]:
-        """The same of tables of some tasks by height."""
-        return partial(self._answers, np.stack([units[0] for units in drawn]), size)
-
-    def _answers(
-        self, drawn: Integers, size: int, height: float, rng: np.random.Generator | None = None
-    ) -> Booleans:
-        weights = self.normal.plan.sampler.scores.strata.weights
-        share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
-        p_value = weighted_mean(self.apart[:, drawn], share).p_above().T
-        if self.normal.blind(size):
-            claims = self.normal.plan.inference.family
-            found = claims.significant(claims.each(ndtr(ndtri(p_value) + height)))
-        else:
-            parts = self.normal.effects.parts[0][drawn]
-            noise, spread = parts.sum(axis=1) / sqrt(size), np.maximum(parts.std(axis=1), 1e-9)
-            found = self.normal.answers(noise, size, height, rng, p_value, spread)
-        # Weights worth fewer tasks than a test takes show nothing.
-        return found & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None]

@@ -1,70 +1,50 @@
 """Named distributions to plan with: "normal:0.5,2", "beta:2,5"."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from math import inf, isfinite
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
+from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing
 
 
-@dataclass(frozen=True)
-class DistributionKind:
-    """A family of distributions: its parameters, their defaults and its quantiles.
-
-    Attributes
-    ----------
-    parameters : tuple of str
-        Names of the parameters.
-    defaults : tuple of float
-        Defaults of the last parameters; the others must be given.
-    most : mapping of str to float
-        Parameters that must be above 0, and the most each may be.
-    quantile : callable
-        ``quantile(u, *parameters)`` of probabilities u.
-    """
-
-    parameters: tuple[str, ...]
-    defaults: tuple[float, ...]
-    most: Mapping[str, float]
-    quantile: Callable[..., np.ndarray]
+def _normal(probability: Floats, mean: float = 0.0, sd: float = 1.0) -> Floats:
+    return np.asarray(mean + sd * ndtri(probability))
 
 
-FAMILIES = {
-    "normal": DistributionKind(
-        ("mean", "sd"),
-        (0.0, 1.0),
-        {"sd": inf},
-        lambda u, mean, sd: mean + sd * ndtri(u),
-    ),
-    # [RAB] Fig. 7: X = exp(mu + sigma Z).
-    "lognormal": DistributionKind(
-        ("mu", "sigma"),
-        (0.0, 1.0),
-        {"sigma": inf},
-        lambda u, mu, sigma: np.exp(mu + sigma * ndtri(u)),
-    ),
-    "beta": DistributionKind(
-        ("a", "b"),
-        (),
-        {"a": inf, "b": inf},
-        lambda u, a, b: betaincinv(a, b, u),
-    ),
-    # Passed or not.
-    "bernoulli": DistributionKind(
-        ("p",),
-        (),
-        {"p": 1.0},
-        lambda u, p: (np.asarray(u) > 1 - p).astype(float),
-    ),
+def _lognormal(probability: Floats, mu: float = 0.0, sigma: float = 1.0) -> Floats:
+    """X = exp(mu + sigma Z), as in [RAB] Fig. 7."""
+    return np.exp(_normal(probability, mu, sigma))
+
+
+def _beta(probability: Floats, a: float, b: float) -> Floats:
+    return np.asarray(betaincinv(a, b, probability))
+
+
+def _bernoulli(probability: Floats, p: float) -> Floats:
+    """Passed or not."""
+    return (np.asarray(probability) > 1 - p).astype(np.float64)
+
+
+FAMILIES: dict[str, Callable[..., Floats]] = {
+    "normal": _normal,
+    "lognormal": _lognormal,
+    "beta": _beta,
+    "bernoulli": _bernoulli,
 }
+"""Quantile functions by name: of probabilities inside (0, 1), and of the parameters."""
+
+# Parameters that may be any number, and those that have a largest value; all others lie above 0.
+_ANY, _MOST = ("mean", "mu"), {"p": 1.0}
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution scores can be drawn from.
+    """A distribution of scores.
 
     Attributes
     ----------
@@ -80,9 +60,9 @@ class Distribution:
     def __str__(self) -> str:
         return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
 
-    def quantile(self, probability: np.ndarray) -> np.ndarray:
+    def quantile(self, probability: Floats) -> Floats:
         """The quantiles of probabilities inside (0, 1), of the same shape."""
-        return FAMILIES[self.name].quantile(probability, *self.parameters)
+        return FAMILIES[self.name](probability, *self.parameters)
 
 
 def parse_distribution(text: str) -> Distribution:
@@ -106,47 +86,23 @@ def parse_distribution(text: str) -> Distribution:
     name, _, given = text.strip().partition(":")
     name = name.strip().casefold()
     if name not in FAMILIES:
-        raise UsageError(
-            f"unknown distribution {text!r}",
-            found=repr(name),
-            hint=did_you_mean(name, FAMILIES, otherwise=f"choose among {listing(FAMILIES)}"),
-        )
-    family = FAMILIES[name]
-    values = _numbers(text, given)
-    missing = len(family.parameters) - len(values)
-    if missing < 0 or missing > len(family.defaults):
-        raise UsageError(
-            f"wrong number of parameters in {text!r}",
-            found=f"{len(values)}",
-            hint=f"write {name}:{','.join(family.parameters)}",
-        )
-    values += family.defaults[len(family.defaults) - missing :]
-    for label, value in zip(family.parameters, values, strict=True):
-        most = family.most.get(label)
-        if most is not None and not 0 < value <= most:
+        hint = did_you_mean(name, FAMILIES, otherwise=f"choose among {listing(FAMILIES)}")
+        raise UsageError(f"unknown distribution {text!r}", found=repr(name), hint=hint)
+    _, *allowed = signature(FAMILIES[name]).parameters.values()
+    form = f"write {name}:{','.join(one.name for one in allowed)}"
+    try:
+        values = [float(part) for part in given.split(",")] if given.strip() else []
+    except ValueError:
+        values = [inf]
+    if not all(map(isfinite, values)):
+        hint = "write numbers with a point, separated by commas: normal:0.5,2"
+        raise UsageError(f"a parameter of {text!r} is not a number", found=repr(given.strip()), hint=hint)
+    values += [one.default for one in allowed[len(values) :] if one.default is not one.empty]
+    if len(values) != len(allowed):
+        raise UsageError(f"wrong number of parameters in {text!r}", found=str(len(values)), hint=form)
+    for one, value in zip(allowed, values, strict=True):
+        most = _MOST.get(one.name, inf)
+        if one.name not in _ANY and not 0 < value <= most:
             above = "" if most == inf else f" and at most {most:g}"
-            raise UsageError(
-                f"{label} of {text!r} must be above 0{above}",
-                found=f"{value:g}",
-                hint=f"write {name}:{','.join(family.parameters)}",
-            )
-    return Distribution(name, values)
-
-
-def _numbers(text: str, given: str) -> tuple[float, ...]:
-    if not given.strip():
-        return ()
-    values = []
-    for part in given.split(","):
-        try:
-            value = float(part)
-        except ValueError:
-            value = float("nan")
-        if not isfinite(value):
-            raise UsageError(
-                f"a parameter of {text!r} is not a number",
-                found=repr(part.strip()),
-                hint="write numbers with a point, separated by commas: normal:0.5,2",
-            )
-        values.append(value)
-    return tuple(values)
+            raise UsageError(f"{one.name} of {text!r} must be above 0{above}", found=f"{value:g}", hint=form)
+    return Distribution(name, tuple(values))

@@ -15,9 +15,9 @@ count: what is counted is how often a table and its linear statistic lie on diff
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -67,15 +67,6 @@ class Effects:
     columns: tuple[Integers, ...]
     counts: tuple[Floats, ...]
 
-    def of(self, some: Integers) -> Effects:
-        """The same of some pairs."""
-        place = np.full(len(self.mean), -1)
-        place[some] = np.arange(len(some))
-        kept = [place[columns] >= 0 for columns in self.columns]
-        parts = tuple(part[:, own] for part, own in zip(self.parts, kept, strict=True))
-        columns = tuple(place[own[here]] for own, here in zip(self.columns, kept, strict=True))
-        return Effects(self.mean[some], parts, columns, self.counts)
-
     def noise_of(self, drawn: Sequence[Integers], size: int, tables: int = 1) -> Floats:
         """ξ of tables of some units, drawn one table after another, shape (tables, m)."""
         found = np.zeros((tables, len(self.mean)))
@@ -112,87 +103,85 @@ def effects_of(scores: ClusteredScores, claim: Claim, family: Pairs, seed: int) 
     scale = CommonScale.of(scores.values)
     scores = replace(scores, values=scale.of_all(scores.values))
     sampler = PilotSampler(scores)
-    effects = _influences(sampler, claim, family)
-    mean, some = effects.mean.copy(), np.arange(len(family))
+    effects, distances = _influences(sampler, claim, family), Distances(sampler, claim, family)
+    mean, near = effects.mean.copy(), np.ones(len(family), dtype=bool)
     for samples in _SIZES:
         size = max(round(samples / sampler.width), 1)
-        pairs, rng = [family[at] for at in some.tolist()], np.random.default_rng([seed, 0, size])
-        mean[some] = counted(sampler, claim, effects.of(some), pairs, size, rng)
-        some = some[np.abs(mean[some]) * sqrt(size) < _ENOUGH]
-        if not some.size:
+        found = _counted(distances, effects, size, np.random.default_rng([seed, 0, size]))
+        mean = np.where(near, found, mean)
+        near &= np.abs(mean) * sqrt(size) < _ENOUGH
+        if not near.any():
             break
     return replace(effects, mean=mean)
 
 
-def counted(
-    sampler: PilotSampler,
-    claim: Claim,
-    linear: Effects,
-    family: Pairs,
-    size: int,
-    rng: np.random.Generator,
-) -> Floats:
+def _counted(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
     """δ of each pair by the share of tables of a size that lie across the boundary, shape (m,)."""
-    scores = sampler.scores
-    drawn = size * sampler.width * scores.models
-    # Weights are those of all scores, whichever are drawn.
-    numbers = drawn if scores.plain else max(drawn, sum(scores.sizes))
-    tables = max(_COUNTED // numbers, _TABLES)
-    looked = None if claim.kind == RELATIVE else tuple(family)
-    kernel = ViolationKernel.of(scores.models, orders=(claim.order,), pairs=looked)
-    ratios_of = _sorted_ratios if scores.plain else partial(_weighted_ratios, design=WeightedDesign(scores))
-    across, left, step = np.zeros(len(family)), tables, max(_BATCH // numbers, 1)
-    while left:
-        now = min(step, left)
-        units = sampler.chosen(rng, now * size)
-        ratios = ratios_of(sampler, kernel, units, now)
-        distance = claim.statistic(ratios)[:, *np.transpose(family)] - claim.boundary
+    tables = max(_COUNTED // distances.numbers(size), _TABLES)
+    across = np.zeros(len(linear.mean))
+    for units, distance in distances.drawn(rng, size, tables):
         across += np.where(np.abs(distance) <= _ON_THE_BOUNDARY, 0.5, distance > 0).sum(axis=0)
-        across -= (sqrt(size) * linear.mean + linear.noise_of(units, size, now) < 0).sum(axis=0)
-        left -= now
+        across -= (sqrt(size) * linear.mean + linear.noise_of(units, size, len(distance)) < 0).sum(axis=0)
     share = np.clip(ndtr(-sqrt(size) * linear.mean) + across / tables, 0.5 / tables, 1 - 0.5 / tables)
     return -ndtri(share) / sqrt(size)
 
 
-def _sorted_ratios(
-    sampler: PilotSampler, kernel: ViolationKernel, drawn: Sequence[Integers], tables: int
-) -> Floats:
-    """Ratios of all pairs in tables whose units were drawn one after another, (tables, k, k)."""
-    draw, k = sampler.of(drawn), sampler.scores.models
-    rows = np.full((tables, k), draw.samples[0].size // tables)
-    if draw.clusters is not None:
-        each = drawn[0].size // tables
-        rows = np.stack([np.bincount(own // each, minlength=tables) for own in draw.clusters], axis=1)
-    starts = np.cumsum(rows, axis=0) - rows
-    found = np.empty((tables, k, k))
-    # Clusters of different sizes make tables of different sizes: those of equal sizes go together.
-    layouts, member = np.unique(rows, axis=0, return_inverse=True)
-    for number, layout in enumerate(layouts.tolist()):
-        chosen = np.flatnonzero(member.ravel() == number)
-        ordered = [
-            np.sort(value[starts[chosen, model, None] + np.arange(many)], axis=1)
-            for model, (value, many) in enumerate(zip(draw.samples, layout, strict=True))
-        ]
-        found[chosen] = kernel.ratios(ordered)[0].transpose(2, 0, 1)
-    return found
+@dataclass(frozen=True)
+class Distances:
+    """Distances of a claim's statistics from its boundary, below 0 where it holds, in drawn tables.
 
+    Attributes
+    ----------
+    sampler : PilotSampler
+    claim : Claim
+    family : sequence of m (int, int)
+    """
 
-def _weighted_ratios(
-    sampler: PilotSampler,
-    kernel: ViolationKernel,
-    drawn: Sequence[Integers],
-    tables: int,
-    *,
-    design: WeightedDesign,
-) -> Floats:
-    """The same of a suite, whose scores weigh by their tasks."""
-    counts, scores = [], sampler.scores
-    for units, own in zip(drawn, sampler.lengths, strict=False):
-        of_table = np.repeat(np.arange(tables), units.size // tables)
-        flat = np.bincount(of_table * len(own) + units, minlength=tables * len(own))
-        counts.append(flat.reshape(tables, len(own)))
-    cumulated = design.of_counts(counts * (scores.models // len(counts)))
-    return kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))[0].transpose(2, 0, 1)
+    sampler: PilotSampler
+    claim: Claim
+    family: Pairs
+
+    def drawn(
+        self, rng: np.random.Generator, size: int, tables: int
+    ) -> Iterator[tuple[list[Integers], Floats]]:
+        """Units of some tables after others, and the distances in these, shape (tables, m)."""
+        step = max(_BATCH // self.numbers(size), 1)
+        for start in range(0, tables, step):
+            count = min(step, tables - start)
+            units = self.sampler.chosen(rng, count * size)
+            yield units, self.of(units, count)
+
+    def of(self, drawn: Sequence[Integers], tables: int) -> Floats:
+        """Distances in tables whose units were drawn one after another, shape (tables, m)."""
+        sampler, kernel, design = self.sampler, self._kernel, self._design
+        if design is None:
+            ordered = [np.sort(values.reshape(tables, -1), axis=1) for values, _ in sampler.rows(drawn)]
+            ratios = kernel.ratios(ordered)
+        else:
+            counts = []
+            for units, lengths in zip(drawn, sampler.lengths, strict=False):
+                rows = units.reshape(tables, -1) + len(lengths) * np.arange(tables)[:, None]
+                counts.append(np.bincount(rows.ravel(), minlength=tables * len(lengths)).reshape(tables, -1))
+            cumulated = design.of_counts(counts * (len(sampler.lengths) // len(counts)))
+            ratios = kernel.ratios_of_steps(design.values, cumulated, max(sampler.scores.sizes))
+        found = self.claim.statistic(ratios[0].transpose(2, 0, 1))
+        return found[:, *np.transpose(self.family)] - self.claim.boundary
+
+    def numbers(self, size: int) -> int:
+        """Numbers that a table takes: its scores, or the weights of all scores there are."""
+        drawn = size * self.sampler.width * self.sampler.scores.models
+        return drawn if self._design is None else max(drawn, sum(self.sampler.scores.sizes))
+
+    @cached_property
+    def _kernel(self) -> ViolationKernel:
+        pairs = None if self.claim.kind == RELATIVE else tuple(self.family)
+        return ViolationKernel.of(self.sampler.scores.models, orders=(self.claim.order,), pairs=pairs)
+
+    @cached_property
+    def _design(self) -> WeightedDesign | None:
+        """Weights of scores that do not all weigh the same; others are drawn and sorted."""
+        scores = self.sampler.scores
+        return None if scores.plain and scores.draws_per_sample() is not None else WeightedDesign(scores)
 
 
 def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:

@@ -9,6 +9,7 @@ Only the rest is of the tasks: with endless samples on each, fewer tasks would d
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from math import ceil
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, Claim
 from riskrank.engine.dominance.ranking import estimate
-from riskrank.engine.dominance.tests import DominanceTests, compare, family_of
+from riskrank.engine.dominance.tests import DominanceTests, compare
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
@@ -96,8 +97,7 @@ class Plan:
     @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:
         """The pairs whose tests are corrected for together."""
-        winners, losers = family_of(self.scores.models, None)
-        return tuple(zip(winners.tolist(), losers.tolist(), strict=True))
+        return tuple(permutations(range(self.scores.models), 2))
 
     @property
     def by_means(self) -> bool:
@@ -109,12 +109,8 @@ class Plan:
         """What the sizes count: ``samples a model`` or ``a task``, clusters of them, or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
-        return f"{self.drawn} a task" if self.scores.strata.several else f"{self.drawn} a model"
-
-    @property
-    def drawn(self) -> str:
-        """What is drawn of a model or task."""
-        return "clusters of samples" if self.scores.nested else "samples"
+        drawn = "clusters of samples" if self.scores.nested else "samples"
+        return f"{drawn} a task" if self.scores.strata.several else f"{drawn} a model"
 
     @property
     def smallest(self) -> int:

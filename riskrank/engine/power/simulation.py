@@ -7,8 +7,8 @@ Of a suite of tasks the size counts samples a task, all tasks alike; or whole ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,9 +20,6 @@ from riskrank.engine.types import Booleans, Floats, Integers
 # Tables whose random streams have one origin.
 _BLOCK = 5
 
-Test = Callable[[int, np.random.SeedSequence], Sequence[bool]]
-"""Draws a table of a size, tests it, and says of each claim whether it is shown."""
-
 
 @dataclass(frozen=True)
 class PowerCurve:
@@ -32,12 +29,8 @@ class PowerCurve:
     ----------
     sizes : ndarray of int, shape (s,)
         Samples per model, increasing.
-    power : ndarray, shape (s, c)
-        Share of the tables in which each claim is shown.
-    standard_error : ndarray, shape (s, c)
-        Error of `power`.
-    together, together_error : ndarray, shape (s,)
-        The same for all claims at once.
+    power, standard_error : ndarray, shape (s, c + 1)
+        Share of the tables in which each claim is shown, then all of them together, and its error.
     repeats : int
         Tables per size, R.
     """
@@ -45,8 +38,6 @@ class PowerCurve:
     sizes: Integers
     power: Floats
     standard_error: Floats
-    together: Floats
-    together_error: Floats
     repeats: int
 
     @classmethod
@@ -66,67 +57,30 @@ class PowerCurve:
         # From (x + ½)/(R + 1), so that 0 and 1 have an error too.
         counted = (hits + 0.5) / (repeats + 1)
         error = np.hypot(np.sqrt(counted * (1 - counted) / repeats), beside)
-        return cls(np.array(sizes), share[:, :-1], error[:, :-1], share[:, -1], error[:, -1], repeats)
+        return cls(np.array(sizes), share, error, repeats)
 
     def at(self, sizes: Sequence[int]) -> PowerCurve:
         """The same at some of its sizes."""
         kept = np.isin(self.sizes, sizes)
-        names = ("sizes", "power", "standard_error", "together", "together_error")
-        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+        return PowerCurve(self.sizes[kept], self.power[kept], self.standard_error[kept], self.repeats)
 
     @property
     def hardest_first(self) -> Integers:
         """Claims by their power at the largest size, the least first; smaller sizes settle ties."""
-        return np.lexsort(self.power)
+        return np.lexsort(self.power[:, :-1])
 
     @property
     def easiest_first(self) -> Integers:
         """Claims by their mean power over all sizes, the largest first."""
-        return np.argsort(-self.power.mean(axis=0), kind="stable")
-
-
-def verdicts_of(test: Test, size: int, tables: int, *, seed: int) -> Booleans:
-    """Draw tables of a size and test them.
-
-    Parameters
-    ----------
-    test : callable
-    size, tables : int
-    seed : int
-        Every size has streams of its own, so that its answers do not depend on which others are asked for.
-
-    Returns
-    -------
-    ndarray of bool, shape (tables, c)
-    """
-    return np.array([test(size, stream) for stream in streams(size, tables, seed)], dtype=bool)
+        return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
 def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
-    """The streams of these tables, one after another."""
+    """The streams of these tables, one after another; every size has its own."""
     found: list[np.random.SeedSequence] = []
     for number, start in enumerate(range(0, tables, _BLOCK), start=1):
         found += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
     return found
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One simulated data set.
-
-    Attributes
-    ----------
-    samples : tuple of k ndarrays, shapes (n_i,)
-        Scores of each model.
-    clusters : tuple of k ndarrays of int, shapes (n_i,), or None
-        Sample each score belongs to, numbered 0, 1, … anew; None where every score is its own.
-    tasks : TaskDesign or None
-        The tasks of a suite; None of other data sets.
-    """
-
-    samples: tuple[Floats, ...]
-    clusters: tuple[Integers, ...] | None
-    tasks: TaskDesign | None = None
 
 
 @dataclass(frozen=True)
@@ -145,11 +99,6 @@ class PilotSampler:
     def paired(self) -> bool:
         """Whether all models have the same units drawn."""
         return self.scores.drawn_together
-
-    @cached_property
-    def clustered(self) -> bool:
-        """Whether units hold several scores."""
-        return self.scores.strata.random or self.scores.draws_per_sample() != 1
 
     @cached_property
     def lengths(self) -> tuple[Integers, ...]:
@@ -180,19 +129,30 @@ class PilotSampler:
             found.append(rng.integers(bounds[:-1], bounds[1:], (size, self.width)).ravel())
         return found
 
-    def of(self, drawn: Sequence[Integers]) -> Draw:
-        """The data set of some units: of each model, or the same ones for all if paired."""
-        samples, clusters = [], []
+    def rows(self, drawn: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
+        """Scores of each model's units, one unit after another, and the number of the unit of each score."""
+        found = []
         for model, (value, length) in enumerate(zip(self.scores.values, self.lengths, strict=True)):
-            chosen, start = drawn[model % len(drawn)], self.starts(model)
-            many = length[chosen]
-            # Rows of the chosen clusters, one run after another.
-            within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-            samples.append(value[np.repeat(start[chosen], many) + within])
-            # A sample drawn twice stands for two samples.
-            clusters.append(np.repeat(np.arange(len(chosen)), many))
-        tasks = self._tasks(clusters, drawn[0]) if self.scores.strata.several else None
-        return Draw(tuple(samples), tuple(clusters) if self.clustered else None, tasks)
+            units = drawn[model % len(drawn)]
+            counts, starts = length[units], self.starts(model)[units]
+            first = np.cumsum(counts) - counts
+            places = np.repeat(starts - first, counts) + np.arange(counts.sum())
+            # A unit drawn twice stands for two.
+            found.append((value[places], np.repeat(np.arange(len(units)), counts)))
+        return found
+
+    def table(self, drawn: Sequence[Integers]) -> ClusteredScores:
+        """The table of some units as a test takes it: of each model, or the same ones for all if paired."""
+        strata, random, tasks = self.scores.strata, self.scores.strata.random, None
+        values, clusters = zip(*self.rows(drawn), strict=True)
+        if strata.several:
+            weights = strata.weights[drawn[0]] if random else strata.weights
+            of_row = clusters if random else [cluster % self.width for cluster in clusters]
+            names = [str(task) for task in range(len(weights))]
+            tasks = TaskDesign.build(names, of_row, weights=weights, random=random)
+        # Whole tasks are drawn, the same for all models, and their samples are not told apart.
+        paired = self.scores.paired and not random
+        return ClusteredScores.build(values, None if random else clusters, paired=paired, tasks=tasks)
 
     @property
     def width(self) -> int:
@@ -203,18 +163,3 @@ class PilotSampler:
     def units(self) -> Floats:
         """Units of the model with the fewest in each task, shape (T,); in all, where no task has its own."""
         return np.min([np.diff(self.bounds(m)) for m in range(self.scores.models)], axis=0).astype(np.float64)
-
-    def _tasks(self, clusters: Sequence[Integers], drawn: Integers) -> TaskDesign:
-        random, weights = self.scores.strata.random, self.scores.strata.weights
-        weights = weights[drawn] if random else weights
-        rows = [cluster if random else cluster % self.width for cluster in clusters]
-        names = [str(task) for task in range(len(weights))]
-        return TaskDesign.build(names, rows, weights=weights, random=random)
-
-    def table(self, drawn: Sequence[Integers]) -> ClusteredScores:
-        """The table of some units as a test takes it."""
-        draw = self.of(drawn)
-        # Whole tasks are drawn, the same for all models, and their samples are not told apart.
-        random = draw.tasks is not None and draw.tasks.random
-        clusters, paired = (None, False) if random else (draw.clusters, self.scores.paired)
-        return ClusteredScores.build(draw.samples, clusters, paired=paired, tasks=draw.tasks)

@@ -1,14 +1,10 @@
 """Named distributions in the place of a table: ``normal:0.5,2``, ``new=normal:0.5,2``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from riskrank.asked.option import told
 from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
 from riskrank.errors import UsageError, did_you_mean, listing, option
-from riskrank.studies.document import Provenance
-from riskrank.studies.power.options import PowerSettings
 
 
 def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
@@ -70,23 +66,6 @@ def refuse_table_options(given: Iterable[str]) -> None:
             found="distributions, which are not read from a table",
             hint="leave it out",
         )
-
-
-def provenance_of_distributions(
-    settings: PowerSettings, distributions: Mapping[str, Distribution], how: Mapping[str, Any], **more: Any
-) -> Provenance:
-    """Return the provenance of a plan that has no table."""
-    return Provenance(
-        command="power",
-        seed=settings.seed,
-        settings=told(settings),
-        method={"distributions": {name: str(one) for name, one in distributions.items()}, **how},
-        inputs=[],
-        models=tuple(distributions),
-        metrics=[],
-        samples=0,
-        **{"warnings": [], **more},
-    )
 
 
 def _family(argument: object) -> str:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 from riskrank.engine.power.study import PowerStudy
 from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.picture import Picture
@@ -21,26 +19,23 @@ def pictures(document: PowerDocument) -> list[Picture]:
 
 def power_curves(study: PowerStudy) -> ErrorBars:
     """Power of every claim, and of all of them together where there are several; the most powerful first."""
-    curve = study.curve
-    values, errors = curve.power.T, curve.standard_error.T
-    order = curve.easiest_first.tolist()
-    if len(values) > 1:
-        values, errors = np.vstack([values, curve.together]), np.vstack([errors, curve.together_error])
-        order = [len(values) - 1, *order]
+    curve, order = study.curve, study.curve.easiest_first.tolist()
+    order = [len(order), *order] if len(order) > 1 else order
+    values, errors = curve.power.T[: len(order)], curve.standard_error.T[: len(order)]
     return ErrorBars(curve.sizes, values, errors, tuple(order))
 
 
 def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
-    found, required = power_curves(study), study.required
+    found = power_curves(study)
     names = [f"{models[i]} over {models[j]}" for i, j in study.plan.pairs]
     names += ["all together"] if len(found.values) > len(names) else []
-    need = "no size tried reaches it" if required.size is None else f"{required.size:,} samples reach it"
+    need = "no size tried reaches it" if study.size is None else f"{study.size:,} samples reach it"
     return draw_error_bars(
         found,
         names,
         "Power by the number of samples",
         f"Bars: error of the shares of {study.curve.repeats:,} drawn tables a size. Dashed: power "
-        f"{required.target:g}; {need}.",
+        f"{study.target:g}; {need}.",
         ylabel="power",
-        target=TargetLine(required.target, required.size),
+        target=TargetLine(study.target, study.size),
     )

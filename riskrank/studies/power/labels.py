@@ -104,7 +104,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings) -> LabelsDocumen
     limit = min(settings.limit or most, most)
     size = need.labels(target, limit)
     sizes = _sizes(settings, size, limit, samples)
-    check_search(sizes, target=target, limit=limit, smallest=FEWEST_LABELS)
+    check_search(sizes, limit=limit, smallest=FEWEST_LABELS)
     alone = need_of(*(replace(correction, power=0.0) for correction in corrections))
     new, old = (table.models[model] for model in pair)
     described = {

@@ -10,7 +10,7 @@ from riskrank.asked.values import require_known
 from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, of, rows_from
+from riskrank.studies.document import Document
 from riskrank.studies.findings import Finding, Said, stated
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.pairs import require_pair
@@ -26,11 +26,11 @@ KEPT = 0.25
 class SourceRow:
     """A source of noise: what it is of the variance of the mean, how many levels there are and would do."""
 
-    source: str = of(lambda some, names: source_words(some, names))
-    share: float = of(lambda share: share)
-    levels: int | None = of(lambda some, beside: _of_one(some, beside["levels"]))
-    needed: int | None = of(lambda some, beside: _of_one(some, beside["needed"]))
-    cost: float | None = of(lambda some, beside: _of_one(some, beside["cost"]))
+    source: str
+    share: float
+    levels: int | None
+    needed: int | None
+    cost: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,16 +66,17 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     """
     pair = require_pair(table, settings.pair, option("noise", ",".join(table.options.noise)))
     found = components_of(table, pair)
-    costs = _costs(found, settings)
+    require_known(settings.cost, found.names, kind="source", parameter="cost")
+    costs = {name: settings.cost.get(name, 1.0) for name in found.names}
     plan = found.cheapest(costs, KEPT)
     error = float(np.sqrt(found.variance(found.levels)))
     planned = None if plan is None else float(np.sqrt(found.variance(plan)))
     wanted = dict.fromkeys(found.names) if plan is None else dict(zip(found.names, plan, strict=True))
-    beside = {"levels": dict(zip(found.names, found.levels, strict=True)), "needed": wanted, "cost": costs}
-    shares = sorted(found.shares.items(), key=lambda one: -one[1])
-    rows = rows_from(
-        SourceRow, "some share names beside", ((some, share, found.names, beside) for some, share in shares)
-    )
+    figures = (dict(zip(found.names, found.levels, strict=True)), wanted, costs)
+    rows = [
+        SourceRow(source_words(some, found.names), share, *(_of_one(some, values) for values in figures))
+        for some, share in sorted(found.shares.items(), key=lambda one: -one[1])
+    ]
     described = {"pair": [table.models[i] for i in pair], **level_of(settings)}
     document = NoisePlanDocument(
         provenance=provenance("power", table, settings, described),
@@ -96,11 +97,6 @@ def source_words(some: frozenset[str], names_: tuple[str, ...]) -> str:
 def _of_one(some: frozenset[str], values: Mapping[str, Any]) -> Any:
     """What is known of a source by itself; None of several together and of the rest."""
     return values.get(*some) if len(some) == 1 else None
-
-
-def _costs(found: Components, settings: PowerSettings) -> dict[str, float]:
-    require_known(settings.cost, found.names, kind="source", parameter="cost")
-    return {name: settings.cost.get(name, 1.0) for name in found.names}
 
 
 def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Said]:

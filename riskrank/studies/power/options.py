@@ -12,23 +12,11 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings
 
-_OF_DOMINANCE = (
-    "order",
-    "test",
-    "threshold",
-    "resamples",
-    "simulations",
-    "variance",
-    "correction",
-    "paper_exact",
-    "copula",
-)
+_OF_TESTS = ("resamples", "simulations", "variance", "correction", "paper_exact")
+_OF_DOMINANCE = ("order", "test", "threshold", "copula", *_OF_TESTS)
 
-# What options are about that say nothing of some plans, what is lacking there, and what to ask for.
-_IDLE = {
-    "cost": (f"levels of {option('noise')}", "no sources of noise", f"name them, {option('noise', 'COL')}"),
-    "margin": ("a gate, and dominance has none", f"no {option('judge')}", f"add {option('judge', 'METRIC')}"),
-}
+# Options of some plans, and the one that asks for these.
+_BELONGS = {"cost": "noise", "margin": "judge"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +65,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
     )
     pair: str | None = ask("One pair, as dominance of these two alone tests it.", metavar="BETTER:WORSE")
-    target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER")
+    target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER", above=0, below=1)
     limit: int | None = rare(
         "Largest size to try.",
         metavar="N",
@@ -111,11 +99,10 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         ------
         UsageError
         """
+        hint = "one is about dominance, the other about means: leave out one"
         for name in differing(self):
             if name in _OF_DOMINANCE:
-                contradict(
-                    option(name), asked, "one is about dominance, the other about means: leave out one"
-                )
+                contradict(option(name), asked, hint)
 
     def refuse_idle(self, name: str) -> None:
         """Refuse costs where no sources of noise are planned, or a margin where dominance is.
@@ -125,6 +112,6 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         UsageError
         """
         if name in differing(self):
-            about, found, ask_for = _IDLE[name]
-            hint = f"{ask_for}, or leave out {option(name)}"
-            raise UsageError(f"{option(name)} is about {about}", found=found, hint=hint)
+            other = option(_BELONGS[name])
+            hint = f"add {other}, or leave out {option(name)}"
+            raise UsageError(f"{option(name)} goes with {other}", found=f"no {other}", hint=hint)

@@ -5,26 +5,28 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from riskrank.asked.option import told
 from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
+from riskrank.engine.dominance.tests import advice_on
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, weak_sizes
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.errors import listing, option
+from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance, entries, of, rows_from
 from riskrank.studies.findings import stated
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.distributions import provenance_of_distributions, refuse_table_options
+from riskrank.studies.power.distributions import refuse_table_options
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.verdict import power_said
+from riskrank.studies.power.verdict import power_findings
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import size_findings
@@ -46,8 +48,8 @@ class PowerRow:
     threshold: float = of(lambda study: study.plan.claim.boundary)
     violation_ratio: float | None = of(lambda study, pair: pair and float(study.plan.reference.ratios[pair]))
     size: int = of(lambda study, at: int(study.curve.sizes[at]))
-    power: float = of(lambda shares, at: float(shares[0][at]))
-    standard_error: float = of(lambda shares, at: float(shares[1][at]))
+    power: float = of(lambda study, at, number: float(study.curve.power[at, number]))
+    standard_error: float = of(lambda study, at, number: float(study.curve.standard_error[at, number]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +71,16 @@ class PowerDocument(Document[PowerRow], schema="power"):
 
     def meta(self) -> Mapping[str, Any]:
         """The size the target needs, and what was simulated to find it."""
-        required, unit = self.study.required, self.study.plan.unit
-        interval, ends = self.study.interval, dict.fromkeys(("low", "high", "level"))
-        if interval is not None:
-            ends = entries(interval, *ends)
-        tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
+        study, interval = self.study, self.study.interval
+        ends = {name: interval and getattr(interval, name) for name in ("low", "high", "level")}
+        tried = zip(study.tried.sizes.tolist(), study.tried.power[:, -1].tolist(), strict=True)
         return {
             "required_size": {
-                "size": required.size,
-                "of": unit,
+                "size": study.size,
+                "of": study.plan.unit,
                 **{f"size_{name}": value for name, value in ends.items()},
-                **entries(required, "target", "power", "standard_error", "confirmed"),
-                "endless_samples": self.study.endless,
+                **entries(study, "target", "power", "standard_error", "confirmed"),
+                "endless_samples": study.endless,
                 "tried": [{"size": size, "power": power} for size, power in tried],
             },
             "variance": [] if self.split is None else self.split.described(self.provenance.models),
@@ -136,12 +136,8 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
     with runtime.progress(label) as progress:
         plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
-
-    def origin(how: Mapping[str, Any], **more: Any) -> Provenance:
-        found = provenance("power", table, settings, {**folded, **how}, seed=settings.seed, **more)
-        return replace(found, models=models)
-
-    document = _simulated(plan, settings, runtime, models, column.name, origin)
+    origin = partial(provenance, "power", table, settings, seed=settings.seed)
+    document = _simulated(plan, settings, runtime, models, origin, folded, column.name)
     return replace(document, split=split_of_runs(column.name, column.scores))
 
 
@@ -174,11 +170,12 @@ def power_between(
     pair = _pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
         models, pair = tuple(models[at] for at in pair), (0, 1)
-    kept = {model: distributions[model] for model in models}
-    plan = plan_from_distributions(list(kept.values()), claim, inference, pair=pair)
-    return _simulated(
-        plan, settings, runtime, models, None, partial(provenance_of_distributions, settings, kept)
-    )
+    kept = [distributions[model] for model in models]
+    plan = plan_from_distributions(kept, claim, inference, pair=pair)
+    source = {"distributions": dict(zip(models, map(str, kept), strict=True))}
+    asked = partial(Provenance, command="power", seed=settings.seed, settings=told(settings))
+    origin = partial(asked, models=models, inputs=[], metrics=[], samples=0)
+    return _simulated(plan, settings, runtime, models, origin, source)
 
 
 def claim_of(settings: PowerSettings) -> Claim:
@@ -187,12 +184,12 @@ def claim_of(settings: PowerSettings) -> Claim:
     Raises
     ------
     UsageError
-        If its threshold, a size or the target makes no sense.
+        If its threshold or a size makes no sense.
     """
     of, smallest = (TASKS, FEWEST_TASKS) if draws_tasks(settings) else ("", FEWEST_SAMPLES)
     # Sizes that nobody asked for are known with the table.
     sizes = settings.sizes or (smallest,)
-    check_search(sizes, target=settings.target, limit=settings.limit, smallest=smallest, of=of)
+    check_search(sizes, limit=settings.limit, smallest=smallest, of=of)
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
     return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
@@ -207,13 +204,13 @@ def _simulated(
     settings: PowerSettings,
     runtime: Runtime,
     models: Sequence[str],
-    metric: str | None,
     origin: Callable[..., Provenance],
+    source: Mapping[str, Any],
+    metric: str | None = None,
 ) -> PowerDocument:
-    """Run the plan; ``origin`` is told how it was done, and says what it drew from."""
+    """Run a plan; the origin is told its source and how it was done."""
     drawn = "resampling tasks" if draws_tasks(settings) else "resampling tables"
-    label = drawn if plan.inference.resampled else "testing tables"
-    with runtime.progress(label) as progress:
+    with runtime.progress(drawn if plan.inference.resampled else "testing tables") as progress:
         study = study_power(
             plan,
             settings.sizes or None,
@@ -222,60 +219,46 @@ def _simulated(
             repeats=settings.simulations,
             progress=progress,
         )
-    claim, many = plan.claim, plan.inference.resamples if plan.inference.resampled else None
-    how = {
+    many = plan.inference.resamples if plan.inference.resampled else None
+    method = {
+        **source,
         "sizes": study.curve.sizes,
         "sizes_count": plan.unit,
         **entries(settings, "simulations", "target", "limit"),
         "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
-        "order": claim.order,
-        "test": claim.kind,
-        "threshold": claim.threshold,
+        "order": plan.claim.order,
+        "test": plan.claim.kind,
+        "threshold": plan.claim.threshold,
         **level_of(settings),
         "correction": "k^2" if settings.paper_exact else settings.correction,
         **entries(settings, "variance", "paper_exact"),
         "resamples": many,
         "family": len(plan.family),
     }
+    resamples, warnings = None if many == "auto" else many, [*_advice(plan, models)]
+    found = origin(method=method, resamples=resamples, warnings=warnings)
+    limits = [] if plan.named else size_findings(plan.scores, plan.scores.effective_size)
     return PowerDocument(
-        provenance=origin(how, resamples=None if many == "auto" else many, warnings=[*_advice(plan, models)]),
+        provenance=replace(found, models=models),
         rows=_rows(metric, study, models),
-        **stated(
-            models,
-            *power_said(study),
-            limits=[] if plan.named else size_findings(plan.scores, plan.scores.effective_size),
-        ),
+        **stated(models, *power_findings(study), limits=limits),
         study=study,
         metric=metric,
     )
 
 
 def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
-    if not plan.named:
-        yield from weak_sizes(plan.scores).values()
+    yield from advice_on(plan.scores, plan.inference, ())
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
         where = "even without noise" if plan.named else "in the pilot"
         number = "tasks like these" if plan.unit == TASKS else "samples"
         yield f"no number of {number} will show {pairs}: {where} the claim does not hold"
-    if plan.inference.paper_exact:
-        yield (
-            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
-            "paper prints it: it rejects true null hypotheses about half of the time, so its power is not "
-            "worth having"
-        )
 
 
 def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[PowerRow]:
     """One row a pair and size, then all pairs at once."""
-    curve, pairs = study.curve, study.plan.pairs
-    claims: list[tuple[tuple[int, int] | None, Any]] = [
-        (pair, (curve.power[:, number], curve.standard_error[:, number])) for number, pair in enumerate(pairs)
-    ]
-    claims += [(None, (curve.together, curve.together_error))] if len(pairs) > 1 else []
-    sizes = range(len(curve.sizes))
-    return rows_from(
-        PowerRow,
-        "metric study models pair shares at",
-        ((metric, study, models, pair, shares, at) for pair, shares in claims for at in sizes),
-    )
+    pairs, sizes = study.plan.pairs, range(len(study.curve.sizes))
+    claims = [*enumerate(pairs), *[(len(pairs), None)] * (len(pairs) > 1)]
+    records = ((metric, study, models, pair, number, at) for number, pair in claims for at in sizes)
+    return rows_from(PowerRow, "metric study models pair number at", records)

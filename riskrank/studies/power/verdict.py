@@ -2,29 +2,23 @@
 
 from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.planning import TASKS
-from riskrank.engine.power.required_size import RequiredSize, SizeInterval
-from riskrank.engine.power.simulation import PowerCurve
+from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
 from riskrank.studies.findings import Finding, Said
 from riskrank.studies.wording import percent
 
 
-def power_said(study: PowerStudy) -> list[Said]:
-    """How many samples it takes, or that no number does; of a pilot also what else is possible."""
+def power_findings(study: PowerStudy) -> list[Said]:
+    """Say how many samples it takes, or that no number does; of a pilot also what else is possible."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
+    size = {"limit": float(study.tried.sizes[-1])} if study.size is None else {"size": float(study.size)}
+    figures = size | {"power": study.power, "target": study.target}
     endless = {} if study.endless is None else {"tasks": float(study.endless)}
     return [
-        (_size_finding(study.required, pair), _required_size(study)),
+        (Finding(kind="size-needed", models=pair, figures=figures), _size_needed(study)),
         (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
         *_possible_sizes(study.interval, pair),
     ]
-
-
-def _size_finding(required: RequiredSize, models: tuple[int, ...]) -> Finding:
-    """The size that has the power wanted, or the power of the largest one tried."""
-    size = {"limit": float(required.sizes[-1])} if required.size is None else {"size": float(required.size)}
-    figures = size | {"power": required.power, "target": required.target}
-    return Finding(kind="size-needed", models=models, figures=figures)
 
 
 def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
@@ -39,20 +33,17 @@ def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> l
     return [(found, f"From this pilot anything from {interval.low:,} to {above} is possible.")]
 
 
-def _required_size(study: PowerStudy) -> str:
-    required = study.required
-    what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
-    if study.plan.unattainable:
-        where = "even without noise" if study.plan.named else "in the pilot"
-        number = "tasks like these" if study.plan.unit == TASKS else "samples"
+def _size_needed(study: PowerStudy) -> str:
+    plan, found = study.plan, study.agreement
+    what = "the pair" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} pairs at once"
+    if plan.unattainable:
+        where = "even without noise" if plan.named else "in the pilot"
+        number = "tasks like these" if plan.unit == TASKS else "samples"
         return f"No number of {number} shows {what}: {where} the claim does not hold."
-    least = required.power >= required.target and required.size == required.sizes[0]
-    note = "" if required.confirmed or least else "; more simulations would make it surer"
-    if required.size is None:
-        note = ""
-    power = percent(required.target) if least or required.size is None else power_words(required, study.curve)
-    limit = int(required.sizes[-1])
-    return needed(required.size, limit, unit_words(study), what, power, least=least, note=note)
+    least, limit = study.size == plan.smallest, int(study.tried.sizes[-1])
+    differ = f"; {found.verdicts - found.agreed} of {found.verdicts} verdicts of the whole test differ"
+    note = "" if study.confirmed or least or study.size is None else differ
+    return needed(study.size, limit, unit_words(study), what, percent(study.target), least=least, note=note)
 
 
 def needed(
@@ -62,14 +53,6 @@ def needed(
     if size is None:
         return f"More than {limit:,} {units} are needed to show {what} with a power of {power}{note}."
     return f"{'At most' if least else 'About'} {size:,} {units} show {what} with a power of {power}{note}."
-
-
-def power_words(required: RequiredSize, curve: PowerCurve) -> str:
-    """The power asked for, and that of the size found where the rows beside it say another."""
-    asked, found = percent(required.target), percent(required.power)
-    if required.size not in curve.sizes.tolist() or found == asked:
-        return asked
-    return f"{asked} ({found} of {curve.repeats:,} simulated tables)"
 
 
 def tested_by(study: PowerStudy) -> str:
@@ -89,7 +72,7 @@ def unit_words(study: PowerStudy) -> str:
 
 def _endless(study: PowerStudy) -> str:
     """Whether more samples on the tasks there are would do, where tasks are drawn and more are needed."""
-    plan, fewest, needed = study.plan, study.endless, study.required.size
+    plan, fewest, needed = study.plan, study.endless, study.size
     if fewest is None:
         return ""
     count = len(plan.sampler.lengths[0])

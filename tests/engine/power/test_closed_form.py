@@ -8,16 +8,15 @@ import pytest
 
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.inference import Claim
-from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.effects import _influences, _sorted_ratios, _weighted_ratios, effects_of
-from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
-from riskrank.engine.power.simulation import PilotSampler, streams, verdicts_of
-from riskrank.engine.power.study import Agreement, _Search, study_power
+from riskrank.engine.power.effects import Distances, _influences, effects_of
+from riskrank.engine.power.planning import Plan, plan_from_distributions, plan_from_pilot
+from riskrank.engine.power.simulation import PilotSampler
+from riskrank.engine.power.study import Agreement, study_power
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import Workers
-from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from tests.engine.dominance.helpers import violation_matrix
+from tests.engine.power.helpers import closed_verdicts, drawn_units, verdicts_of
 
 Z = NormalDist()
 DIRECT = Claim(2, "direct")
@@ -48,31 +47,9 @@ def pilot(n, *gaps, noise=1.0, seed=3, round_to=None, **design):
 def test_sizes_of_normal_and_of_passed_or_not_against_their_tests(texts, claim, exact):
     """Curves of normals cross more often than their means do, which takes a tenth more."""
     found = study_power(plan_of(*texts, claim=claim))
-    assert found.required.size == pytest.approx(exact, rel=0.15)
-    assert found.required.confirmed
-    assert found.required.power == pytest.approx(0.8, abs=0.01)
-
-
-def with_stricter_tests(monkeypatch, by, unlike=0):
-    """A search whose whole tests ask for so much more, and answer some tables otherwise."""
-    plan = plan_of("normal:0.5", "normal", inference=Inference(variance="clt"))
-    search = _Search(plan, 100, Workers(1))
-
-    def stricter(_, size, tables, *, seed):
-        rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed)]
-        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
-        found = search._closed.answering(drawn, size)(by)[:, search._claimed].astype(int)
-        found[np.flatnonzero(found)[:unlike]] = 0
-        return found
-
-    monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", stricter)
-    return plan, search
-
-
-def test_whole_tests_that_stand_higher_are_met(monkeypatch):
-    _, search = with_stricter_tests(monkeypatch, 1.0)
-    assert search.look(50, 0.0) == pytest.approx(1.0, abs=0.2)
-    assert search.agreement.agreed == search.agreement.verdicts
+    assert found.size == pytest.approx(exact, rel=0.15)
+    assert found.confirmed
+    assert found.power == pytest.approx(0.8, abs=0.01)
 
 
 WHOLE = {
@@ -109,10 +86,10 @@ def test_the_size_found_against_tables_tested_whole(name, tables):
     make, given, options = WHOLE[name]
     plan = make(*given, **options)
     found = study_power(plan, repeats=60)
-    assert found.required.size is not None
-    whole = verdicts_of(plan, found.required.size, tables, seed=99).all(axis=1).mean()
-    assert whole == pytest.approx(0.8, abs=3 * sqrt(0.16 / tables) + found.required.standard_error)
-    assert found.required.standard_error < (1.0 if name == "paper" else 0.25)
+    assert found.size is not None
+    whole = verdicts_of(plan, found.size, tables, seed=99).all(axis=1).mean()
+    assert whole == pytest.approx(0.8, abs=3 * sqrt(0.16 / tables) + found.standard_error)
+    assert found.standard_error < (1.0 if name == "paper" else 0.25)
 
 
 @pytest.mark.parametrize("name", ["order 1, absolute", "paper", "unpaired", "ranked by dominance"])
@@ -120,43 +97,50 @@ def test_closed_forms_answer_as_whole_tests_do(name):
     """Of the same tables, at sizes at which some are shown."""
     make, given, options = WHOLE[name]
     plan = make(*given, **options)
-    search, agreed = _Search(plan, 40, Workers(1)), []
+    agreed = []
     for size in (25, 40):
-        rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, 6, 5)]
-        drawn = [plan.sampler.chosen(rng, size) for rng in rngs]
-        closed = search._closed.answering(drawn, size)(0.0)[:, search._claimed]
+        closed = closed_verdicts(plan, drawn_units(plan, size, 6, 5), size)
         agreed.append(closed == verdicts_of(plan, size, 6, seed=5))
     assert np.mean(agreed) > 0.8
-
-
-@pytest.mark.slow
-def test_tables_that_whole_tests_see_otherwise_move_the_size(monkeypatch):
-    """A test a whole standard error higher than the closed form has it."""
-
-    def higher(test, size, tables, *, seed):
-        closed = _Search(plan, 1, Workers(1))._closed
-        generators = (np.random.default_rng(one.spawn(1)[0]) for one in streams(size, tables, seed))
-        return closed.answering([plan.sampler.chosen(rng, size) for rng in generators], size)(1.0)[:, :1]
-
-    plan = plan_of("normal:0.5", "normal")
-    plain = study_power(plan, repeats=150).required
-    monkeypatch.setattr("riskrank.engine.power.study.verdicts_of", higher)
-    found = study_power(plan, repeats=150).required
-    assert sqrt(found.size / plain.size) == pytest.approx((BOTH + 1) / BOTH, rel=0.06)
-    assert found.confirmed
 
 
 @pytest.mark.slow
 def test_what_units_add_says_how_a_table_turns_out():
     """The closed form on tables at hand, against their own tests: nine verdicts of ten."""
     plan = plan_from_pilot(pilot(200, 1.0, 0.7, 0.4, 0.0), Claim(2), Inference(resamples=1000))
-    closed = _Search(plan, 1, Workers(1))._closed
-    claimed = [plan.family.index(pair) for pair in plan.pairs]
-    same = []
-    for stream, twin in zip(streams(60, 20, 0), streams(60, 20, 0), strict=True):
-        units = plan.sampler.chosen(np.random.default_rng(twin.spawn(1)[0]), 60)
-        same.append(closed.answering([units], 60)(0.0)[0, claimed] == plan(60, stream))
-    assert np.mean(same) > 0.85
+    closed = closed_verdicts(plan, drawn_units(plan, 60, 20, 0), 60)
+    assert np.mean(closed == verdicts_of(plan, 60, 20, seed=0)) > 0.85
+
+
+PAPER = Inference(paper_exact=True, resamples=400)
+PAPERS = {
+    "order 1": (Claim(1, "direct"), ("normal:0.4", "normal"), (0, 1)),
+    "order 2": (DIRECT, ("normal:0.4", "normal"), (0, 1)),
+    "absolute": (Claim(1, "absolute", 0.25), ("normal:0.7", "normal:0,1.5"), (0, 1)),
+    "five models": (Claim(2), tuple(f"normal:{mean}" for mean in (1.0, 0.8, 0.6, 0.4, 0.2)), None),
+    "equal": (DIRECT, ("normal", "normal"), (0, 1)),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["order 2", *(pytest.param(name, marks=pytest.mark.slow) for name in PAPERS)]
+)
+def test_the_papers_rule_against_tables_tested_whole(name):
+    """Its error is the spread of the ratio, so that equal models are called different half of the time."""
+    claim, texts, pair = PAPERS[name]
+    plan = plan_of(*texts, claim=claim, inference=PAPER, pair=pair)
+    claimed = [plan.family.index(one) for one in plan.pairs]
+    closed, whole = ClosedForm(plan, 4000).shown(25)[:, claimed], verdicts_of(plan, 25, 120, seed=3)
+    assert closed.mean() == pytest.approx(whole.mean(), abs=0.03 + 2.5 * sqrt(0.2 / 120))
+
+
+@pytest.mark.parametrize("size", [12, *(pytest.param(size, marks=pytest.mark.slow) for size in (10, 20, 35))])
+def test_clusters_of_unequal_sizes_against_tables_tested_whole(size):
+    """What a table tells hangs on whether its largest cluster was drawn; of too little nothing is tested."""
+    plan = WHOLE["clusters"][0](*WHOLE["clusters"][1], pair=(0, 1))
+    closed = ClosedForm(plan, 4000).shown(size)[:, plan.family.index((0, 1))].mean()
+    whole = verdicts_of(plan, size, 150, seed=4).mean()
+    assert closed == pytest.approx(whole, abs=0.05 + 2.5 * sqrt(whole * (1 - whole) / 150))
 
 
 def test_noise_has_variance_one_and_goes_with_the_pairs():
@@ -205,36 +189,53 @@ def test_influences_against_a_score_moved_by_little(claim):
 
 
 @pytest.mark.parametrize("claim", [DIRECT, Claim(1, "absolute", 0.25), Claim(2)])
-def test_ratios_of_tables_of_uneven_clusters_against_a_loop(claim):
+@pytest.mark.parametrize("sizes", [(1, 4), (3, 4)])
+def test_distances_of_tables_against_a_loop(claim, sizes):
+    """Of clusters of 1 to 3 rows, whose weights are counted, and of 3 rows each, which are sorted."""
     rng = np.random.default_rng(2)
-    clusters = [np.repeat(np.arange(12), rng.integers(1, 4, 12)) for _ in range(3)]
+    clusters = [np.repeat(np.arange(12), rng.integers(*sizes, 12)) for _ in range(3)]
     values = [rng.normal(size=len(cluster)) for cluster in clusters]
-    scores = ClusteredScores.build(values, clusters, paired=False)
-    sampler = PilotSampler(scores)
+    sampler, pairs = PilotSampler(ClusteredScores.build(values, clusters, paired=False)), ((0, 1), (2, 0))
     units = sampler.chosen(np.random.default_rng(5), 8 * 30)
-    draw, pairs = sampler.of(units), ((0, 1), (2, 0))
-    kernel = ViolationKernel.of(3, orders=(claim.order,), pairs=pairs)
-    found = [_sorted_ratios(sampler, kernel, units, 30)]
-    found.append(_weighted_ratios(sampler, kernel, units, 30, design=WeightedDesign(scores)))
+    distances = Distances(sampler, claim, pairs)
+    assert (distances._design is None) == (sizes == (3, 4))
+    found, rows = distances.of(units, 30), sampler.rows(units)
     for number in range(30):
-        parts = [
-            value[cluster // 8 == number] for value, cluster in zip(draw.samples, draw.clusters, strict=True)
-        ]
-        expected = violation_matrix(parts, order=claim.order)
-        for own in found:
-            assert [own[number][pair] for pair in pairs] == pytest.approx([expected[pair] for pair in pairs])
+        parts = [value[cluster // 8 == number] for value, cluster in rows]
+        expected = claim.statistic(violation_matrix(parts, order=claim.order)) - claim.boundary
+        assert found[number] == pytest.approx([expected[pair] for pair in pairs])
 
 
-def test_doubt_is_never_none():
-    assert Agreement(10, 2, 26, 26, 0, 0.2).doubt == pytest.approx(sqrt(0.5) / 27)
-    assert Agreement(10, 2, 26, 20, -2, 0.2).doubt == pytest.approx(sqrt(6.5 + 4) / 27)
+def test_an_error_is_never_none():
+    assert Agreement(10, 2, 26, 26, 0, 0.2).error == pytest.approx(sqrt(0.5) / 27)
+    assert Agreement(10, 2, 26, 20, -2, 0.2).error == pytest.approx(sqrt(6.5 + 4) / 27)
+
+
+def test_verdicts_that_differ_to_one_side_confirm_nothing():
+    closed, whole = np.ones((20, 1), dtype=bool), np.ones((20, 1), dtype=bool)
+    whole[:7] = False
+    found = Agreement.of(30, closed, whole)
+    assert (found.tables, found.verdicts, found.agreed, found.shift) == (20, 20, 13, 7)
+    assert not found.confirms
+    closed[:7], closed[7:10] = [[True], [True], [False], [False], [False], [False], [False]], False
+    assert Agreement.of(30, closed, whole).confirms
 
 
 def test_the_error_named_holds_what_whole_tests_saw(monkeypatch):
-    """Two of twenty tables answered otherwise, in one direction: too few to move a forecast."""
-    plan, _ = with_stricter_tests(monkeypatch, 0.0, unlike=2)
+    """Two of twenty tables answered otherwise, in one direction."""
+    plan = plan_of("normal:0.5", "normal", inference=Inference(variance="clt"))
+    size, answers = study_power(plan).size, []
+
+    def whole(self, size, stream, jobs, progress):
+        units = [plan.sampler.chosen(np.random.default_rng(stream.spawn(1)[0]), size)]
+        answers.append(bool(closed_verdicts(plan, units, size)[0, 0]))
+        return [answers[-1] and sum(answers) > 2]
+
+    monkeypatch.setattr(Plan, "__call__", whole)
     found = study_power(plan)
-    agreement, required = found.agreement, found.required
+    assert found.size == size
+    agreement = found.agreement
     assert (agreement.tables, agreement.agreed, agreement.shift) == (20, 18, 2)
-    assert found.largest_error >= required.standard_error >= agreement.shift / agreement.verdicts
+    assert found.largest_error >= found.standard_error >= agreement.shift / agreement.verdicts
     assert 0.1 < agreement.divided < 0.25
+    assert found.confirmed

@@ -6,8 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from riskrank.engine.power.simulation import PilotSampler, PowerCurve, streams, verdicts_of
+from riskrank.engine.power.simulation import PilotSampler, PowerCurve, streams
 from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.power.helpers import verdicts_of
 
 Z = NormalDist()
 
@@ -27,8 +28,8 @@ def test_against_closed_form():
             expected = Z.cdf(0.3 * sqrt(size / 2) - Z.inv_cdf(level))
             assert abs(curve.power[row, claim] - expected) < 4 * curve.standard_error[row, claim]
     # The second claim implies the first.
-    assert curve.together == pytest.approx(curve.power[:, 1])
-    assert (curve.together_error > 0).all()
+    assert curve.power[:, -1] == pytest.approx(curve.power[:, 1])
+    assert (curve.standard_error > 0).all()
 
 
 def test_the_same_streams_for_fewer_tables_and_others_for_another_seed():
@@ -40,7 +41,7 @@ def test_the_same_streams_for_fewer_tables_and_others_for_another_seed():
 def test_doubt_weighs_most_where_half_are_shown():
     shown = np.array([[True, True, False]] * 50 + [[False, True, False]] * 50)
     plain, doubted = PowerCurve.of([10], [shown]), PowerCurve.of([10], [shown], doubt=0.2)
-    assert plain.power.tolist() == doubted.power.tolist() == [[0.5, 1.0, 0.0]]
+    assert plain.power.tolist() == doubted.power.tolist() == [[0.5, 1.0, 0.0, 0.0]]
     sure = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
     assert doubted.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *sure])
     # Whole tests of which a tenth is shown leave more in doubt where half are.
@@ -50,9 +51,8 @@ def test_doubt_weighs_most_where_half_are_shown():
 
 def test_what_a_page_asks_of_a_curve():
     # Claim 1 is hardest at the largest size; 0 and 2 tie there, and 2 is harder before.
-    power = np.array([[0.4, 0.5, 0.3], [0.9, 0.8, 0.9]])
-    error = np.array([[0.01, 0.04, 0.02], [0.03, 0.01, 0.01]])
-    curve = PowerCurve(np.array([10, 20]), power, error, power.min(axis=1), error.max(axis=1), 100)
+    power = np.array([[0.4, 0.5, 0.3, 0.2], [0.9, 0.8, 0.9, 0.7]])
+    curve = PowerCurve(np.array([10, 20]), power, 0 * power, 100)
     assert curve.hardest_first.tolist() == [1, 2, 0]
 
 
@@ -63,16 +63,16 @@ def sampler_of(*scores, **design):
 def test_a_paired_pilot_keeps_rows_together():
     x = np.arange(7.0)
     sampler = sampler_of([x, 10 * x])
-    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 500))
-    assert draw.clusters is None
-    assert draw.samples[0].shape == (500,)
-    assert (draw.samples[1] == 10 * draw.samples[0]).all()
-    assert set(draw.samples[0]) == set(x)
+    table = sampler(np.random.default_rng(0), 500)
+    assert table.cluster_counts == (500, 500)
+    assert table.values[0].shape == (500,)
+    assert (table.values[1] == 10 * table.values[0]).all()
+    assert set(table.values[0]) == set(x)
 
 
 def test_an_unpaired_pilot_draws_models_alone():
     sampler = sampler_of([np.arange(50.0), np.arange(60.0)], paired=False)
-    first, second = sampler.of(sampler.chosen(np.random.default_rng(0), 400)).samples
+    first, second = sampler(np.random.default_rng(0), 400).values
     assert not np.array_equal(first, second)
     assert second.max() > 49
 
@@ -82,13 +82,13 @@ def test_clusters_are_drawn_whole_and_numbered_anew():
     score = np.array([31.0, 20.0, 30.0, 10.0, 21.0, 32.0])
     whole = {1: [10], 2: [20, 21], 3: [30, 31, 32]}
     sampler = sampler_of([score, -score], [score // 10, score // 10])
-    draw = sampler.of(sampler.chosen(np.random.default_rng(1), 300))
-    assert np.array_equal(draw.clusters[0], draw.clusters[1])
-    assert np.unique(draw.clusters[0]).tolist() == list(range(300))
-    assert (draw.samples[1] == -draw.samples[0]).all()
+    table = sampler(np.random.default_rng(1), 300)
+    assert np.array_equal(table.clusters[0], table.clusters[1])
+    assert np.unique(table.clusters[0]).tolist() == list(range(300))
+    assert (table.values[1] == -table.values[0]).all()
     met = set()
     for number in range(300):
-        inside = sorted(draw.samples[0][draw.clusters[0] == number].tolist())
+        inside = sorted(table.values[0][table.clusters[0] == number].tolist())
         met.add(int(inside[0] // 10))
         assert inside == whole[int(inside[0] // 10)]
     assert met == {1, 2, 3}

@@ -11,19 +11,17 @@ from scipy.special import ndtri
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
+from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import (
-    RequiredSize,
-    _ends,
-    _height,
     _sizes,
     corrected_ends,
-    size_interval,
+    height_of_test,
+    interval_ends,
 )
-from riskrank.engine.power.simulation import PilotSampler
-from riskrank.engine.power.study import study_power
+from riskrank.engine.power.simulation import PowerCurve
+from riskrank.engine.power.study import Agreement, PowerStudy, _interval, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 
 Z = NormalDist()
@@ -40,15 +38,22 @@ def normal_pilot(effect, n, seed=4):
     return [shared + (gap + effect) / 2, shared - (gap + effect) / 2]
 
 
-def needed(size, power=0.8, target=0.8):
-    return RequiredSize(size, target, power, 0.04, True, np.array([10, 5000]), np.array([0.1, 0.9]))
+class Needed:
+    """What a search found: a size, or none within 5,000, and its power."""
+
+    def __init__(self, size, power=0.8):
+        self.size, self.power = size, power
 
 
-def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smallest=10, seed=0, **design):
-    scores = ClusteredScores.build(values, **design)
-    effects = effects_of(scores, claim, pairs, seed)
-    options = {"nominal": -ndtri(0.05 / len(pairs)), "smallest": smallest, "limit": limit, "seed": seed}
-    return size_interval(PilotSampler(scores), effects, np.arange(len(pairs)), found, **options)
+def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, seed=0, **design):
+    """The interval of the size at which these pairs are shown, tested one-sided at .05, Bonferroni."""
+    inference = replace(CLT, seed=seed)
+    plan = plan_from_pilot(ClusteredScores.build(values, **design), claim, inference, pair=pairs[0])
+    plan = replace(plan, pairs=pairs)
+    curve = PowerCurve(np.array([found.size or limit]), *np.full((2, 1, 2), found.power), 1000)
+    study = PowerStudy(plan, curve, curve, found.size, 0.8, Agreement(10, 2, 2, 2, 0, 0.2))
+    claimed = np.array([plan.family.index(pair) for pair in pairs])
+    return _interval(study, ClosedForm(plan, 1), claimed, limit)
 
 
 @pytest.mark.slow
@@ -64,7 +69,7 @@ def test_against_the_closed_form_of_normal_scores(effect, n):
     """δ̂ has the variance (1 + δ²/2)/n, and the size that a z-test needs is (c + z)²/δ²."""
     sum_of_both = Z.inv_cdf(0.95) + Z.inv_cdf(0.8)
     size = round((sum_of_both / effect) ** 2)
-    found = [interval(normal_pilot(effect, n, seed), needed(size), smallest=1) for seed in range(6)]
+    found = [interval(normal_pilot(effect, n, seed), Needed(size)) for seed in range(6)]
     error = Z.inv_cdf(0.975) * sqrt((1 + effect**2 / 2) / n)
     # Curves have more to cross with than their means, which makes the effect counted a little smaller.
     assert np.mean([1 - sqrt(size / one.high) for one in found]) == pytest.approx(error / effect, rel=0.25)
@@ -74,42 +79,44 @@ def test_against_the_closed_form_of_normal_scores(effect, n):
 
 @pytest.mark.slow
 def test_it_is_open_above_where_resamples_show_no_effect():
-    assert interval(normal_pilot(0.2, 40), needed(155)).high is None
-    nothing = interval(normal_pilot(-0.05, 40), needed(None, power=0.05))
+    assert interval(normal_pilot(0.2, 40), Needed(155)).high is None
+    nothing = interval(normal_pilot(-0.05, 40), Needed(None, power=0.05))
     assert 100 < nothing.low < 1000
     assert nothing.high is None
-    backwards = interval(normal_pilot(-1.0, 40), needed(None, power=0.0))
+    backwards = interval(normal_pilot(-1.0, 40), Needed(None, power=0.0))
     assert (backwards.low, backwards.high, backwards.limit) == (None, None, 5000)
 
 
 @pytest.mark.slow
 def test_the_limit_and_the_smallest_size_bound_it():
     values = normal_pilot(0.3, 200)
-    high = interval(values, needed(70)).high
-    assert interval(values, needed(70), limit=high).high == high
-    assert interval(values, needed(70), limit=high - 1).high is None
-    strong = interval(normal_pilot(3.0, 40), needed(10, power=1.0))
+    high = interval(values, Needed(70)).high
+    assert interval(values, Needed(70), limit=high).high == high
+    assert interval(values, Needed(70), limit=high - 1).high is None
+    strong = interval(normal_pilot(3.0, 40), Needed(10, power=1.0))
     assert (strong.low, strong.high) == (10, 10)
 
 
 @pytest.mark.slow
 def test_units_and_the_numbers_of_models_do_not_matter():
     values = normal_pilot(0.6, 60)
-    plain = interval(values, needed(20))
+    plain = interval(values, Needed(20))
     for unit in (1e-3, 7.0, 1e200):
-        assert interval([unit * value for value in values], needed(20)) == plain
-    assert interval(values[::-1], needed(20), pairs=((1, 0),)) == plain
+        assert interval([unit * value for value in values], Needed(20)) == plain
+    turned = interval(values[::-1], Needed(20), pairs=((1, 0),))
+    # The noise of resamples is drawn for all pairs, in their order.
+    assert (turned.low, turned.high) == pytest.approx((plain.low, plain.high), rel=0.1)
     assert plain.high is not None
-    assert interval(values, needed(20), seed=1) != plain
+    assert interval(values, Needed(20), seed=1) != plain
 
 
 def test_draws_of_a_sample_stay_together():
     values = normal_pilot(0.6, 60)
-    plain = interval(values, needed(20))
+    plain = interval(values, Needed(20))
     many = [np.repeat(value, 5) for value in values]
-    assert interval(many, needed(20), clusters=[np.repeat(np.arange(60), 5)] * 2) == plain
+    assert interval(many, Needed(20), clusters=[np.repeat(np.arange(60), 5)] * 2) == plain
     # Taken for samples, the draws would say too much.
-    alone = interval(many, needed(20))
+    alone = interval(many, Needed(20))
     assert alone.high < plain.high
 
 
@@ -120,7 +127,7 @@ def test_power_of_several_pairs_is_multiplied():
     assert both[0] == pytest.approx(((1.7 + Z.inv_cdf(sqrt(0.8))) / 0.3) ** 2)
     assert both[1] == pytest.approx(one[0])
     assert np.isinf(both[2:]).all()
-    assert _height(np.array([0.3, 0.3]), round(both[0]), 0.8) == pytest.approx(1.7, abs=0.01)
+    assert height_of_test(np.array([0.3, 0.3]), round(both[0]), 0.8) == pytest.approx(1.7, abs=0.01)
 
 
 def test_quantiles_are_corrected_for_the_median():
@@ -148,8 +155,8 @@ def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     plan = plan_from_pilot(scores, DIRECT, CLT, pair=(0, 1))
     study = study_power(plan, [40], limit=2000, repeats=60)
     assert study.interval.limit == 2000
-    assert study.interval.low <= study.required.size
-    assert study.interval.high is None or study.interval.high > 2 * study.required.size
+    assert study.interval.low <= study.size
+    assert study.interval.high is None or study.interval.high > 2 * study.size
     named = [parse_distribution(text) for text in ("normal:0.5", "normal")]
     assert study_power(plan_from_distributions(named, DIRECT, CLT), [50], repeats=20).interval is None
 
@@ -158,10 +165,10 @@ def test_the_hardest_of_several_pairs_decides():
     rng = np.random.default_rng(3)
     shared = rng.normal(size=60)
     values = [shared + gap + 0.7 * rng.normal(size=60) for gap in (2.0, 0.3, 0.0)]
-    every = interval(values, needed(60), pairs=((0, 1), (0, 2), (1, 2)))
-    hardest = interval(values, needed(60), pairs=((1, 2),))
+    every = interval(values, Needed(60), pairs=((0, 1), (0, 2), (1, 2)))
+    hardest = interval(values, Needed(60), pairs=((1, 2),))
     assert every.low == pytest.approx(hardest.low, rel=0.3)
-    assert interval(values, needed(10, power=1.0), pairs=((0, 1),)).high < hardest.low
+    assert interval(values, Needed(10, power=1.0), pairs=((0, 1),)).high < hardest.low
 
 
 @pytest.mark.slow
@@ -191,7 +198,7 @@ def test_it_covers_the_size_needed():
 
     rng = np.random.default_rng(7)
     population = study(pilot(rng, 20_000), 60, 1000)
-    needed_in_truth = population.required.size
+    needed_in_truth = population.size
     assert population.interval.high < 1.2 * needed_in_truth < 1.5 * population.interval.low
     held = []
     for _ in range(60):
@@ -212,7 +219,7 @@ def test_the_interval_of_many_pairs_alike_holds_the_size_they_need(pairs):
     for _ in range(pilots):
         own = true + rng.normal(size=pairs) / np.sqrt(samples)
         drawn = np.vstack([own, own + rng.normal(size=(400, pairs)) / np.sqrt(samples)])
-        low, high = _ends(drawn, height, 0.8, samples)
+        low, high = interval_ends(drawn, height, 0.8, samples)
         held += low <= needed <= max(high, float(_sizes(own[None], height, 0.8)[0]))
     # At 95 % fewer than 52 of 60 come once in 200 times.
     assert held >= 52

@@ -10,17 +10,17 @@ from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
 from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.family import Family
-from riskrank.engine.power.closed_form import TaskTables
+from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import plan_from_pilot, shares_between_tasks
-from riskrank.engine.power.simulation import PilotSampler, verdicts_of
-from riskrank.engine.power.study import _Search, study_power
+from riskrank.engine.power.simulation import PilotSampler
+from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.suites.macro_means import macro_differences
 from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from riskrank.errors import InputError
+from tests.engine.power.helpers import verdicts_of
 
 SIZES = (60, 90, 120, 400)
 DIRECT = Claim(2, "direct")
@@ -46,34 +46,39 @@ def power_of(scores, size, inference, repeats=200, claim=DIRECT):
 def test_so_many_samples_of_every_task_are_drawn(paired):
     scores = suite(paired=paired)
     sampler = PilotSampler(scores)
-    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 7))
-    assert draw.tasks is not None
+    units = sampler.chosen(np.random.default_rng(0), 7)
+    table, rows = sampler.table(units), sampler.rows(units)
     assert scores.strata.several
-    for model, (value, tasks) in enumerate(zip(draw.samples, draw.tasks.of_row, strict=True)):
+    assert table.strata.several
+    for model, (value, clusters) in enumerate(rows):
+        assert sorted(table.values[model].tolist()) == sorted(value.tolist())
+        tasks = clusters % 4
         assert np.bincount(tasks).tolist() == [7] * 4
+        assert np.bincount(table.strata.of_cluster[model]).tolist() == [7] * 4
         # Any four in a row are one of each task.
         assert tasks.reshape(7, 4).tolist() == [[0, 1, 2, 3]] * 7
         for task in range(4):
             own = scores.values[model][scores.strata.of_cluster[model][scores.clusters[model]] == task]
             assert np.isin(value[tasks == task], own).all()
     together = {tuple(pair) for pair in np.transpose(scores.values).tolist()}
-    assert all(tuple(pair) in together for pair in np.transpose(draw.samples).tolist()) == paired
+    assert (
+        all(tuple(pair) in together for pair in np.transpose([value for value, _ in rows]).tolist()) == paired
+    )
 
 
 def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
     scores = suite((6, 8, 7, 9, 6, 10), weights=np.arange(1, 7), random=True, paired=False)
     sampler = PilotSampler(scores)
-    draw = sampler.of(sampler.chosen(np.random.default_rng(0), 9))
-    assert draw.tasks is not None
-    assert draw.tasks.random
+    table = sampler(np.random.default_rng(0), 9)
+    assert table.strata.random
     of = scores.clusters[0]
     found = []
     for task in range(9):
-        drawn = [value[rows == task] for value, rows in zip(draw.samples, draw.tasks.of_row, strict=True)]
+        drawn = [value[rows == task] for value, rows in zip(table.values, table.clusters, strict=True)]
         same = [all(map(np.array_equal, drawn, (v[of == t] for v in scores.values))) for t in range(6)]
         found.append(same.index(True))
     share = np.array(found) + 1.0
-    assert draw.tasks.weights == pytest.approx(share / share.sum())
+    assert table.strata.weights == pytest.approx(share / share.sum())
     assert len(set(found)) < 9
 
 
@@ -131,17 +136,16 @@ def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
     tasks = TaskDesign.build("abcdefghi", [of] * 7, weights=np.arange(6, 15), random=True)
     scores = ClusteredScores.build([*values], tasks=tasks)
     plan = plan_from_pilot(scores, Claim(2), Inference(), pair=(0, 3))
-    closed = _Search(plan, 1, Workers(1))._closed
-    assert isinstance(closed, TaskTables)
-    assert closed.normal.blind(7)
+    closed = ClosedForm(plan, 1)
+    assert plan.by_means
+    assert closed.blind(7)
     shown = []
     for row in rng.integers(0, 9, (40, 7)):
-        draw = plan.sampler.of([row])
-        data = ClusteredScores.build(draw.samples, paired=False, tasks=draw.tasks)
+        data = plan.sampler.table([row])
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
         means = with_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
         shown.append(bool(means.dominates[0, 3]))
-        assert closed.answering([[row]], 7)(0.0)[0, plan.family.index((0, 3))] == shown[-1]
+        assert closed.shown_in([[row]], 7)[0, plan.family.index((0, 3))] == shown[-1]
     assert 0 < sum(shown) < 40
 
 
@@ -152,14 +156,14 @@ def test_resamples_of_few_tasks_show_nothing_where_a_ranking_finds_so(tasks, alp
     plan = plan_from_pilot(suite((6,) * 9, random=True), Claim(2), inference, pair=(0, 1))
     found = study_dominance(suite((6,) * tasks, random=True), [Claim(2)], inference).tests[0]
     assert found.of_means == how
-    assert _Search(plan, 1, Workers(1))._closed.normal.blind(tasks) == (how == "instead")
+    assert ClosedForm(plan, 1).blind(tasks) == (how == "instead")
 
 
 def test_weights_worth_fewer_than_six_tasks_show_nothing():
     heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
-    closed = _Search(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1, Workers(1))._closed
-    assert closed.answering([[np.arange(6)]], 6)(0.0).tolist() == [[True, False]]
-    assert not closed.answering([[np.array([0, 1, 2, 3, 4, 6])]], 6)(0.0).any()
+    closed = ClosedForm(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1)
+    assert closed.shown_in([[np.arange(6)]], 6).tolist() == [[True, False]]
+    assert not closed.shown_in([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
 
 
 def test_more_samples_leave_the_variance_between_tasks():
@@ -196,7 +200,7 @@ def test_an_interval_of_samples_a_task_however_tasks_weigh():
     weighed = plan_from_pilot(suite(weights=(1, 1, 1, 3)), DIRECT, Inference(variance="clt"), pair=(0, 1))
     assert weighed.smallest == 4
     found = study_power(weighed, [20], limit=2000, repeats=20)
-    assert found.interval.low < found.required.size < (found.interval.high or 2001)
+    assert found.interval.low < found.size < (found.interval.high or 2001)
 
 
 def test_drawn_tasks_are_counted_and_six_are_needed():

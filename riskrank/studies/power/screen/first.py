@@ -63,7 +63,7 @@ def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
     ]
     if len(pairs) > 1:
         rows.append(
-            (Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *map(power_share, curve.together))
+            (Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *map(power_share, curve.power[:, -1]))
         )
     on = "" if document.metric is None else f" on {document.metric}"
     return Table(f"How often it is found{on}", columns, tuple(rows), stub=2)
