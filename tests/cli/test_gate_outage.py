@@ -68,8 +68,17 @@ def assert_never_passes(run, asked, bounds):
     assert len(tried) < 40
 
 
-@pytest.mark.parametrize("kind", ["null", "nan", "absent", "amount"])
-@pytest.mark.parametrize(("new", "old"), [(0.4, 0.0), (0.4, 0.4), (0.0, 0.4)])
+@pytest.mark.parametrize(
+    ("kind", "new", "old"),
+    [
+        ("null", 0.4, 0.0),
+        ("null", 0.4, 0.4),
+        ("null", 0.0, 0.4),
+        ("nan", 0.4, 0.4),
+        ("absent", 0.4, 0.0),
+        ("amount", 0.4, 0.0),
+    ],
+)
 def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, old):
     path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
     table(new, old, kind=kind).write_parquet(path)
@@ -87,10 +96,13 @@ def test_samples_that_are_left_out_are_counted_as_by_other_commands(run, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("lost", "missing"),
-    [(["points"], "auto"), (["seconds"], "drop"), (["points", "seconds"], "auto")],
+    ("lost", "missing", "claim"),
+    [
+        (["points"], "auto", ("--cheapest", "old", "--price", "seconds")),
+        (["seconds"], "drop", ("--better", "new:old")),
+        (["points", "seconds"], "auto", ("--better", "new:old")),
+    ],
 )
-@pytest.mark.parametrize("claim", [("--better", "new:old"), ("--cheapest", "old", "--price", "seconds")])
 def test_an_outage_passes_no_claim_on_the_cost_per_success(run, tmp_path, lost, missing, claim):
     """Failures of both metrics count, of the costs and of the successes."""
     path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"

@@ -85,8 +85,9 @@ def words(text, start, end=r"$"):
 FOUR = [f"runs/{model}/{task}.csv" for model in "ab" for task in "xy"]
 
 
-@pytest.mark.parametrize("given", [["runs"], ["runs/*/*.csv"], FOUR])
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    ("given", "wide"), [(["runs"], False), (["runs"], True), (["runs/*/*.csv"], False), (FOUR, True)]
+)
 def test_a_folder_of_models_and_tasks_keeps_tasks_apart(folder, ways, meta, given, wide):
     both = (["a", "b"], 2 * N, ["acc"])
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
@@ -166,8 +167,9 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize(
+    ("name", "wide"), [*((name, False) for name in NAMED), ("turn", True), ("judge", True)]
+)
 def test_what_tells_repeats_apart_is_read_as_its_name_says_first(folder, ways, meta, name, wide):
     """Two judges are no two runs of one; parts of a sample are drawn together."""
     rows = [
@@ -365,8 +367,9 @@ PIVOTS = {
 }
 
 
-@pytest.mark.parametrize("name", PIVOTS)
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
+@pytest.mark.parametrize(
+    ("name", "suffix"), [*((name, "csv") for name in PIVOTS), ("pandas", "tsv"), ("blanks", "xlsx")]
+)
 def test_two_rows_of_names_are_read(folder, meta, name, suffix):
     rows, path = pivot(*PIVOTS[name]), f"t.{suffix}"
     if suffix == "xlsx":
@@ -406,8 +409,9 @@ TITLES = [
 ]
 
 
-@pytest.mark.parametrize("titles", TITLES)
-@pytest.mark.parametrize("separator", ",;\t")
+@pytest.mark.parametrize(
+    ("titles", "separator"), [*((titles, ",") for titles in TITLES), (TITLES[0], ";"), (TITLES[1], "\t")]
+)
 def test_a_title_above_the_names_is_refused_with_the_rows_to_skip(folder, hint, meta, titles, separator):
     text = f"{titles}model,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n"
     folder("t.csv", text.replace(",", separator))

@@ -127,8 +127,9 @@ def test_portfolio_has_findings_of_what_it_says():
     assert [one.kind for one in alone] == ["first", "mildest-tail", "nothing-tested", "blind-to"]
 
 
-@pytest.mark.parametrize("best", [1, -1, 100])
-@pytest.mark.parametrize(("lost", "shown"), [(3, False), (7, False), (8, True)])
+@pytest.mark.parametrize(
+    ("lost", "shown", "best"), [(3, False, 1), (7, False, -1), (7, False, 1), (8, True, 1), (8, True, 100)]
+)
 def test_of_two_values_every_command_answers_as_the_exact_test_of_diff(lost, shown, best):
     scores = np.full((2, 200), best)
     scores[1, :lost] = min(best - 1, 0)

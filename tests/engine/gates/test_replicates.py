@@ -63,8 +63,7 @@ def test_the_tail_of_a_resample_may_reach_far():
     )
 
 
-@pytest.mark.parametrize("level", [None, 0.1])
-@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(("level", "paired"), [(None, False), (0.1, True)])
 def test_replicates_have_the_spread_of_a_plain_bootstrap(level, paired):
     rng = np.random.default_rng(1)
     common = rng.normal(size=80)

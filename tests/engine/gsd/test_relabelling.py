@@ -37,9 +37,10 @@ def every_optimum(table, pair, threshold, signs, pooled=False):
     return np.array(optima)
 
 
-@pytest.mark.parametrize("resampling", ["swap", "pooled"])
-@pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize(
+    ("resampling", "pair", "delta"),
+    [("swap", (0, 1), 0.0), ("swap", (1, 0), 1e-3), ("pooled", (0, 1), 1e-3), ("pooled", (1, 0), 0.0)],
+)
 def test_shortcut_against_solving_every_program(resampling, pair, delta):
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
     how = Relabelling(resampling=resampling, resamples=30, seed=3)

@@ -61,8 +61,15 @@ def one(frame, tmp_path):
     return str(tmp_path / "one.parquet")
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl"])
-@pytest.mark.parametrize("keys", [("metric", "model"), ("model",)])
+@pytest.mark.parametrize(
+    ("suffix", "keys"),
+    [
+        ("parquet", ("metric", "model")),
+        ("csv", ("model",)),
+        ("csv.gz", ("metric", "model")),
+        ("jsonl", ("model",)),
+    ],
+)
 def test_a_partitioned_table_is_that_of_one_file(frame, one, tmp_path, suffix, keys):
     runs = partitioned(frame, tmp_path / "runs", keys, suffix)
     assert_same(read_scores([runs]), read_scores([one]))

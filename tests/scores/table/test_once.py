@@ -121,15 +121,14 @@ def renamed_scores(layout):
     return found.with_columns(**more).rename({"model": "system", "sample": "doc_id"})
 
 
-@pytest.mark.parametrize("layout", [{"wide": True}, {}])
 @pytest.mark.parametrize(
-    "said",
+    ("layout", "said"),
     [
-        {},
-        {"task": "bench"},
-        {"cluster": "clump", "task": "none"},
-        {"where": "lang = 'de'"},
-        {"where": "lang = 'de' AND system <> 'c'"},
+        ({"wide": True}, {}),
+        ({}, {"task": "bench"}),
+        ({"wide": True}, {"cluster": "clump", "task": "none"}),
+        ({}, {"where": "lang = 'de'"}),
+        ({"wide": True}, {"where": "lang = 'de' AND system <> 'c'"}),
     ],
 )
 def test_what_is_said_of_samples_is_not_asked_of_prices(layout, said):

@@ -13,9 +13,10 @@ def wholes(own, samples, many, even):
     return own.choice(many, samples, p=share / share.sum())
 
 
-@pytest.mark.parametrize("even", [True, False])
-@pytest.mark.parametrize(("samples", "many"), [(60, 9), (400, 90)])
-@pytest.mark.parametrize("rare", [True, False])
+@pytest.mark.parametrize(
+    ("samples", "many", "even", "rare"),
+    [(60, 9, True, True), (60, 9, False, False), (400, 90, True, False), (400, 90, False, True)],
+)
 def test_independent_samples_are_refused_no_more_often_than_promised(samples, many, even, rare):
     """An F test refuses up to a fifth of such tables at the same level: wholes of one or two, rare scores."""
     own = np.random.default_rng(11)

@@ -28,8 +28,14 @@ def verdicts(result) -> list[str]:
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.5, "pass"), (-0.5, "fail"), (0.0, "inconclusive")])
-@pytest.mark.parametrize("claim", ["better", "not_worse"])
-@pytest.mark.parametrize("on", ["mean", "tvar@0.2", "ssd", "fsd", "acc"])
+@pytest.mark.parametrize(
+    ("claim", "on"),
+    [
+        *(("better", on) for on in ("mean", "tvar@0.2", "ssd", "fsd", "acc")),
+        ("not_worse", "mean"),
+        ("not_worse", "ssd"),
+    ],
+)
 def test_three_answers(shift, verdict, claim, on):
     result = rr.gate(table(shift), **{claim: "new:old"}, on=on)
     assert verdicts(result) == [verdict]

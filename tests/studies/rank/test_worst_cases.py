@@ -42,8 +42,7 @@ def ranked(found, *, rename=None, factor=None, **options):
     return rr.rank(frame(found, rename, factor), **given)
 
 
-@pytest.mark.parametrize("alike", [True, False])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "alike"), [(0, True), (1, False), (2, False)])
 def test_a_disaster_on_both_metrics_is_not_shipped(seed, alike):
     result = ranked(scores(seed, alike=alike))
     assert result.verdict.startswith("No model to ship on this evidence: z comes first on the combined score")
