@@ -118,13 +118,13 @@ def seconds_of_work(pid: int) -> float:
 def at_work(pid: int, jobs: int) -> bool:
     """Whether the bootstrap has begun: the imports must be done by now."""
     if jobs > 1:
-        return len(children(pid)) == jobs - 1 and all(seconds_of_work(child) > 0.6 for child in children(pid))
+        return len(children(pid)) == jobs and all(seconds_of_work(child) > 0.6 for child in children(pid))
     return seconds_of_work(pid) > 1.2
 
 
 def being_started(pid: int, jobs: int) -> bool:
     """Whether the last process has begun to import what it needs."""
-    return len(children(pid)) == jobs - 1
+    return len(children(pid)) == jobs
 
 
 def wait_for(condition, *args) -> None:

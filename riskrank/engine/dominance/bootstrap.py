@@ -104,7 +104,7 @@ class Bootstrap:
             if self._progress is not None:
                 self._progress(ends[count], self._planned)
 
-        results: Iterator[Part] = workers.run(_run, self._problems, tasks, arrived, here=True)
+        results: Iterator[Part] = workers.run(_run, self._problems, tasks, arrived)
         for (at, _), part in zip(tasks, results, strict=True):
             self._gathered[at].add(part)
         self._done = ends[-1]

@@ -7,19 +7,19 @@ data shared by all tasks travels once to each process.
 from __future__ import annotations
 
 import os
-import selectors
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from riskrank.engine.sampling.threads import single_threaded
-from riskrank.engine.sampling.worker import CALL, SHARE, Parts, pack, receive, send, unpack
 from riskrank.errors import NumericalError, option
 
 Task = Callable[[Any, Any], Any]
@@ -29,7 +29,10 @@ Arrived = Callable[[int], None]
 
 # Where Python looks for modules is told, not guessed: by itself it would put the current directory first, and
 # a file there named like a module of the standard library would run.
-_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from riskrank.engine.sampling.worker import serve; serve()"
+_SERVE = (
+    "import sys; handle, *sys.path[:] = sys.argv[1:]; "
+    "from riskrank.engine.sampling.worker import serve; serve(int(handle))"
+)
 _HOME = str(Path(__file__).parents[3])
 
 
@@ -62,66 +65,42 @@ class Workers:
         return int, (1,)
 
     def run(
-        self,
-        function: Task,
-        shared: Any,
-        tasks: Sequence[Any],
-        arrived: Arrived | None = None,
-        *,
-        here: bool = False,
+        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None = None
     ) -> Iterator[Any]:
-        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`.
-
-        With `here` this process is one of them, for tasks so short that it hardly keeps the others waiting.
-        """
-        if self._executor is None and min(self._jobs, len(tasks)) > 1:
-            yield from self._spread(function, shared, tasks, arrived, here)
-            return
-        results: Iterator[Any] = (function(shared, task) for task in tasks)
+        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
+        results: Generator[Any, None, None]
         if self._executor is not None:
             results = _submit(self._executor, function, shared, tasks)
-        for number, result in enumerate(results):
-            if arrived is not None:
-                arrived(number + 1)
-            yield result
+        elif min(self._jobs, len(tasks)) > 1:
+            results = self._spread(function, shared, tasks)
+        else:
+            results = (function(shared, task) for task in tasks)
+        with closing(results):
+            for number, result in enumerate(results):
+                if arrived is not None:
+                    arrived(number + 1)
+                yield result
 
-    def _spread(
-        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None, here: bool
-    ) -> Iterator[Any]:
-        done: dict[int, tuple[Exception | None, Any]] = {}
-        waiting = enumerate(tasks)
+    def _spread(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Generator[Any, None, None]:
+        """Give every process a thread that sends it tasks and waits for the answers."""
         if self._running:
             raise RuntimeError("these workers are at a run whose results have not all been read")
-        self._running, finished = True, False
+        self._running, finished, threads = True, False, None
         try:
-            while len(self._processes) < min(self._jobs, len(tasks)) - here:
+            while len(self._processes) < min(self._jobs, len(tasks)):
                 self._processes.append(_Process())
-            data = pack(shared)
-            with selectors.DefaultSelector() as answers:
-                for process in self._processes:
-                    process.share(data)
-                    answers.register(process.answers, selectors.EVENT_READ, process)
-                del data
-                # While this process is at a task of its own, the others have a second one to go on with.
-                for process, (number, task) in zip(self._processes * (1 + here), waiting, strict=False):
-                    process.ask(function, number, task)
-                for number in range(len(tasks)):
-                    while number not in done:
-                        own = next(waiting, None) if here else None
-                        if own is not None:
-                            done[own[0]] = _outcome(function, shared, own[1])
-                        for key, _ in answers.select(None if own is None else 0):
-                            process = key.data
-                            done.update([process.answer()])
-                            if (following := next(waiting, None)) is not None:
-                                process.ask(function, *following)
-                        if arrived is not None:
-                            arrived(number + len(done))
-                    error, result = done.pop(number)
-                    if error is not None:
-                        error.add_note(result)  # its trace there
-                        raise error
-                    yield result
+            call = pickle.dumps((function, shared), protocol=5)
+            for process in self._processes:
+                process.send(b"", call)
+            idle, own = iter(self._processes), threading.local()
+            threads = ThreadPoolExecutor(
+                len(self._processes), initializer=lambda: setattr(own, "process", next(idle))
+            )
+            for error, result in threads.map(lambda task: own.process.answer(task), tasks):
+                if error is not None:
+                    error.add_note(result)  # its trace there
+                    raise error
+                yield result
             finished = True
         except _Ended as ended:
             raise NumericalError(
@@ -133,6 +112,8 @@ class Workers:
             self._running = False
             if not finished:  # an error, an interrupt, or nobody wants the rest
                 self._stop()
+            if threads is not None:
+                threads.shutdown(cancel_futures=True)
 
     def _stop(self) -> None:
         processes, self._processes = self._processes, []
@@ -179,72 +160,64 @@ def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs =
         yield from workers.run(function, shared, tasks)
 
 
-def _outcome(function: Task, shared: Any, task: Any) -> tuple[Exception | None, Any]:
-    """What a task of this process gives: a result, or an error to be raised in its turn."""
-    try:
-        return None, function(shared, task)
-    except Exception as error:
-        return error, "in this process"
-
-
 class _Ended(Exception):
     """A process is gone; says how."""
 
 
 class _Process:
-    """One process, and the numbers of the tasks it is at, the first one first."""
+    """One process."""
 
     def __init__(self) -> None:
-        self._asked: deque[int] = deque()
+        from multiprocessing import Pipe
+
         places = [place for place in sys.path if place]
         variables = dict(os.environ)
         single_threaded(variables)
+        self._connection, theirs = Pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _SERVE, *places, _HOME],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # What a dying process prints would stand between the lines of ours.
+                [
+                    *(sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _SERVE),
+                    *(str(theirs.fileno()), *places, _HOME),
+                ],
+                pass_fds=[theirs.fileno()],
+                # Solvers and users' readers print, and so does what is dying.
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 # In a group of its own it does not hear Ctrl-C: only its parent answers that.
                 process_group=0,
                 env=variables,
             )
         except OSError as error:
+            self._connection.close()
             raise NumericalError(
                 "a worker process cannot be started",
                 found=error.strerror or str(error),
                 hint=f"run in one process: {option('jobs', 1)}",
             ) from None
-        self.answers: Any = self._process.stdout
-        self._requests: Any = self._process.stdin
+        finally:
+            theirs.close()
 
-    def share(self, data: Parts) -> None:
-        self._send([SHARE, *data])
-
-    def ask(self, function: Task, number: int, task: Any) -> None:
-        self._asked.append(number)
-        self._send([CALL, *pack((function, task))])
-
-    def answer(self) -> tuple[int, tuple[Exception | None, Any]]:
-        """The number of the task that is done, and its error or result."""
+    def answer(self, task: Any) -> tuple[Exception | None, Any]:
+        """Return the error or the result of a task."""
+        self.send(pickle.dumps(task, protocol=5))
         try:
-            parts = receive(self.answers)
+            return pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             raise self._ended() from None
-        return self._asked.popleft(), unpack(parts)
 
     def kill(self) -> None:
         self._process.kill()
 
     def wait(self) -> None:
-        with self._process:
-            pass  # leaving closes the pipes and waits
+        self._process.wait()
+        self._connection.close()
 
-    def _send(self, parts: Parts) -> None:
+    def send(self, *messages: bytes) -> None:
         try:
-            send(self._requests, parts)
+            for message in messages:
+                self._connection.send_bytes(message)
         except OSError:
             raise self._ended() from None
 
@@ -256,7 +229,9 @@ class _Process:
         return _Ended(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
 
 
-def _submit(executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+def _submit(
+    executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]
+) -> Generator[Any, None, None]:
     share = getattr(executor, "share", None)
     data = shared if share is None else share(shared)
     outcome: Callable[[Any], Any] = getattr(executor, "outcome", Future.result)
