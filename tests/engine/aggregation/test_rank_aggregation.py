@@ -176,7 +176,7 @@ def test_everything_tied_is_decided_by_name():
         assert result.unique is False
 
 
-@pytest.mark.parametrize("work", [1, 10_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("work", [1, 100_000])
 def test_a_limit_of_work_stops_at_the_same_order_however_long_it_takes(monkeypatch, work):
     """A limit of time would give another order on a busy machine: here every solve takes hours."""
     monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)

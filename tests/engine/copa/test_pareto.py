@@ -32,7 +32,7 @@ def test_front_against_double_loops(objectives):
     assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_front_against_double_loops_a_few_models_at_a_time(monkeypatch, seed):
     monkeypatch.setattr(pareto, "_PAIRS", 300)
     rng = np.random.default_rng(seed)
@@ -54,14 +54,14 @@ def test_front_against_staircase_on_a_large_table():
 
 
 def test_front_of_a_large_table_on_which_nobody_is_dominated():
-    first = np.random.default_rng(2).random(20_000)
+    first = np.random.default_rng(2).random(6_000)
     assert pareto_front(np.column_stack([first, -first, np.zeros_like(first)])).all()
 
 
 def test_front_keeps_duplicates():
     objectives = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     assert pareto_front(objectives).tolist() == [True, True, True, False]
-    assert pareto_front(np.repeat(objectives, 5000, axis=0)).sum() == 15_000
+    assert pareto_front(np.repeat(objectives, 1000, axis=0)).sum() == 3_000
 
 
 def test_dominators_against_loops():

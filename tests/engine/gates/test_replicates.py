@@ -132,7 +132,7 @@ def test_equal_scores_show_nothing():
     assert two_sided(evidence(compared(many, many), boundary=-0.04)) < 0.05
 
 
-@pytest.mark.parametrize(("wins", "losses"), [(5, 0), (6, 0), (8, 1), (12, 3), (20, 8)])
+@pytest.mark.parametrize(("wins", "losses"), [(5, 0), (8, 1), (20, 8)])
 def test_against_the_exact_sign_test(wins, losses):
     """0/1 scores that mostly agree: never surer than a coin, and not much less sure."""
     from scipy.special import bdtr
