@@ -39,7 +39,7 @@ _OF_JUDGES = ("human", "judge")
 _OF_JUDGE = "judge"
 
 # Pictures of a suite of tasks.
-_OF_TASKS = ("taskmap", "taskforest", "profile")
+_OF_TASKS = ("taskforest", "profile")
 
 # The picture of sources of noise.
 _OF_NOISE = "noise"

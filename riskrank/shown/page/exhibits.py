@@ -28,7 +28,7 @@ _STACKED = 4
 # Pictures whose names stand on their right, where a phone does not show them.
 _KEYED = ("tvar", "quantiles", "cdf", "scatter", "profile")
 # Pictures of a table below them, and pixels from which on a phone shows that alone.
-_TABLED, _PHONE = ("bump", "heatmap", "taskmap"), 360
+_TABLED, _PHONE = ("bump", "heatmap"), 360
 # Rows up to which a table is printed on one page.
 _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")

@@ -33,7 +33,7 @@ from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 from riskrank.studies.suites.chapter import First, SuiteOutline
 from riskrank.studies.suites.column import suite_column
-from riskrank.studies.suites.figures.pictures import task_forest, task_map
+from riskrank.studies.suites.figures.pictures import task_forest
 from riskrank.studies.suites.screen import MARKS, strips
 from riskrank.studies.suites.words import other_scope
 from tests.tables import long_table
@@ -212,7 +212,6 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     assert text_of(strip.rows[0][1]) == "++-+++++"
     # Pictures and documents hold the others against the same model, with the same sign.
     worse = np.array([1, 1, -1, 1, 1, 1, 1, 1])
-    assert task_map(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
     forest = task_forest(chapter, column)
     assert forest.others == (0,)
     assert sorted(forest.marks[0, : -forest.whole].tolist()) == sorted((-worse).tolist())

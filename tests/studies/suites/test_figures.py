@@ -8,11 +8,11 @@ from scipy import stats
 import riskrank as rr
 from riskrank.asked.commands import BY_NAME
 from riskrank.engine.suites.macro_means import RANDOM
-from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map
+from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest
 from tests.tables import long_table
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}
-KINDS = ("taskmap", "taskforest", "profile")
+KINDS = ("taskforest", "profile")
 
 
 def scores(sign=1):
@@ -44,25 +44,6 @@ def test_each_is_drawn_the_same_again(ranked, kind):
     if ranked.document.suite.columns["x"].units.sign > 0:
         assert one.to_bytes("svg") == ranked.plot(kind).to_bytes("svg")
     assert one.reading.endswith(".") or one.reading.endswith("so.")
-
-
-def test_a_map_is_of_means_and_marks(ranked):
-    chapter = ranked.document.suite
-    one = chapter.columns["x"]
-    found = task_map(chapter, one)
-    order = found.order.tolist()
-    assert order[0] == one.first.model
-    assert order == standing(one)
-    frame = scores(1 if one.units.sign > 0 else -1)
-    for row, model in enumerate(order):
-        for t, task in enumerate(chapter.names):
-            own = frame.filter((pl.col("model") == "abc"[model]) & (pl.col("task") == task))["score"].mean()
-            assert found.mean[row, t] == pytest.approx(own)
-    assert not found.ahead[0].any()
-    assert np.abs(found.shade).max() == 1
-    worse = chapter.names.index("gsm8k")
-    assert found.marks[-1, worse] == 1
-    assert found.shade[-1, worse] > 0
 
 
 def test_a_forest_sorts_tasks_and_ends_with_all_of_them(ranked):

@@ -190,7 +190,7 @@ REPORT = (
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
-        *(AUDIT, "tasks", "Tasks", _SUITE, ("taskforest", "taskmap", "profile")),
+        *(AUDIT, "tasks", "Tasks", _SUITE, ("taskforest", "profile")),
         lead=_told("Suite:", lambda one, _: f"{one.suite.words}; models are ranked {one.suite.on}"),
         words=_tasks,
         finding=summaries.by_task,

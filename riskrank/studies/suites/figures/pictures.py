@@ -14,7 +14,7 @@ from riskrank.shown.figures.units import Unit
 from riskrank.shown.means import score_of
 from riskrank.studies.suites.chapter import SuiteChapter, SuiteOutline
 from riskrank.studies.suites.column import SuiteColumn
-from riskrank.studies.suites.figures.task_map import TaskForest, TaskMap, draw_task_forest, draw_task_map
+from riskrank.studies.suites.figures.task_forest import TaskForest, draw_task_forest
 from riskrank.studies.wording import percent
 
 
@@ -60,16 +60,14 @@ _OTHERS = 4
 
 
 def pictures(chapter: SuiteOutline) -> list[Picture]:
-    """Three of every column; none where a document only says which tasks there are."""
+    """Two of every column; none where a document only says which tasks there are."""
     if not isinstance(chapter, SuiteChapter):
         return []
     return [picture for one in chapter.columns.values() for picture in _of_column(chapter, one)]
 
 
 def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[Picture]:
-    name, far = one.name, "coloured by its distance to the model of the verdict"
-    caption = f"Every model's mean {name} on every task, {far}."
-    yield Picture(f"taskmap@{name}", caption, partial(draw_task_map, task_map(chapter, one), chapter, one))
+    name = one.name
     caption = f"The lead of the verdict's model on {name}, task by task and over all tasks."
     drawing = partial(draw_task_forest, task_forest(chapter, one), chapter, one)
     yield Picture(f"taskforest@{name}", caption, drawing)
@@ -80,18 +78,6 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[Picture]:
 def standing(one: SuiteColumn) -> list[int]:
     """The model all are shown against, then the others by their macro means."""
     return [one.against, *(i for i in one.by_mean if i != one.against)]
-
-
-def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
-    """Arrange means and marks by model, that of the verdict first."""
-    order = np.array(standing(one))
-    return TaskMap(
-        order=order,
-        mean=one.mean[order],
-        ahead=one.found.difference[order, one.against],
-        marks=one.marks[order, one.against],
-        by_task=bool(chapter.metrics),
-    )
 
 
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> TaskForest:
