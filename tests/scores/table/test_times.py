@@ -60,16 +60,15 @@ def test_numbers_are_times_in_a_column_called_so():
     assert blocks(frame.rename({"week": "question"}), columns="sample=question") is None
 
 
-@pytest.mark.parametrize("matrix", [False, True])
 @pytest.mark.parametrize(
-    ("column", "alike", "change", "ordered"),
+    ("matrix", "column", "alike", "change", "ordered"),
     [
-        ("t", 0.6, {}, True),
-        ("t", 0.6, {"weekday": pl.Series([f"d{n % 7}" for n in range(240)])}, True),
-        ("t", 0.6, {"topic": pl.Series([f"t{n // 40}" for n in range(240)])}, False),
-        ("t", 0.6, {"t": pl.Series([3 * n for n in range(240)])}, False),
-        ("t", 0.0, {}, False),
-        ("question", 0.6, {}, False),
+        (False, "t", 0.6, {}, True),
+        (True, "t", 0.6, {"weekday": pl.Series([f"d{n % 7}" for n in range(240)])}, True),
+        (False, "t", 0.6, {"topic": pl.Series([f"t{n // 40}" for n in range(240)])}, False),
+        (True, "t", 0.6, {"t": pl.Series([3 * n for n in range(240)])}, False),
+        (False, "t", 0.0, {}, False),
+        (True, "question", 0.6, {}, False),
     ],
 )
 def test_what_counts_rows_whose_neighbours_are_alike_is_taken_as_time(matrix, column, alike, change, ordered):
@@ -121,7 +120,7 @@ def test_too_few_rows_for_neighbours_so_alike():
     assert (row.samples, row.verdict) == (60, "inconclusive")
 
 
-@pytest.mark.parametrize("alike", [0.3, 0.9])
+@pytest.mark.parametrize("alike", [pytest.param(0.3, marks=pytest.mark.slow), 0.9])
 def test_a_gate_on_few_blocks_hardly_ever_passes(alike):
     """Of 60 tables of equal forecasters, most of which no ranking takes."""
     passed = 0
