@@ -22,6 +22,8 @@ _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 _LONGEST = 2_000
 # Characters of a word that tells which name was meant.
 _SHORTEST_WORD = 3
+# Options of the machine, not of the question: keys of --set, of which Python has some as keywords.
+MACHINE = ("jobs", "executor", "work_limit", "max_bytes", "max_memory", "color", "traceback")
 # What Python calls otherwise: several weights are one mapping there.
 _OTHERWISE = {"weight": "weights"}
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
@@ -86,7 +88,7 @@ class RiskrankError(Exception):
         return "\n".join([*self.lines(), *ways])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors cross process boundaries under --jobs; keyword-only arguments need this to be pickled.
+        # Errors cross process boundaries; keyword-only arguments need this to be pickled.
         ways = tuple((way, None) for way, _ in self.ways)
         again = partial(type(self), found=self.found, hint=self.hint, ways=ways, instead_of=self.instead_of)
         return again, (self.what,)
@@ -126,7 +128,8 @@ def option(name: str, value: object = None) -> str:
     """Name a parameter in a message, with a value or without.
 
     ``option("missing", "drop")`` is shown as ``--missing drop`` by the command line and as
-    ``missing="drop"`` by Python; ``option("no_test", True)`` as ``--no-test`` and ``no_test=True``.
+    ``missing="drop"`` by Python; ``option("no_test", True)`` as ``--no-test`` and ``no_test=True``;
+    ``option("jobs", 2)`` as ``--set jobs=2`` and ``jobs=2``.
     """
     return f"{_OPEN}{name}{_CLOSE}" if value is None else f"{_OPEN}{name}{_EQUALS}{value}{_CLOSE}"
 
@@ -143,8 +146,10 @@ def spell(text: str, *, flags: bool) -> str:
     def write(match: re.Match[str]) -> str:
         name, value = match.groups()
         if flags:
-            flag = f"--{name.rstrip('_').replace('_', '-')}"
-            return flag if value in (None, "True") else f"{flag} {_quoted(value)}"
+            key = name.rstrip("_").replace("_", "-")
+            if name in MACHINE:
+                return f"--set {key if value is None else _quoted(f'{key}={value}')}"
+            return f"--{key}" if value in (None, "True") else f"--{key} {_quoted(value)}"
         name = _OTHERWISE.get(name, name)
         name += "_" * iskeyword(name)  # Python calls it from_
         if value is None:
@@ -179,12 +184,11 @@ def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
     if value in choices:
         return value
     known = [str(choice) for choice in choices if choice is not None]
+    written = partial(option, parameter)
     raise UsageError(
-        f"{option(parameter, value)} is not a choice",
+        f"{written(value)} is not a choice",
         found=f"{value!r}; the choices are {listing(known)}",
-        hint=did_you_mean(
-            str(value), known, parameter=parameter, otherwise=f"write {option(parameter, known[0])}"
-        ),
+        hint=did_you_mean(str(value), known, write=written, otherwise=f"write {written(known[0])}"),
     )
 
 
@@ -276,7 +280,6 @@ def did_you_mean(
     candidates: Iterable[str],
     *,
     otherwise: str,
-    parameter: str | None = None,
     write: Callable[[str], str] = str,
 ) -> str:
     """The hint that names what a user most likely meant.
@@ -289,12 +292,8 @@ def did_you_mean(
         What could have been meant.
     otherwise : str
         The hint where nothing is near.
-    parameter : str, optional
-        The parameter to write the one meant with.
     write : callable
-        How to write the one meant where there is no parameter.
+        How to write the one meant.
     """
     close = nearest(name, candidates)
-    if close is None:
-        return otherwise
-    return f"did you mean {option(parameter, close) if parameter else write(close)}?"
+    return otherwise if close is None else f"did you mean {write(close)}?"

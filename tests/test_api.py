@@ -43,7 +43,7 @@ def test_what_to_do_about_missing_scores_may_be_said_when_reading():
 
 def test_power_takes_a_pilot_or_distributions():
     quick = {"variance": "clt", "simulations": 5, "sizes": [20], "limit": 20, "jobs": 1}
-    flags = ("--variance", "clt", "--simulations", "5", "--sizes", "20", "--limit", "20", "--jobs", "1")
+    flags = ("--variance", "clt", "--simulations", "5", "--sizes", "20", "--limit", "20", "--set", "jobs=1")
     ours = rr.power("new=normal:1", "old=normal", **quick)
     assert ours.to_json() == printed("power", "new=normal:1", "old=normal", *flags, "--format", "json")
     assert rr.power(["new=normal:1", "old=normal"], **quick).rows == ours.rows

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from riskrank.asked.commands import BY_NAME as COMMANDS
+from riskrank.cli.machine import keys_of
 from riskrank.engine.portfolio.risks import RISKS
+from riskrank.errors import MACHINE
 from riskrank.scores.exports.catalogue import EXPORTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,7 +63,9 @@ def test_every_command_has_a_page_that_the_readme_names(name):
     assert f"[`{name}`](docs/{name}.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("page", "names"), [("mrm.md", RISKS), ("reading-files.md", EXPORTS)])
+@pytest.mark.parametrize(
+    ("page", "names"), [("mrm.md", RISKS), ("reading-files.md", EXPORTS), ("machine.md", keys_of(MACHINE))]
+)
 def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
     text = (DOCS / page).read_text(encoding="utf-8")
     assert [name for name in names if f"\n| `{name}`" not in text] == []

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from riskrank.asked.option import Option, differing, options_of
+from riskrank.errors import MACHINE
 
 
 def flags(group: Any, left_out: Collection[str] = ()) -> list[str]:
@@ -19,7 +20,9 @@ def flags(group: Any, left_out: Collection[str] = ()) -> list[str]:
 
 
 def _words(one: Option, value: Any) -> Iterator[str]:
-    if one.switch:
+    if one.name in MACHINE:
+        yield from ("--set", f"{one.name.replace('_', '-')}={value}")
+    elif one.switch:
         yield one.flag
     elif one.by_name:
         for name, number in dict(value).items():

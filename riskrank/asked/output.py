@@ -20,6 +20,7 @@ class LookOptions(Settings):
         metavar="FILE",
         short="-o",
     )
+    set_: tuple[str, ...] = rare("Set an option of the machine.", (), metavar="KEY=VALUE")
     traceback: bool = rare("Show where in the code an error arose.", False)
 
 
@@ -36,7 +37,13 @@ class OutputOptions(LookOptions):
     )
     color: str = rare("Colour of tables.", "auto", choices=("auto", "always", "never"))
     quiet: bool = switch("No progress on stderr, and no warnings but of what is left out.", short="-q")
-    yes: bool = rare("Begin also what seems to need more memory than there is.", False)
+    max_memory: float | None = rare(
+        "Most bytes of memory that files and resamples may need.",
+        metavar="N",
+        unset="all of the machine",
+        decides=False,
+        above=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

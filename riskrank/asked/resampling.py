@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.option import TESTS, Settings, ask, rare, switch
-from riskrank.errors import UsageError, by_door, option
+from riskrank.errors import UsageError, option
 
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
@@ -27,10 +27,7 @@ class RunOptions(Settings):
         "Processes; results do not depend on it.", metavar="N", unset="all cores", decides=False, least=1
     )
     executor: str | None = rare(
-        by_door(
-            "Run on the workers of a Dask cluster instead; the same results.",
-            "A concurrent.futures.Executor, or dask:ADDRESS, to run on instead; the same results.",
-        ),
+        "A concurrent.futures.Executor, or dask:ADDRESS, to run on instead; the same results.",
         metavar="dask:ADDRESS",
         decides=False,
     )

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
+from riskrank.cli.machine import is_true
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
 
 # Errors of a stream that does not take what it is given.
@@ -63,7 +64,7 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
         shown: Any = error
         environment.say(first_steps() if shown.ctx.parent is None else shown.format_message())
         return ExitStatus.BAD_INPUT
-    if "--traceback" in arguments:
+    if is_true(environment.settings.get("traceback", "")):
         import traceback as tracebacks
 
         environment.say("".join(tracebacks.format_exception(error)).rstrip())
@@ -113,12 +114,12 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         return NumericalError(
             "the machine ran out of memory",
             found=str(error) or "no more memory to allocate",
-            hint="select fewer models, metrics or samples, or try --jobs 1",
+            hint="select fewer models, metrics or samples, or try --set jobs=1",
         )
     return NumericalError(
         "riskrank failed in a way it should not",
         found=f"{type(error).__name__}: {error}",
-        hint="run again with --traceback and report it, with the input if you can share it",
+        hint="run again with --set traceback=true and report it, with the input if you can share it",
     )
 
 

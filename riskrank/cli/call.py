@@ -14,7 +14,8 @@ from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
 from riskrank.asked.values import split_names
-from riskrank.errors import spell
+from riskrank.cli.machine import keys_of, typed_values
+from riskrank.errors import MACHINE, spell
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Call:
         return self.group(RunOptions)
 
 
-def options_on_the_line(row: Command) -> list[Option]:
-    """All options of a command: of the reader, its own, and those of every command's output."""
+def all_options(row: Command) -> list[Option]:
+    """Return the options of a command: of the reader, its own, and those of every command's output."""
     own = options_of(row.settings_type)
     names = {one.name for one in own} | set(row.lacks)
     reading = [one for one in options_of(row.reading_type) if one.name not in names]
@@ -73,22 +74,30 @@ def options_on_the_line(row: Command) -> list[Option]:
     return [one for one in everything if not one.asking.instead]
 
 
+def options_on_the_line(row: Command) -> list[Option]:
+    """Return the options of a command that have a flag; those of the machine are keys of ``--set``."""
+    return [one for one in all_options(row) if one.name not in MACHINE]
+
+
 def callable_of(
     row: Command, options: Iterable[Option], answer: Callable[[Call], None]
 ) -> Callable[..., None]:
     """A function with the options as its parameters, which Typer makes a command of."""
     known = list(options)
+    shown = [one for one in known if one.name not in MACHINE]
+    keys = keys_of(one.name for one in known if one.name in MACHINE)
     needed = not row.scores.startswith("[")
     argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
     kind: Any = list[str] if needed else list[str] | None
     annotations: dict[str, Any] = {"context": typer.Context, "scores": Annotated[kind, argument]}
-    annotations |= {one.name: _annotation(one, row) for one in known}
-    defaults = {one.name: None if one.several else one.default for one in known}
+    annotations |= {one.name: _annotation(one, row, keys) for one in shown}
+    defaults = {one.name: None if one.several else one.default for one in shown}
     if not needed:
         defaults["scores"] = None
 
     def command(context: typer.Context, scores: list[str] | None = None, **given: Any) -> None:
-        values = {one.name: _value(one, given[one.name]) for one in known if given[one.name] is not None}
+        values = {one.name: _value(one, given[one.name]) for one in shown if given[one.name] is not None}
+        values |= typed_values(known, context.obj.settings)
         answer(Call(row, context, scores or [], values))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -105,9 +114,10 @@ def callable_of(
     return command
 
 
-def _annotation(one: Option, row: Command) -> Any:
+def _annotation(one: Option, row: Command, keys: Iterable[str]) -> Any:
     asking = one.asking
     notes = [spell(asking.words, flags=True), "Repeatable." if one.several else ""]
+    notes += [f"[{', '.join(keys)}]"] if one.name == "set_" else []
     notes += [f"[{spell(asking.unset, flags=True)}]" if asking.unset else ""]
     return Annotated[
         _kind(one),

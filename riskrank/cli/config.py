@@ -2,7 +2,7 @@
 
 import dataclasses
 import os.path
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from typer.core import TyperCommand, TyperOption
@@ -18,31 +18,26 @@ from riskrank.cli.config_file import (
     refuse_reaching_out,
     section_name,
 )
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.cli.machine import read_texts, read_variables, variable
+from riskrank.errors import MACHINE, InputError, UsageError, did_you_mean, listing, option
 
 # Options about the configuration itself, or for one call only.
-NOT_CONFIGURED = ("help", "help_all", "config", "isolated", "version")
+NOT_CONFIGURED = ("help", "help_all", "config", "version")
 
 
 class ConfiguredCommand(TyperCommand):
     """A command whose options take their defaults from a configuration file."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, machine: Sequence[str] = (), **options: Any) -> None:
         super().__init__(*args, **options)
+        self._machine = machine
         self.params += [
             TyperOption(
                 param_decls=["--config"],
                 type=str,
                 metavar="FILE",
                 expose_value=False,
-                help=f"Defaults of options. [{OWN}, or [tool.riskrank] in {SHARED}]",
-            ),
-            TyperOption(
-                param_decls=["--isolated"],
-                is_flag=True,
-                default=False,
-                expose_value=False,
-                help="Ignore every configuration file.",
+                help=f"Defaults of options; none reads no file. [{OWN}, or [tool.riskrank] in {SHARED}]",
             ),
         ]
 
@@ -52,13 +47,19 @@ class ConfiguredCommand(TyperCommand):
         # Help and completion work beside a broken file.
         if given.get("help") or given.get("help_all") or ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        path = config_path(given.get("config"), isolated=bool(given.get("isolated")))
+        path, values = config_path(given.get("config")), dict[str, Any]()
         if path is not None:
             settings = read_config(path)
             if given.get("config") is None:
                 refuse_reaching_out(settings, path)
-            ctx.default_map = defaults(settings, path, ctx)
-            ctx.meta["riskrank.config"] = path, [name for name in ctx.default_map if name not in given]
+            values = defaults(settings, path, ctx)
+            ctx.meta["riskrank.config"] = path, [name for name in values if name not in given]
+        configured = values.pop("set_", ())
+        ctx.default_map = values
+        if ctx.obj is not None:
+            elsewhere = read_texts(configured) | read_variables(ctx.obj.variables)
+            ctx.obj.settings.update({name: elsewhere[name] for name in self._machine if name in elsewhere})
+            ctx.obj.settings.update(read_texts(given.get("set_") or (), self._machine))
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -69,10 +70,14 @@ class ConfiguredCommand(TyperCommand):
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            if not taken:
-                raise
             flags = listing((option(name.rstrip("_")) for name in taken), 6)
-            found = f"{error.found} ({path} gives {flags})"
+            sources = [f"{path} gives {flags}"] if taken else []
+            if ctx.obj is not None:
+                given = read_variables(ctx.obj.variables)
+                sources += [f"{variable(name)} is set" for name in given if option(name)[:-1] in error.what]
+            if not sources:
+                raise
+            found = f"{error.found} ({'; '.join(sources)})"
             raise UsageError(error.what, found=found, hint=error.hint) from error
 
 
@@ -122,12 +127,14 @@ def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, 
             _refuse_unknown(key, value, [*everything, *by_command], path)
             general[key] = value
     mine = _options(context.command)
-    values = {}
+    values: dict[str, Any] = {}
     for where, section in (("", general), (own_name, own)):
         for key, value in section.items():
             parameter = mine.get(dashed(key))
             if parameter is not None:
-                values[parameter.name] = _value(parameter, key, value, path, where or None, context)
+                given = _value(parameter, key, value, path, where or None, context)
+                # Keys of --set add up.
+                values[parameter.name] = [*values.get("set_", ()), *given] if key == "set" else given
     return values
 
 
@@ -162,8 +169,11 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
         if not fits or given in ([], ""):
             raise ValueError("true or false" if parameter.is_flag else "a value like that of the flag")
         parameter.type_cast_value(context, given)
+        if key == "set":
+            read_texts(given)
     except Exception as error:
         wanted = error.format_message() if hasattr(error, "format_message") else f"it takes {error}"
+        wanted = error.found if isinstance(error, UsageError) else wanted
         other = f"; or set it for one command in [{section_name(path, context.info_name)}]"
         raise InputError(
             f"{path}: '{key}' cannot be {value!r}",
@@ -177,6 +187,9 @@ def _refuse_unknown(key: str, value: Any, known: Iterable[str], path: str, secti
     if dashed(key) in known:
         return
     what = f"'{key}' in [{section_name(path, section)}]" if section else f"'{key}'"
+    if key.replace("-", "_") in MACHINE:
+        hint = f"write it below [{section_name(path, f'{section}.set' if section else 'set')}]"
+        raise InputError(f"{path}: {what} is an option of the machine", found=in_toml(key, value), hint=hint)
     options = "an option" if not section else f"an option of riskrank {section}"
     raise InputError(
         f"{path}: {what} is not {options}",

@@ -9,17 +9,18 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from riskrank.asked.values import contradict
 from riskrank.cli.found_paths import leading_out
 from riskrank.errors import InputError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
+# What --config takes where no file is to be read.
+NO_FILE = "none"
 # No configuration a person wrote is larger; a pipe or a device would never end.
 MOST_BYTES = 1 << 18
 
 WRITES = ("output", "plot", "dot", "bless", "continues")
 READS = ("baseline", "anchor", "price")
-ONLY_NAMED = (*WRITES, *READS, "sql", "executor", "yes", "max-bytes", "work-limit")
+ONLY_NAMED = (*WRITES, *READS, "sql", "executor", "max-memory", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.
 
 Only a file that ``--config`` names may set them: whoever clones a repository has not read the files in it.
@@ -29,20 +30,10 @@ Only a file that ``--config`` names may set them: whoever clones a repository ha
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
 
-def config_path(given: str | None, *, isolated: bool) -> str | None:
-    """Choose the configuration file to read: the one that was named, or the one of the working directory.
-
-    Raises
-    ------
-    UsageError
-        If a file is named and none is wanted.
-    """
-    if isolated:
-        if given is not None:
-            contradict(option("config", given), option("isolated", True))
-        return None
+def config_path(given: str | None) -> str | None:
+    """Choose the configuration file to read: the one that was named, or the one of the working directory."""
     if given is not None:
-        return given
+        return None if given == NO_FILE else given
     if Path(OWN).is_file():
         return OWN
     return SHARED if Path(SHARED).is_file() and _has_settings(SHARED) else None
@@ -120,7 +111,9 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
     InputError
     """
     tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
-    for key, value in (entry for table in tables for entry in table.items()):
+    entries = [entry for table in tables for entry in table.items()]
+    machine = [text.split("=") for key, value in entries if key == "set" for text in as_texts(value)]
+    for key, value in (*entries, *((key.strip(), "=".join(rest).strip()) for key, *rest in machine)):
         name = dashed(key)
         if name == "metrics-file":
             what = "must be a file below the working directory"
@@ -133,7 +126,7 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
                 f"{path}: '{key}' {what}",
                 found=in_toml(key, value),
                 hint=f"if you trust this file, add {option('config', path)}; "
-                f"{option('isolated', True)} ignores it",
+                f"{option('config', NO_FILE)} ignores it",
             )
 
 

@@ -37,6 +37,8 @@ class Environment:
         Configuration file that gave some of its options.
     read : str or None
         Configuration file that was read, whatever it gave; nothing is written over it.
+    settings : dict
+        Options of the machine by their names, as texts; filled when the command line is parsed.
     """
 
     stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
@@ -46,6 +48,7 @@ class Environment:
     command: str = ""
     config: str | None = None
     read: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
 
     def say(self, line: str, *, command: bool = False) -> None:
         """Write a line to stderr in its encoding; only a `command` is one to who runs a build.

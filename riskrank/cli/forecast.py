@@ -77,16 +77,17 @@ def machine_memory() -> float:
     return memory
 
 
-def require_memory(needed: float, what: str, hint: str) -> None:
-    """Refuse what needs more memory than the machine has.
+def require_memory(needed: float, most: float | None, what: str, hint: str) -> None:
+    """Refuse what needs more memory than the machine has, or than it may need.
 
     Raises
     ------
     NumericalError
     """
-    if needed > machine_memory():
+    limit, where = (machine_memory(), "in this machine") if most is None else (most, "allowed")
+    if needed > limit:
         raise NumericalError(
             f"{what} needs about {needed / 1e9:,.1f} GB of memory",
-            found=f"{machine_memory() / 1e9:,.1f} GB in this machine",
-            hint=f"{hint}; {option('yes', True)} tries it all the same",
+            found=f"{limit / 1e9:,.1f} GB {where}",
+            hint=f"{hint}; {option('max_memory', 'inf')} tries it all the same",
         )

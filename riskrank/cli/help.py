@@ -10,6 +10,7 @@ from typer.core import TyperGroup, TyperOption
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.option import OUTPUT, PANELS, Option
 from riskrank.cli.config import ConfiguredCommand
+from riskrank.errors import MACHINE
 from riskrank.scores.exports.catalogue import EXPORTS
 
 ALL = "--help-all"
@@ -78,7 +79,7 @@ class OptionsCommand(ConfiguredCommand):
 
     def __init__(self, *given: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
         super().__init__(*given, **options)
-        self._rare = rare | {"config", "isolated"}
+        self._rare = rare | {"config"}
         self.params.append(
             TyperOption(
                 param_decls=[ALL],
@@ -124,8 +125,10 @@ def _show_all(ctx: Any, _parameter: Any, wanted: bool) -> None:
 
 
 def command_class(options: Iterable[Option]) -> Any:
-    """A command class that knows which options are rare."""
-    return partial(OptionsCommand, rare=frozenset(one.name for one in options if not one.asking.common))
+    """A command class that knows which options are rare, and which belong to the machine."""
+    known = list(options)
+    rare = frozenset(one.name for one in known if not one.asking.common)
+    return partial(OptionsCommand, rare=rare, machine=tuple(one.name for one in known if one.name in MACHINE))
 
 
 class ManyCommands(TyperGroup):

@@ -13,7 +13,7 @@ import typer
 
 from riskrank.asked.commands import BY_NAME, COMMANDS
 from riskrank.cli.app import Boundary
-from riskrank.cli.call import Call, callable_of, options_on_the_line
+from riskrank.cli.call import Call, all_options, callable_of
 from riskrank.cli.help import command_class
 from riskrank.version import __version__
 
@@ -47,7 +47,7 @@ def _build(name: str) -> Any:
         from riskrank.cli.commands.convert import convert
 
         return typer.main.get_command(convert)
-    options = options_on_the_line(row)
+    options = all_options(row)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     kind = command_class(options)
     alone.command(name, short_help=row.short, cls=kind)(callable_of(row, options, answer))

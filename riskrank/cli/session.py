@@ -50,9 +50,8 @@ class Session:
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
-        if not output.yes:
-            smaller = "select the rows and columns that count into a smaller file"
-            require_memory(reading_memory(self.scores), "reading these files", smaller)
+        smaller = "select the rows and columns that count into a smaller file"
+        require_memory(reading_memory(self.scores), output.max_memory, "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
         check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
         if "html" in self.formats:
@@ -99,8 +98,8 @@ class Session:
         """Refuse more resamples or simulations than there is memory for."""
         command, values = self.environment.command, self.call.values
         models, samples = (len(table.models), len(table.samples)) if table else (0, 0)
-        for needed, what in () if self.output.yes else replicates_memory(command, values, models, samples):
-            require_memory(needed, what, "ask for fewer")
+        for needed, what in replicates_memory(command, values, models, samples):
+            require_memory(needed, self.output.max_memory, what, "ask for fewer")
 
     def runtime(self) -> AbstractContextManager[Runtime]:
         """How to run: on how many processes or whose workers, and who watches."""

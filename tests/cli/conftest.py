@@ -20,7 +20,7 @@ from tests.tables import of_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
-RESAMPLES = ("--resamples", "400", "--jobs", "1")
+RESAMPLES = ("--resamples", "400", "--set", "jobs=1")
 
 
 @dataclass(frozen=True)

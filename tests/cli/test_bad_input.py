@@ -66,7 +66,7 @@ def test_an_error_is_three_lines_whatever_a_file_holds(refused, write):
 def test_a_traceback_only_when_asked_for(run, write):
     path = write("t.csv", HEAD)
     assert "Traceback" not in run("rank", path).stderr
-    outcome = run("rank", path, "--traceback")
+    outcome = run("rank", path, "--set", "traceback=true")
     assert outcome.status == 2
     assert outcome.stderr.startswith("Traceback")
     assert outcome.stderr.splitlines()[-3].startswith("error: ")
@@ -81,7 +81,7 @@ def test_a_defect_exits_3(run, table, monkeypatch):
     assert (outcome.status, outcome.stdout) == (3, "")
     _, found, hint = outcome.stderr.splitlines()
     assert found == "found: RuntimeError: this is our fault"
-    assert "--traceback" in hint
+    assert "--set traceback=true" in hint
 
 
 def test_a_lack_of_memory_exits_3(run, table, monkeypatch):

@@ -85,7 +85,7 @@ def test_a_broken_file_is_named_and_help_still_works(refused, run, project):
     project("[tool.riskrank]\norder = \n", "pyproject.toml")
     assert "pyproject.toml" in refused(*RANK[:3])[0]
     assert (run("rank", "--help").status, run("rank", "--help-all").status) == (0, 0)
-    assert run(*RANK, "--isolated").status == 0
+    assert run(*RANK, "--config", "none").status == 0
     project("[tool.other]\norder = \n", "pyproject.toml")
     assert run(*RANK).status == 0
     project("[tool]\nriskrank = 1\n", "pyproject.toml")
@@ -130,7 +130,7 @@ def test_the_metrics_file_of_a_file_that_nobody_named_lies_beside_it(refused, pr
     Path("pipe").symlink_to(os.devnull)
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: 'metrics_file' must be a file below the working directory"
-    assert hint == f"hint: if you trust this file, add --config {name}; --isolated ignores it"
+    assert hint == f"hint: if you trust this file, add --config {name}; --config none ignores it"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -141,7 +141,7 @@ def test_what_a_file_that_nobody_named_may_not_set(refused, project, tmp_path, k
     before = sorted(tmp_path.rglob("*"))
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: '{key}' may only be set in a file that --config names"
-    assert hint == f"hint: if you trust this file, add --config {name}; --isolated ignores it"
+    assert hint == f"hint: if you trust this file, add --config {name}; --config none ignores it"
     assert sorted(tmp_path.rglob("*")) == before
 
 

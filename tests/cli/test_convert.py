@@ -45,7 +45,7 @@ def test_any_format_in_and_out(run, write, tmp_path, name):
 def test_it_feeds_rank(run, write, tmp_path):
     scores = tmp_path / "scores.parquet"
     run("convert", "verdicts", write("v.csv", judged()), "--output", scores)
-    document = run("rank", scores, "--resamples", "400", "--jobs", "1", "--format", "json").document
+    document = run("rank", scores, "--resamples", "400", "--set", "jobs=1", "--format", "json").document
     ranks = {row["model"]: row["rank"] for row in document["results"] if row["method"] == "R-SSD@verdict"}
     assert ranks["x"] < ranks["z"]
     assert ranks["x"] == 1
@@ -56,7 +56,7 @@ def test_incomplete_verdicts_feed_rank_too(run, write, tmp_path):
     table = judged().filter((pl.col("sample") > 2) | (pl.col("model_a") == "x"))
     told = run("convert", "verdicts", write("v.csv", table), "--output", scores)
     assert "at all: 3 of 180" in told.stderr
-    rank = ("rank", scores, "--resamples", "400", "--jobs", "1", "--format", "json")
+    rank = ("rank", scores, "--resamples", "400", "--set", "jobs=1", "--format", "json")
     assert run(*rank).status == 2
     document = run(*rank, "--missing", "drop").document
     assert document["meta"]["samples"] == 57

@@ -139,7 +139,7 @@ def test_rules_that_are_asked_for_and_rules_that_do_not_fit(refused, runs, table
     assert "did you mean --from lm-eval" in refused("rank", runs, "--from", "lm_eval")[2]
     assert "which harness" in refused("rank", table, "--from", "auto")[0]
     assert "no such file" in refused("convert", "lm-eval", "nowhere")[0]
-    assert "more than 10 bytes" in refused("convert", "lm-eval", runs, "--max-bytes", "10")[0]
+    assert "more than 10 bytes" in refused("convert", "lm-eval", runs, "--set", "max-bytes=10")[0]
 
 
 def test_bad_files_are_left_out_and_counted_when_asked(run, refused, runs):

@@ -28,17 +28,17 @@ def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, mo
     what, found, hint = refused(*given, "1000000000", status=3)
     assert what.startswith(f"error: {words[-1]} 1000000000 needs about ")
     assert found == "found: 9.0 GB in this machine"
-    assert hint == "hint: ask for fewer; --yes tries it all the same"
+    assert hint == "hint: ask for fewer; --set max-memory=inf tries it all the same"
 
 
 def test_what_needs_all_memory_is_tried_where_somebody_insists(run, table, monkeypatch):
-    words = ("mrm", table, "--resamples", "2000", "--jobs", "1", "--format", "json")
+    words = ("mrm", table, "--resamples", "2000", "--set", "jobs=1", "--format", "json")
     whole, needed = run(*words), 300 * 3 * 2000
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
     assert (run(*words).stdout, whole.stderr) == (whole.stdout, "")
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
     assert run(*words).status == 3
-    insisting = run(*words, "--yes")
+    insisting = run(*words, "--set", "max-memory=inf")
     assert (insisting.status, insisting.stdout) == (0, whole.stdout)
 
 
@@ -49,7 +49,7 @@ def test_files_larger_than_the_memory_are_refused(run, refused, write, monkeypat
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
     what, _, hint = refused("rank", path, "--no-test", status=3)
     assert what.startswith("error: reading these files needs about")
-    assert "--yes" in hint
+    assert "--set max-memory=inf" in hint
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
     assert run("rank", path, "--no-test").status == 0
 
@@ -111,6 +111,6 @@ def test_what_is_soon_done_is_not(clock):
 def test_the_pace_reaches_standard_error(run, table, monkeypatch):
     monkeypatch.setattr(forecast, "_KNOWN", 0.0)
     monkeypatch.setattr(forecast, "_LONG", 0.0)
-    words = ("rank", table, "--resamples", "20000", "--jobs", "1")
+    words = ("rank", table, "--resamples", "20000", "--set", "jobs=1")
     assert "note: resampling takes about 0 minutes: " in run(*words).stderr
     assert "takes about" not in run(*words, "--quiet").stderr

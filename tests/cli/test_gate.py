@@ -38,7 +38,7 @@ def test_one_run_writes_everything(run, runs, tmp_path):
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
     assert json.loads(names[0].read_text())["results"][0]["verdict"] == "fail"
     again = [name.read_bytes() for name in names]
-    run("gate", runs, "--not-worse", "down:old", "--on", "f_1", *files, "--comment", "--jobs", "1")
+    run("gate", runs, "--not-worse", "down:old", "--on", "f_1", *files, "--comment", "--set", "jobs=1")
     assert [name.read_bytes() for name in names] == again
 
 

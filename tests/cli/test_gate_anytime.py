@@ -47,7 +47,7 @@ def test_the_order_of_the_rows_changes_no_byte(run, write):
 def test_a_history_is_as_short_as_any_file(told, write, tmp_path):
     path = write("history.json", "x" * 200)
     asked = ("gate", write("s.csv", table(20)), "--better", "new:old", "--anytime", "--continues", path)
-    assert "more than 100 bytes" in told(*asked, "--max-bytes", "100")
+    assert "more than 100 bytes" in told(*asked, "--set", "max-bytes=100")
 
 
 def test_a_largest_size_holds_from_the_first_look_on(run, told, write):

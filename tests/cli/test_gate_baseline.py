@@ -10,7 +10,7 @@ import riskrank as rr
 from riskrank.scores.table.baseline import read_baseline
 
 CLAIM = ("--not-worse", "new:baseline", "--margin", "0.1")
-FEW = ("--resamples", "400", "--jobs", "1")
+FEW = ("--resamples", "400", "--set", "jobs=1")
 
 
 def scores(model="v2", *, n=100, share=0.8, seed=1, metrics=("acc",), start=0, tasks=None, runs=1):

@@ -32,7 +32,7 @@ def mixed_table(models=("A", "B", "C"), n=7, seed=0):
     )
 
 
-MIXED = ("--wide", "--lower", "cost", "--higher", "acc,grade", "--ordinal", "grade", "--jobs", "1")
+MIXED = ("--wide", "--lower", "cost", "--higher", "acc,grade", "--ordinal", "grade", "--set", "jobs=1")
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_invariance_to_direction_and_units(gsd, write, mixed):
         acc=pl.col("acc") * 100 + 7, cost=-3 * pl.col("cost"), grade=pl.col("grade").pow(3) - 60
     )
     path = write("changed.csv", changed)
-    options = ("--wide", "--higher", "*", "--ordinal", "grade", "--digits", "6", "--jobs", "1")
+    options = ("--wide", "--higher", "*", "--ordinal", "grade", "--digits", "6", "--set", "jobs=1")
     after = gsd(path, *options, *names)
     for field in ("optimum", "p_value"):
         assert by_pair(after, field) == pytest.approx(by_pair(before, field), abs=1e-8)
@@ -98,11 +98,11 @@ def test_bounds_are_in_units_of_the_file(gsd, write, mixed):
     metrics = write("m.toml", toml)
     table = mixed_table()
     path = write("mixed.csv", table)
-    bounded = gsd(path, "--wide", "--metrics-file", metrics, "--no-test", "--jobs", "1")
+    bounded = gsd(path, "--wide", "--metrics-file", metrics, "--no-test", "--set", "jobs=1")
     # The same as one more pair of samples at the extremes would give, were they anybody's scores.
     flipped = write("flip.csv", table.with_columns(cost=-pl.col("cost")))
     other = write("o.toml", toml.replace('"lower"\nbounds=[0,10]', '"higher"\nbounds=[-10,0]'))
-    mirrored = gsd(flipped, "--wide", "--metrics-file", other, "--no-test", "--jobs", "1")
+    mirrored = gsd(flipped, "--wide", "--metrics-file", other, "--no-test", "--set", "jobs=1")
     assert by_pair(mirrored, "optimum") == by_pair(bounded, "optimum")
     assert by_pair(gsd(*mixed, "--no-test"), "optimum") != by_pair(bounded, "optimum")
 
@@ -137,15 +137,15 @@ def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
 @pytest.mark.slow
 def test_same_bytes_whatever_the_jobs(run, mixed):
     options = ("gsd", *mixed[:-2], "--resamples", "100", "--delta", "0.0001", "--format", "json")
-    one, two = (run(*options, "--jobs", jobs).stdout for jobs in (1, 2))
+    one, two = (run(*options, "--set", f"jobs={jobs}").stdout for jobs in (1, 2))
     assert one == two
-    assert run(*options, "--jobs", 1, "--seed", 1).stdout != one
+    assert run(*options, "--set", "jobs=1", "--seed", 1).stdout != one
 
 
 def test_equal_models_share_a_node(run, write, tmp_path):
     path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}, "level"))
     dot = tmp_path / "order.dot"
-    options = ("--higher", "level", "--no-test", "--jobs", "1")
+    options = ("--higher", "level", "--no-test", "--set", "jobs=1")
     text = run("gsd", path, *options, "--dot", dot, "--explain").stdout
     assert re.search(r'1  A = B"\s+C\n', text)
     assert "equal for every utility" in text

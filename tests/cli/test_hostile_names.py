@@ -14,9 +14,9 @@ LINK = "[x](javascript:alert(1))"
 MODELS = ("A\x1b[2J\x07", "B\u202egnp.exe\u2066", f"{LINK}![i](https://evil.example/i)")
 METRICS = ("acc\x9b31m\x7f", "=cmd|' /C calc'!A0\u2028x")
 COMMANDS = {
-    "rank": ("--resamples", "60", "--jobs", "1"),
+    "rank": ("--resamples", "60", "--set", "jobs=1"),
     "dominance": ("--no-test",),
-    "mrm": ("--resamples", "60", "--jobs", "1"),
+    "mrm": ("--resamples", "60", "--set", "jobs=1"),
     "gsd": ("--no-test", "--higher", "*"),
     "copa": ("--higher", "*"),
     "portfolio": ("--summary",),
@@ -71,7 +71,7 @@ def test_the_diagram_of_gsd_and_the_cases_of_gate(run, hostile, tmp_path):
     assert "\\x1b" in dot.read_text()
     assert not acts(dot.read_text())
     claims = ("--not-worse", f"{MODELS[0]}:{MODELS[1]}", "--margin", "0.2", "--metric", METRICS[0])
-    outcome = run("gate", hostile, *claims, "--resamples", "60", "--jobs", "1", "--format", "junit")
+    outcome = run("gate", hostile, *claims, "--resamples", "60", "--set", "jobs=1", "--format", "junit")
     assert outcome.stdout, outcome.stderr
     assert not acts(outcome.stdout)
 

@@ -28,7 +28,7 @@ def test_a_small_parquet_file_of_many_rows_is_bounded(run, refused, tmp_path):
         path
     )
     assert path.stat().st_size < 100_000
-    assert "more than 1,000,000 bytes" in refused("check", path, "--max-bytes", "1000000")[0]
+    assert "more than 1,000,000 bytes" in refused("check", path, "--set", "max-bytes=1000000")[0]
 
 
 def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):

@@ -99,17 +99,17 @@ def _bomb(kind) -> bytes:
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst", "t.xlsx"])
 def test_what_unpacks_without_end(refused, write, name):
     path = write(name, _bomb(name.rpartition(".")[2] if name != "t.xlsx" else "xlsx"))
-    what, _, hint = refused("rank", path, "--no-test", "--max-bytes", "100000")
+    what, _, hint = refused("rank", path, "--no-test", "--set", "max-bytes=100000")
     assert "more than 100,000 bytes" in what
-    assert "--max-bytes 200000" in hint
+    assert "--set max-bytes=200000" in hint
 
 
 def test_a_file_and_a_pipe_larger_than_allowed(refused, run, write):
     path = write("t.csv", TABLE)
-    assert run("rank", path, "--no-test", "--max-bytes", str(len(TABLE))).status == 0
-    assert "--max-bytes" in refused("rank", path, "--no-test", "--max-bytes", "100")[2]
-    piped = ("rank", "-", "--input-format", "csv", "--no-test", "--max-bytes", "100")
-    assert "--max-bytes" in refused(*piped, stdin=TABLE.encode())[2]
+    assert run("rank", path, "--no-test", "--set", f"max-bytes={len(TABLE)}").status == 0
+    assert "--set max-bytes" in refused("rank", path, "--no-test", "--set", "max-bytes=100")[2]
+    piped = ("rank", "-", "--input-format", "csv", "--no-test", "--set", "max-bytes=100")
+    assert "--set max-bytes" in refused(*piped, stdin=TABLE.encode())[2]
 
 
 def test_the_memory_needed_grows_with_the_files(write):

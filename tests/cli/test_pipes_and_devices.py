@@ -84,7 +84,7 @@ def test_a_small_pipe_under_a_limit_on_memory():
 @POSIX
 def test_a_named_pipe_is_read_like_a_file_and_as_far_as_allowed(run, refused, pipe):
     assert run("rank", pipe("t.csv", TABLE.encode()), "--no-test").status == 0
-    outcome = run("rank", pipe("l.csv", TABLE.encode() * 20_000), "--no-test", "--max-bytes", "1000")
+    outcome = run("rank", pipe("l.csv", TABLE.encode() * 20_000), "--no-test", "--set", "max-bytes=1000")
     assert (outcome.status, "more than 1,000 bytes" in outcome.stderr) == (2, True)
     metrics = pipe("m.toml", b"# nothing\n" * 4_000_000)
     outcome = run("rank", pipe("u.csv", TABLE.encode()), "--metrics-file", metrics)

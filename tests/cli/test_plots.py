@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.shown.figures import catalogue
 
-FAST = ("--resamples", "50", "--jobs", "1")
+FAST = ("--resamples", "50", "--set", "jobs=1")
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
+SMALL = ("--variance", "clt", "--set", "jobs=1", "--simulations", "30")
 CLASSIFIERS = ROOT / "sample_data/classifiers"
 FEW = (f"{CLASSIFIERS}.parquet", "--metrics-file", f"{CLASSIFIERS}.toml", "--where", "dataset = 'cancer'")
 TWO = ("A=normal:0.5,1", "B=normal:0,1")
@@ -24,10 +24,10 @@ def power_at(document, winner, loser):
 def test_the_same_for_any_number_of_jobs(run):
     asked = "--sizes 30 --limit 30 --resamples 20 --simulations 12 --format json"
     call = ("power", *TWO, *asked.split())
-    alone = run(*call, "--jobs", "1")
+    alone = run(*call, "--set", "jobs=1")
     assert alone.status == 0
-    assert alone.stdout == run(*call, "--jobs", "2").stdout
-    assert alone.stdout != run(*call, "--jobs", "1", "--seed", "1").stdout
+    assert alone.stdout == run(*call, "--set", "jobs=2").stdout
+    assert alone.stdout != run(*call, "--set", "jobs=1", "--seed", "1").stdout
 
 
 @pytest.mark.slow
@@ -37,7 +37,17 @@ def test_the_order_of_a_pilot(run):
         "power", *FEW, *models, *SMALL, "--sizes", "50,300", "--limit", "300", "--format", "json"
     ).document
     found = run(
-        "dominance", *FEW, *models, "--order", "2", "--test", "relative", "--jobs", "1", "--format", "json"
+        "dominance",
+        *FEW,
+        *models,
+        "--order",
+        "2",
+        "--test",
+        "relative",
+        "--set",
+        "jobs=1",
+        "--format",
+        "json",
     ).document["results"]
     significant = {(row["winner"], row["loser"]) for row in found if row["dominates"]}
     rows = document["results"]
@@ -63,7 +73,7 @@ def test_many_pairs_are_folded_but_none_is_lost(run, tmp_path):
 @pytest.mark.slow
 def test_the_papers_rule_is_liberal(run):
     call = ("power", "A=normal", "B=normal", "--sizes", "50", "--limit", "50", "--resamples", "40")
-    call += ("--simulations", "40", "--jobs", "1", "--format", "json", "--pair", "A:B")
+    call += ("--simulations", "40", "--set", "jobs=1", "--format", "json", "--pair", "A:B")
     paper = run(*call, "--paper-exact")
     assert "--paper-exact" in paper.stderr
     assert power_at(paper.document, "A", "B")[50] > 0.25
@@ -84,7 +94,7 @@ def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
     call = ("--pair", "new:old", "--higher", "m", "--variance", "clt", "--simulations", "40", "--sizes", "60")
     found, page, document = [], tmp_path / "page.txt", tmp_path / "document.json"
     for path, jobs in ((paths[0], "2"), (paths[1], "1"), (paths[0], "1")):
-        assert run("power", path, *call, "--jobs", jobs, "-o", document, "-o", page).status == 0
+        assert run("power", path, *call, "--set", f"jobs={jobs}", "-o", document, "-o", page).status == 0
         found.append(json.loads(document.read_text())["meta"]["required_size"])
     assert found[0] == found[1] == found[2]
     low, size, high = (found[0][key] for key in ("size_low", "size", "size_high"))

@@ -144,7 +144,7 @@ def long_run(start, write, make_scores, tmp_path):
 
     def begin(jobs, begun) -> subprocess.Popen:
         process = start(
-            "rank", path, "--resamples", 500_000, "--jobs", jobs, "-o", folder / "r.json",
+            "rank", path, "--resamples", 500_000, "--set", f"jobs={jobs}", "-o", folder / "r.json",
             start_new_session=True,
         )  # fmt: skip
         processes.append(process)
@@ -616,7 +616,7 @@ def test_modules_of_the_working_directory_stay_there(table, tmp_path, how, jobs)
         (folder / f"{name}.py").write_text("from pathlib import Path; Path('ran').touch()")
     code = "from riskrank.__main__ import main; main()"
     begin = [sys.executable, "-P", "-c", code] if how == "command" else RISKRANK
-    words = (*begin, "rank", table, "--resamples", "200", "--jobs", jobs, "-q")
+    words = (*begin, "rank", table, "--resamples", "200", "--set", f"jobs={jobs}", "-q")
     done = run_program(*words, cwd=folder, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert not (folder / "ran").exists()

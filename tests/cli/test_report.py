@@ -8,7 +8,7 @@ import pytest
 from riskrank.engine.dominance import bootstrap
 from riskrank.shown import page as pages
 
-FAST = ("--resamples", "40", "--jobs", "1", "--higher", "*")
+FAST = ("--resamples", "40", "--set", "jobs=1", "--higher", "*")
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -52,7 +52,7 @@ def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
     pages = []
     for jobs in (1, 2):
         file = tmp_path / f"{jobs}.html"
-        options = ("--resamples", "60", "--higher", "*", "--jobs", str(jobs))
+        options = ("--resamples", "60", "--higher", "*", "--set", f"jobs={jobs}")
         assert run("report", table, *options, "-o", file).status == 0
         pages.append(file.read_bytes())
     assert pages[0] == pages[1]

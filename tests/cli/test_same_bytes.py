@@ -22,7 +22,8 @@ def without_inputs(outcome, *further: str) -> str:
 def test_any_number_of_jobs(run, table, command, monkeypatch):
     monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
     jobs = [
-        run(command, table, "--resamples", 100, "--jobs", jobs, "--format", "json").stdout for jobs in (1, 2)
+        run(command, table, "--resamples", 100, "--set", f"jobs={jobs}", "--format", "json").stdout
+        for jobs in (1, 2)
     ]
     assert jobs[0] == jobs[1]
     assert jobs[0]

@@ -33,7 +33,7 @@ def unequal(write):
 
 
 def limits(run, command, *asked, pairs=None):
-    asked = [word for word in asked if command != "copa" or word not in ("--jobs", "1")]
+    asked = [word for word in asked if command != "copa" or word not in ("--set", "jobs=1")]
     extra = COMMANDS.get(command, ()) if pairs is None else pairs
     outcome = run(command, *asked, "--wide", "--higher", "*", *extra, "--format", "json")
     assert outcome.stdout, outcome.stderr

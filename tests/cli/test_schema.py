@@ -15,7 +15,7 @@ from riskrank.shown.schema import json_schema
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 # Those of which no document is stored in `made`, where each is held to its schema; the others beside them.
 LINES = {
-    "report": "report t.csv --resamples 40 --jobs 1 --group-by half --copa --higher '*'",
+    "report": "report t.csv --resamples 40 --set jobs=1 --group-by half --copa --higher '*'",
     "rank": "rank t.csv --resamples 40 --rank-by wins --all-methods",
     "rank-means": "rank noise.csv --noise wording",
     "portfolio": "portfolio draws.csv --repeats draws",

@@ -13,7 +13,7 @@ from tests.cli.conftest import COMMAND, ROOT
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits and pipes of POSIX")
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
-SMALL = ("--resamples", "20", "--jobs", "1")
+SMALL = ("--resamples", "20", "--set", "jobs=1")
 COMMANDS = {
     "rank": ("--no-test",),
     "gsd": ("--higher", "*", "--models", "A,B", "--no-test"),

@@ -94,16 +94,16 @@ def test_colour(run, table, quick):
 
     assert coloured()
     assert not coloured(tty=False)
-    assert coloured("--color", "always", tty=False)
-    assert not coloured("--color", "never")
+    assert coloured("--set", "color=always", tty=False)
+    assert not coloured("--set", "color=never")
     assert not coloured(NO_COLOR="1")
     assert coloured(NO_COLOR="")
-    assert coloured("--color", "always", NO_COLOR="1")
+    assert coloured("--set", "color=always", NO_COLOR="1")
     assert not coloured(TERM="dumb")
 
 
 def test_colour_changes_no_text(run, table, quick):
-    shown = run("rank", table, *quick, "--color", "always").stdout
+    shown = run("rank", table, *quick, "--set", "color=always").stdout
     plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()]
     assert plain == run("rank", table, *quick).stdout.splitlines()
 
@@ -112,7 +112,7 @@ def test_colour_changes_no_text(run, table, quick):
 def test_names_that_look_like_markup(run, write, quick, make_scores, color):
     names = ("[bold]x[/]", "[/red]", ":smile:", "a|b", "*b*_c_")
     path = write("t.csv", make_scores(models=names, metrics=("[red]m[/]",)))
-    outcome = run("rank", path, *quick, "--color", color, "--explain")
+    outcome = run("rank", path, *quick, "--set", f"color={color}", "--explain")
     assert outcome.status == 0
     text = re.sub(r"\x1b\[[\d;]*m", "", outcome.stdout)
     assert all(name in text for name in (*names, "R-SSD@[red]m[/]"))

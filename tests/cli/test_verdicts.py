@@ -76,5 +76,5 @@ def test_a_method_has_the_rows_it_has_in_the_default_table(run, write, make_scor
 def test_stability_is_the_same_for_any_number_of_jobs(run, write, make_scores):
     path = write("t.csv", make_scores(n=30))
     options = ("--resamples", "40", "--method", "R-SSD", "--stability", "15", "--format", "json")
-    one, two = (run("rank", path, *options, "--jobs", jobs).document for jobs in (1, 2))
+    one, two = (run("rank", path, *options, "--set", f"jobs={jobs}").document for jobs in (1, 2))
     assert one == two

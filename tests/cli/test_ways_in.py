@@ -8,7 +8,7 @@ import pytest
 
 import riskrank as rr
 
-QUICK = ("--format", "json", "--resamples", "50", "--jobs", "1")
+QUICK = ("--format", "json", "--resamples", "50", "--set", "jobs=1")
 
 
 @pytest.fixture

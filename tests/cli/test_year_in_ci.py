@@ -21,7 +21,7 @@ LINE = (
     "--on",
     "task",
 )
-FEW = ("--resamples", "1000", "--jobs", "1")
+FEW = ("--resamples", "1000", "--set", "jobs=1")
 TASKS = ("algebra", "reading")
 SAMPLES = 150
 

@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "year-in-ci.md"
 YEAR = ROOT / "sample_data" / "year"
 MADE = runpy.run_path(str(ROOT / "sample_data" / "make_year.py"))
 # As many as a level of .001 needs, and fewer than it takes by itself.
-FEW = ("--resamples", "20000", "--jobs", "1")
+FEW = ("--resamples", "20000", "--set", "jobs=1")
 WORSE, BETTER = "is worse than", "is better than"
 
 

@@ -211,7 +211,7 @@ OWN = {
     "check": "--quiet",
 }
 SHARED = """--lower METRIC | --higher * | --models A,B | --metric METRIC | --missing drop | --repeats mean | --repeats min
-| --repeats draws | --unpaired | --wide | --where NAME_>_1 | --where score_>_0.2 | --columns model=NAME | --max-bytes 200
+| --repeats draws | --unpaired | --wide | --where NAME_>_1 | --where score_>_0.2 | --columns model=NAME | --set max-bytes=200
 | --weight METRIC=0.5 | --cluster sample | --group-by sample | --sql SELECT_*_FROM_scores | --nonsense"""
 TESTED = ("rank", "dominance", "mrm", "gsd")
 
@@ -244,4 +244,4 @@ def options(rng: Random, command: str, one: Table) -> list[str]:
         words.append("--no-test")
     elif command in (*TESTED, "gate", "power"):
         words += ["--resamples", rng.choice(("20", "40"))]
-    return [*words, *(("--jobs", "1") if command in (*TESTED, "gate", "power") else ())]
+    return [*words, *(("--set", "jobs=1") if command in (*TESTED, "gate", "power") else ())]

@@ -160,7 +160,7 @@ def changed(folder: Path, before: dict[str, bytes | None], process: subprocess.P
 def started(job: Job, folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
     """Run a command in a folder, with a place of its own for temporary files and what it says."""
     (place / "tmp").mkdir()
-    processes = ["--jobs", str(jobs)] if job.parallel else []
+    processes = ["--set", f"jobs={jobs}"] if job.parallel else []
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "riskrank", *job.words, *processes],
         stdin=subprocess.DEVNULL,

@@ -75,7 +75,7 @@ def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     before = {entry.name for entry in folder.iterdir()}
     words = _words(rng, str(path.name), "json", rng.choice(("rank", "portfolio", "mrm")))
     if view:
-        words += ["--max-bytes", "1000000"] * rng.randrange(2)
+        words += ["--set", "max-bytes=1000000"] * rng.randrange(2)
         words += ["--sql", "SELECT * FROM scores ORDER BY 1"] * rng.randrange(2)
     seconds, budget.MOST_SECONDS = budget.MOST_SECONDS, 0.3 if view else 60.0
     try:
@@ -115,7 +115,7 @@ def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     data = (folder / plain).read_bytes()
     endless, named = rng.random() < 0.3, rng.random() < 0.5
     words = _words(rng, "t.csv" if named else "-", "json", rng.choice(("rank", "portfolio")))
-    words += ["--input-format", "csv", *(["--max-bytes", "500000"] if endless else [])]
+    words += ["--input-format", "csv", *(["--set", "max-bytes=500000"] if endless else [])]
     if not named:
         run = in_process(words, "json", Trickling(rng, data, endless))
     else:
@@ -148,7 +148,7 @@ def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     kind = rng.choice(FORMATS)
     words = _words(rng, path, kind)
     if rng.random() < 0.2:
-        words = f"gate {path} --better ::error::y::: --resamples 20 --jobs 1 --format {kind}".split()
+        words = f"gate {path} --better ::error::y::: --resamples 20 --set jobs=1 --format {kind}".split()
     elif rng.random() < 0.2:
         words += ["--models", rng.choice(ORDERS)]
     run = in_process(words, kind, variables={name: BUILDS[name]})

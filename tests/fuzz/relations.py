@@ -43,7 +43,9 @@ def _table(rng: Random) -> list[Row]:
 def places(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """A ranking of a changed table has the places of the ranking of the table."""
     name, rows = rng.choice(sorted(RELATIONS)), _table(rng)
-    method = rng.choice((["--no-test"], ["--no-test", "--per-metric"], ["--resamples", "40", "--jobs", "1"]))
+    method = rng.choice(
+        (["--no-test"], ["--no-test", "--per-metric"], ["--resamples", "40", "--set", "jobs=1"])
+    )
     found, wrong = [], []
     for kept, changed in (("a.csv", rows), ("b.csv", RELATIONS[name](rng, rows))):
         way = "--lower" if kept == "b.csv" and "lower" in name else "--higher"
@@ -67,7 +69,7 @@ def means(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     metric = rows[0]["metric"]
     rows = [row for row in rows if row["metric"] == metric]
     a, b = list(dict.fromkeys(row["model"] for row in rows))[:2]
-    words = ["--better", f"{a}:{b}", "--higher", "*", "--resamples", "40", "--jobs", "1"]
+    words = ["--better", f"{a}:{b}", "--higher", "*", "--resamples", "40", "--set", "jobs=1"]
     run = in_process(["gate", _csv(folder, "g.csv", rows), *words, "--format", "json"], "json")
     wrong = judged(run)
     if run.status in (2, 3):

@@ -50,7 +50,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         _hurt_bytes(rng, rng.choice(files))
     kind = rng.choice(("csv", "json", "jsonl"))
     form = name if rng.random() < 0.8 else "auto"
-    rules = (["--skip-bad"], ["--parts"], ["--split", "*"], ["--filter", "*"], ["--max-bytes", "3000000"])
+    rules = (["--skip-bad"], ["--parts"], ["--split", "*"], ["--filter", "*"], ["--set", "max-bytes=3000000"])
     words = [word for rule in rng.sample(rules, rng.choice((0, 1, 1, 2))) for word in rule]
     before = set(folder.rglob("*"))
     run = in_process(["convert", form, *given, *words, "--format", kind], kind)

@@ -317,8 +317,8 @@ def test_every_command_gives_the_same_bytes_on_a_cluster(cluster, tmp_path):
     table = written(tmp_path)
     cluster.connect().shutdown()
     for name in COMMANDS:
-        alone = command(name, table, "--jobs", "1")
-        spread = command(name, table, "--executor", f"dask:{cluster.address}")
+        alone = command(name, table, "--set", "jobs=1")
+        spread = command(name, table, "--set", f"executor=dask:{cluster.address}")
         assert alone.stdout, alone.stderr
         assert (spread.returncode, spread.stdout, spread.stderr) == (
             alone.returncode,
@@ -344,7 +344,7 @@ def test_a_command_loses_a_worker_and_ends_all_the_same(cluster, tmp_path, monke
 @pytest.mark.slow
 def test_a_command_whose_scheduler_does_not_answer(tmp_path):
     pytest.importorskip("distributed")
-    done = command("rank", written(tmp_path), "--executor", f"dask:tcp://127.0.0.1:{free_port()}")
+    done = command("rank", written(tmp_path), "--set", f"executor=dask:tcp://127.0.0.1:{free_port()}")
     assert (done.returncode, done.stdout) == (2, b"")
     assert [line.partition(b":")[0] for line in done.stderr.splitlines()] == [b"error", b"found", b"hint"]
 
@@ -366,9 +366,9 @@ def test_an_executor_that_is_none(tmp_path):
         riskrank.rank(table, executor="dask:x", jobs=2)
     with pytest.raises(UsageError, match="address of a Dask scheduler"):
         riskrank.rank(table, executor="ray:x")
-    refused = run_command("rank", table, "--executor", "dask:x", "--jobs", "2")
+    refused = run_command("rank", table, "--set", "executor=dask:x", "--set", "jobs=2")
     assert refused.status == 2
-    assert refused.stderr.startswith("error: --jobs 2 and --executor contradict each other")
+    assert refused.stderr.startswith("error: --set jobs=2 and --set executor contradict each other")
 
 
 def test_one_process_a_core_unless_told(monkeypatch):

@@ -3,6 +3,7 @@
 import io
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -118,7 +119,7 @@ def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
         return sheets[int(asked) - 1]
     if asked not in titles:
         otherwise = f"choose: {option('sheet', titles[0])}"
-        hint = did_you_mean(asked, titles, parameter="sheet", otherwise=otherwise)
+        hint = did_you_mean(asked, titles, write=partial(option, "sheet"), otherwise=otherwise)
         what = f"{label}: there is no sheet '{asked}'"
         raise UsageError(what, found=f"sheets: {listing(titles)}", hint=hint)
     return sheets[titles.index(asked)]

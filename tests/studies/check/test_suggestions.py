@@ -118,7 +118,7 @@ def test_flags_are_those_that_were_given():
     assert " ".join(found[:5]) == "--columns model=a b --wide --where x > 1"
     assert found[5:11] == ["--models", 'A,"B, ""2"""', "--metric", "m", "--metric", "n"]
     assert found[-8:] == [
-        *("--weight", "m=2", "--missing", "drop", "--repeats", "min", "--max-bytes", "5000000000")
+        *("--weight", "m=2", "--missing", "drop", "--repeats", "min", "--set", "max-bytes=5000000000")
     ]
     assert flags(ReadOptions()) == []
     assert "--weight" not in flags(options, ("weight",))
