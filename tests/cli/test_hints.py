@@ -435,10 +435,12 @@ def test_a_title_with_separators_is_told_by_the_first_row(folder, hint):
     assert hint("rank", "t.csv").endswith("--skip-rows 1 leaves out a title above the names")
 
 
-def test_an_index_without_a_name_is_no_title(folder, meta):
+def test_an_index_without_a_name_is_no_title(folder, hint, meta):
     folder("a.csv", ",score\nq1,0.5\nq2,0.25\n")
     folder("b.csv", ",score\nq1,0.75\nq2,0.5\n")
     assert meta("rank", "a=a.csv", "b=b.csv", "--no-test")[0] == ["a", "b"]
+    folder("t.csv", ",,score\na,q1,0.5\nb,q1,0.25\n")
+    assert "skip-rows" not in hint("rank", "t.csv")
 
 
 def test_scores_with_spreads_lose_them(folder, hint, meta):

@@ -33,8 +33,9 @@ def refuse_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> N
     texts = [[*filter(None, map(_text, row))] for row in rows]
     widest = max(map(len, texts))
     names_at = next((at for at, row in enumerate(texts) if 2 * len(row) > widest), 0)
-    # One name of two is no title: a column of row numbers has none, as in ",score".
-    if names_at and len(texts[0]) < 2 and (widest > 2 or _text(rows[0][0])):
+    # An index has no name, as in ",score": a name in the last column alone is no title.
+    is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
+    if names_at and len(texts[0]) < 2 and not is_last:
         raise InputError(
             f"{label}: the names of the columns stand below a title",
             found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[names_at])} in row "
