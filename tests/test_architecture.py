@@ -385,6 +385,7 @@ LONG_FILES = {
     "riskrank.api": "one door: a function a command, and how they are made",
     "riskrank.engine.aggregation.kemeny": "one problem, by dynamic programming and by integer programs",
     "riskrank.asked.commands": "one table of all commands, a third of it their words and examples",
+    "riskrank.scores.files.guards": "all guards on what files hold, in one place",
     "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.rank.sentences": "one table: how each kind of finding is said",

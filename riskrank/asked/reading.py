@@ -157,7 +157,10 @@ class ReadOptions(Settings):
     parts: bool = rare("Of an export: a list of numbers becomes a metric a part.", False)
     skip_bad: bool = rare("Of an export: count what cannot be read, and go on without it.", False)
     max_bytes: int | None = rare(
-        "Most bytes a file may unpack to.", metavar="N", least=1, unset="16 GiB; of an export 2 GiB"
+        "Most bytes a file may unpack to.",
+        metavar="N",
+        least=1,
+        unset="16 GiB; of an export 2 GiB, of a pipe 1 GiB",
     )
     sample_optional: bool = False
     min_models: int = 2

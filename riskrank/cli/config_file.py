@@ -73,7 +73,7 @@ def _has_settings(path: str) -> bool:
 
 
 def _parsed(path: str) -> Mapping[str, Any]:
-    from riskrank.scores.files.bounded import parsed_toml
+    from riskrank.scores.files.guards import parsed_toml
 
     try:
         return parsed_toml(_content(path))

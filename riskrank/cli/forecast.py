@@ -53,7 +53,12 @@ def reading_memory(scores: Collection[str]) -> float:
     from riskrank.scores.files.paths import named_files
 
     files = [path for path in map(Path, named_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
-    return sum(_READING.get(path.suffix.lower(), _READING_TEXT) * path.stat().st_size for path in files)
+    return sum(_READING.get(path.suffix.lower(), _READING_TEXT) * _stored(path.stat()) for path in files)
+
+
+def _stored(status: os.stat_result) -> int:
+    """Return the bytes that a file takes on its disk; one that is mostly holes is refused later."""
+    return min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
 
 
 def replicates_memory(

@@ -11,6 +11,7 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.scores.files.contents import read_bytes, read_stream
+from riskrank.scores.files.guards import Budget
 from tests.memory import memory_below
 from tests.programs import RISKRANK, run_program
 
@@ -51,24 +52,24 @@ def pipe(tmp_path):
 def test_a_stream_is_asked_for_in_pieces():
     """A table of a kilobyte needs no room for the sixteen gigabytes that are allowed."""
     with memory_below(5_000_000):
-        assert read_stream(io.BytesIO(b"x" * 1000), "-", 16 * 1024**3) == b"x" * 1000
+        assert read_stream(io.BytesIO(b"x" * 1000), "-", Budget(16 * 1024**3)) == b"x" * 1000
 
 
 def test_an_endless_stream_is_left_at_the_limit():
     with pytest.raises(InputError, match="more than 3,000,000 bytes"):
-        read_stream(Endless(3_000_000 + 3 * 2**20), "-", 3_000_000)
+        read_stream(Endless(3_000_000 + 3 * 2**20), "-", Budget(3_000_000))
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 2**20 + 1, 5_000_001])
 def test_streams_and_files_are_read_whole(tmp_path, size):
     data = os.urandom(size)
-    assert read_stream(io.BytesIO(data), "-", 10**9) == data
+    assert read_stream(io.BytesIO(data), "-", Budget()) == data
     path = tmp_path / "t"
     path.write_bytes(data)
-    assert read_bytes(str(path), max(size, 1)) == data
+    assert read_bytes(str(path), Budget(max(size, 1))) == data
     if size:
         with pytest.raises(InputError, match="more than"):
-            read_bytes(str(path), size - 1)
+            read_bytes(str(path), Budget(size - 1))
 
 
 @pytest.mark.slow

@@ -2,20 +2,13 @@
 
 import gzip
 import json
-import math
-import re
 import sys
-import time
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import partial
-from itertools import count
 
 import pytest
 import zstandard
 
-from riskrank.scores.files import budget
-from riskrank.scores.files.budget import ended
 from riskrank.scores.files.json_objects import column
 from tests.cli.test_bad_input import GOOD
 
@@ -91,38 +84,6 @@ def test_a_query_that_polars_never_ends_with(run, refused, write, condition):
     assert "is too deep" in refused("rank", path, "--where", condition)[0]
     plain = "(score between -9 and 9) and score between -9 and 9 or score between -9 and 9"
     assert run("rank", path, "--no-test", "--where", plain).status == 0
-
-
-@pytest.mark.slow  # what was refused goes on in the process
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--where", "rpad(model, 1000000000, 'x') = 'a'"),
-        ("--where", "lpad('a', 1000000000, 'x') = 'a'"),
-        ("--where", "replace(" * 9 + "model" + ", '', 'aaaaaaaaaaaaaaaa')" * 9 + " = 'a'"),
-        ("--sql", f"SELECT a.* FROM {', '.join(f'scores {name}' for name in 'abcdef')}"),
-    ],
-)
-def test_a_query_that_grows_without_end(start, write, words):
-    path = write("t.csv", GOOD + "".join(f"A,s{at},acc,1\n" for at in range(200)))
-    process = start("rank", path, *words)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 2
-    what, found, hint = stderr.decode().splitlines()
-    assert what.endswith("takes more than it may")
-    assert re.fullmatch(r"found: more than 0.3 GB of memory for 2\d\d rows", found)
-    assert hint.startswith("hint: leave out what makes texts longer")
-
-
-def test_work_that_does_not_end_is_left(monkeypatch):
-    with pytest.raises(TimeoutError):
-        ended(partial(time.sleep, 3), 0.1, math.inf)
-    monkeypatch.setattr(budget, "_resident", count().__next__)
-    with pytest.raises(MemoryError):
-        ended(partial(time.sleep, 3), 9, 2)
-    assert ended(lambda: 7, 9, 9) == 7
-    with pytest.raises(ZeroDivisionError):
-        ended(lambda: 1 / 0, 9, 9)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
-from riskrank.scores.files import budget
+from riskrank.scores.files import guards
 from tests.fuzz import inputs
 from tests.fuzz.oracles import Run, comparable, judged, obeyed
 from tests.fuzz.running import as_process, in_process, write
@@ -77,11 +77,11 @@ def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     if view:
         words += ["--set", "max-bytes=1000000"] * rng.randrange(2)
         words += ["--sql", "SELECT * FROM scores ORDER BY 1"] * rng.randrange(2)
-    seconds, budget.MOST_SECONDS = budget.MOST_SECONDS, 0.3 if view else 60.0
+    seconds, guards._SECONDS = guards._SECONDS, 0.3 if view else 60.0
     try:
         run = in_process(words, "json")
     finally:
-        budget.MOST_SECONDS = seconds
+        guards._SECONDS = seconds
     wrong = judged(run)
     left = {entry.name for entry in folder.iterdir()} - before
     if left:

@@ -7,7 +7,7 @@ from typing import Any
 from riskrank.errors import listing
 from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.contents import holds
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 SUCCESS = "success"

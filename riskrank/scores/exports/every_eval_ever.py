@@ -12,7 +12,7 @@ from riskrank.scores.exports.fields import Record, as_score, broken
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 
 _SUFFIX = "_samples.jsonl"

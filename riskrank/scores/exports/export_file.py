@@ -12,10 +12,9 @@ from riskrank.scores.exports.choosing import model_of
 from riskrank.scores.exports.fields import Record, broken, document
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.files.bounded import parse_json, parse_lines
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
-from riskrank.scores.files.json_objects import shown
-from riskrank.scores.files.limits import empty
+from riskrank.scores.files.guards import empty
+from riskrank.scores.files.json_objects import parse_json, parse_lines, shown
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.bounded import parse_json
-from riskrank.scores.files.json_objects import shown
+from riskrank.scores.files.json_objects import parse_json, shown
 
 
 def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:

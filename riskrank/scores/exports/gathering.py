@@ -15,10 +15,10 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import copies
 from riskrank.scores.exports.fields import Record, as_score, document
 from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, MAX_BYTES, Export, LabelledPath
-from riskrank.scores.files.bounded import decompressed, read_bounded
-from riskrank.scores.files.contents import require_file
+from riskrank.scores.files.compression import decompress
+from riskrank.scores.files.contents import read_bytes, require_file
+from riskrank.scores.files.guards import BrokenFileError, Budget, empty
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode
-from riskrank.scores.files.limits import BrokenFileError, Room
 from riskrank.scores.files.source import InputFile
 
 _LEFT_OUT = "values left out that are"
@@ -47,7 +47,7 @@ class Gathering:
     """
 
     def __init__(self, rules: ReadOptions, texts_of: frozenset[str] = frozenset()) -> None:
-        self.rules, self.texts_of, self.room = rules, texts_of, Room(rules.max_bytes or MAX_BYTES)
+        self.rules, self.texts_of, self.budget = rules, texts_of, Budget(rules.max_bytes, most=MAX_BYTES)
         self.files: list[LabelledPath] = []
         self.bounds: dict[str, tuple[float, float]] = {}
         self.board = False
@@ -89,9 +89,11 @@ class Gathering:
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
-        raw = read_bounded(path, self.room.limit)
+        raw = read_bytes(str(path), self.budget)
+        if not raw.strip():
+            raise empty(str(path), f"{len(raw)} bytes")
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
-        return decompressed(str(path), raw, self.room).removeprefix(b"\xef\xbb\xbf")
+        return decompress(str(path), raw, self.budget).removeprefix(b"\xef\xbb\xbf")
 
     def beside(self, path: Path) -> Record:
         """The object a file holds that may be there, read once; an empty one where it is not."""

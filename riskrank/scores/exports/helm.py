@@ -16,7 +16,7 @@ from riskrank.scores.exports.fields import Record, wrong_type
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text
 
 # What HELM counts and times beside its metrics.

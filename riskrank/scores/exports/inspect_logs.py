@@ -20,7 +20,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.inspect_grades import graded
 from riskrank.scores.exports.interface import GRADE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text, shown
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.files.zip_members import ZipMembers, open_members
@@ -123,7 +123,7 @@ def _log(file: ExportFile) -> tuple[Record, list[Any]]:
         return header, header.listed("samples")
     gathering = file.gathering
     gathering.stamp(file.path)
-    with open_members(file.path, gathering.room) as archive:
+    with open_members(file.path, gathering.budget) as archive:
         header = Record(str(file.path), _header(file.path, archive), inside=": ")
         return header, _samples(archive, lambda sample: gathering.wants_texts(str(within(sample, "id"))))
 

@@ -10,7 +10,7 @@ from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 PASSED, TIME, SKIPPED = "passed", "time", "skipped test"

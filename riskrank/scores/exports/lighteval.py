@@ -11,7 +11,7 @@ from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.contents import holds
 from riskrank.scores.files.parquet import ParquetSource
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
@@ -84,7 +84,7 @@ def _direct(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]
 
 def _load(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
     """Scores, what names a document, and what was said; that and prompts only where somebody wants them."""
-    source = ParquetSource(str(file.path), file.data, "", file.gathering.room)
+    source = ParquetSource(str(file.path), file.data, "", file.gathering.budget)
     texts = bool(file.gathering.texts_of)
     column = next((name for name in ("metric", "metrics") if name in source.columns), "")
     wanted = (column, "doc", *(("model_response",) if texts else ()))

@@ -19,7 +19,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, run_of
 from riskrank.scores.exports.lm_eval_rows import HASH, TRUTHS, at_once, sample_rows
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 
 _LINES = re.compile(rf"\.jsonl{SUFFIX}")
 _AVERAGES = re.compile(rb'\{\s*"results"\s*:\s*\{\s*"[^"]*"\s*:\s*\{')

@@ -15,6 +15,7 @@ from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record, as_score, broken, wrong_type
 from riskrank.scores.exports.interface import likeliest, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows
+from riskrank.scores.files.guards import PARSE_ERRORS
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
@@ -52,7 +53,7 @@ def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
         if len(schema) != 4 + len(set(names)):
             return None
         frame = pl.read_ndjson(io.BytesIO(file.data), schema=schema)
-    except (ValueError, RecursionError, pl.exceptions.PolarsError, OSError):
+    except PARSE_ERRORS:
         return None
     gaps = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
     # Polars writes whatever it finds as text where it is told to expect text.

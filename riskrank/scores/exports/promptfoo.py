@@ -20,7 +20,7 @@ from riskrank.scores.exports.fields import Record, a_name, broken, numbered
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import as_text, plain_text, shown
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.data_frames import Columns
 from riskrank.scores.names.words import is_unnamed
 

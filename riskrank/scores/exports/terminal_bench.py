@@ -4,7 +4,7 @@ from pathlib import Path
 
 from riskrank.scores.exports.fields import Record
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
+from riskrank.scores.files.contents import holds
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 RESOLVED = "is_resolved"

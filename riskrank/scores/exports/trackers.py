@@ -14,7 +14,7 @@ from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.names.words import service_of
 

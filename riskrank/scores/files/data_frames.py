@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
-from riskrank.scores.files.json_objects import shown
-from riskrank.scores.files.limits import empty, require_columns, require_filled
+from riskrank.scores.files.guards import empty, require_columns, require_filled
+from riskrank.scores.files.json_objects import parse_json, shown
 from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
 from riskrank.scores.names.words import synonym
 

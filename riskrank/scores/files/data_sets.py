@@ -10,7 +10,8 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.folders import Part
-from riskrank.scores.files.source import InputFile, Source, first_line
+from riskrank.scores.files.guards import reason_of
+from riskrank.scores.files.source import InputFile, Source
 
 
 class DataSetSource(Source):
@@ -149,7 +150,7 @@ class DataSetSource(Source):
         except pl.exceptions.PolarsError as error:
             raise InputError(
                 f"{self.label}: column '{name}' is not the same in all parts",
-                found=f"types {listing(sorted(map(str, types)))}: {first_line(error)}",
+                found=f"types {listing(sorted(map(str, types)))}: {reason_of(error)}",
                 hint="write all parts alike",
             ) from None
 

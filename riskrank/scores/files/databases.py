@@ -1,10 +1,11 @@
 """SQLite and DuckDB files, asked in their own SQL and never written to."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -14,21 +15,28 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
-from riskrank.scores.files.budget import Answer, Budget, whole_column
-from riskrank.scores.files.limits import empty, lacks_package, unreadable
+from riskrank.scores.files.guards import (
+    LONGEST_FIELD,
+    BeyondLimitError,
+    Budget,
+    Watch,
+    empty,
+    reason_of,
+    unreadable,
+)
+from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.query import no_rows, require_select
-from riskrank.scores.files.source import FrameInMemory, first_line
+from riskrank.scores.files.source import FrameInMemory, lacks_package
 from riskrank.scores.files.sql_names import likeliest, with_columns
-
-Run = Callable[[str], Answer]
 
 # Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
 _MOST = 65_536
 _LARGE = 1 << 24
-# Seconds between two looks at what a query has used up: so few that large values do not fill the memory.
-_LOOK = 0.01
-# Seconds for the columns of all tables, which a message names: views of views double with each.
-_NAMING = 5.0
+_CELL = 8
+
+_PLAIN: dict[type | None, Any] = {float: pl.Float64, str: pl.String, int: pl.Int64}
+
+Piece = pl.Series | tuple[object, ...]
 
 # Bytes 18 and 19 of the header: the file is written and read by way of a log.
 _VERSIONS, _LOGGED = slice(18, 20), b"\x02\x02"
@@ -51,19 +59,74 @@ class DatabaseSource(FrameInMemory):
     sha256 : str
     sql : str, optional
         Query in the database's own SQL.
-    limit : int
-        Most bytes its rows may have.
+    budget : Budget
+        Bytes its rows may have.
     """
 
-    def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, limit: int) -> None:
+    def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, budget: Budget) -> None:
         super().__init__(path, b"", sha256)
         self.own_sql = True
         self.queried = sql is not None
-        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, Budget(path, limit))
+        files = [path + ending for ending in ("", "-wal", ".wal")]
+        sizes = (os.path.getsize(file) for file in files if os.path.isfile(file))  # noqa: PTH113, PTH202 (any text)
+        watch = Watch(path, sum(sizes), budget)
+        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, watch)
         if not answer.rows:
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
         self._name_columns(answer.names)
-        self._frame = pl.DataFrame(list(map(whole_column, self.columns, answer.pieces)))
+        self._frame = pl.DataFrame(list(map(_whole_column, self.columns, answer.pieces)))
+
+
+class _Answer:
+    """Rows as they come, held as columns: far smaller than what Python makes of them.
+
+    Attributes
+    ----------
+    names : list of str
+    pieces : list of list
+        The pieces of each column.
+    rows : int
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        self.pieces: list[list[Piece]] = [[] for _ in names]
+        self.rows = 0
+
+    def add(self, rows: Sequence[tuple[object, ...]]) -> int:
+        """Take some more rows, and return their bytes."""
+        size = 0
+        for pieces, values in zip(self.pieces, zip(*rows, strict=True), strict=True):
+            piece = _compact(values)
+            pieces.append(piece)
+            size += sum(map(_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
+        self.rows += len(rows)
+        return size
+
+
+Run = Callable[[str], _Answer]
+
+
+def _whole_column(name: str, pieces: Sequence[Piece]) -> pl.Series:
+    """Return pieces of a column as `json_objects.column` makes one of all their values."""
+    series = [piece for piece in pieces if isinstance(piece, pl.Series)]
+    if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
+        return pl.concat(series).alias(name)
+    return column(name, list(chain.from_iterable(pieces)))
+
+
+def _compact(values: tuple[object, ...]) -> Piece:
+    """Return values of one plain kind as a series, from which they come back as they are; others stay."""
+    kinds = set(map(type, values)) - {type(None)}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind in _PLAIN:
+        with suppress(OverflowError, TypeError):
+            return pl.Series(values, dtype=_PLAIN[kind])
+    return values
+
+
+def _size(value: object) -> int:
+    return _CELL + len(value) if isinstance(value, str | bytes) else _CELL
 
 
 def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
@@ -86,25 +149,24 @@ def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
     return (f"{address}&immutable=1" if logged else address), ()
 
 
-def _ask_sqlite(path: str, sql: str | None, budget: Budget) -> Answer:
+def _ask_sqlite(path: str, sql: str | None, watch: Watch) -> _Answer:
     address, prepare = _quiet_address(Path(path).resolve())
     try:
         with (
             closing(sqlite3.connect(address, uri=True)) as connection,
-            _watched(connection.interrupt, budget),
+            watch.interrupting(connection.interrupt),
         ):
             for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
-            longest = connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_FIELD)
             # An interrupt ends no query that is still being prepared.
-            connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if budget.used_up else sqlite3.SQLITE_OK)
-            return _query(path, sql, partial(_gathered, connection, budget), _SQLITE_TABLES, budget)
+            connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.late() else sqlite3.SQLITE_OK)
+            return _query(path, sql, partial(_gathered, connection, path, watch), _SQLITE_TABLES)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
 
-def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
+def _ask_duckdb(path: str, sql: str | None, watch: Watch) -> _Answer:
     try:
         import duckdb
     except ImportError:
@@ -114,38 +176,19 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
     # A view in a file from elsewhere could otherwise read any other file of this machine, and a large
     # result would be written beside the file.
     safe: dict[str, str | bool | int | float | list[str]]
-    safe = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{budget.room()}B"}
+    safe = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{watch.work}B"}
     try:
         with (
             closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
-            _watched(connection.interrupt, budget),
+            watch.interrupting(connection.interrupt),
         ):
-            return _query(path, sql, partial(_gathered, connection, budget), _DUCKDB_TABLES, budget)
+            return _query(path, sql, partial(_gathered, connection, path, watch), _DUCKDB_TABLES)
     except duckdb.Error as error:
-        raise _failed(path, sql, first_line(error)) from None
+        raise _failed(path, sql, reason_of(error)) from None
 
 
-@contextmanager
-def _watched(interrupt: Callable[[], object], budget: Budget) -> Iterator[None]:
-    """Interrupt a query that uses up its budget before it gives a row."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_LOOK):
-            if budget.exceeded() is not None:
-                interrupt()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
-
-
-def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
-    """The rows a query gives, piece by piece.
+def _gathered(connection: Any, path: str, watch: Watch, query: str) -> _Answer:
+    """Return the rows of a query, gathered piece by piece.
 
     Raises
     ------
@@ -153,41 +196,36 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
         If they are more than allowed, or take too long.
     """
     try:
-        if (problem := budget.exceeded()) is not None:
-            raise problem
-        with budget.walled():
+        with watch.walled():
             cursor = connection.execute(query)
-        answer = Answer([entry[0] for entry in cursor.description or ()], budget)
+        answer = _Answer([entry[0] for entry in cursor.description or ()])
         asked = 1  # a row may be as large as all that is allowed
         while True:
-            with budget.walled():
+            with watch.walled():
                 rows = cursor.fetchmany(asked)
             if not rows:
                 return answer
             size = answer.add(rows)
+            watch.count(len(rows), size)
             asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)
+    except RiskrankError:
+        raise
     except Exception as error:
-        # Then the error only tells that it was interrupted, or that a value is longer than all may be.
-        found: InputError | None
-        if _is_too_long(connection, budget, error):
-            found = budget.too_long()
-        elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
-            found = budget.no_memory()
-        else:
-            found = budget.exceeded()
-        if found is None or error is found:
-            raise
-        raise found from None
+        # An interrupted query, and one that got no memory, end in errors of the database's own.
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
+            raise BeyondLimitError(
+                f"{path}: a value of more than {LONGEST_FIELD:,} bytes",
+                found="a text or a blob longer than any answer that is scored",
+                hint=f"name the columns that count: {option('sql', 'SELECT model, ... FROM ...')}",
+            ) from None
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
+            raise watch.over(f"{watch.work:,} bytes of memory") from None
+        if late := watch.late():
+            raise late from None
+        raise
 
 
-def _is_too_long(connection: Any, budget: Budget, error: Exception) -> bool:
-    return (
-        getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG
-        and connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == budget.longest()
-    )
-
-
-def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budget) -> Answer:
+def _query(path: str, sql: str | None, run: Run, list_tables: str) -> _Answer:
     tables = [*map(str, chain.from_iterable(run(list_tables).pieces[0]))]
     if sql is not None:
         require_select(sql)
@@ -196,12 +234,12 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budge
         except RiskrankError:
             raise
         except Exception as error:
-            raise _failed(path, sql, first_line(error), _columns(run, tables, budget)) from None
+            raise _failed(path, sql, reason_of(error), _columns(run, tables)) from None
     if not tables:
         raise empty(path, "a database without tables")
     if len(tables) == 1:
         return run(_all_of(tables[0]))
-    columns = _columns(run, tables, budget)
+    columns = _columns(run, tables)
     raise UsageError(
         f"{path}: the database holds {len(tables)} tables, and which rows count has to be said",
         found=f"tables: {listing(with_columns(columns))}",
@@ -209,9 +247,8 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str, budget: Budge
     )
 
 
-def _columns(run: Run, tables: Names, budget: Budget) -> dict[str, list[str]]:
+def _columns(run: Run, tables: Names) -> dict[str, list[str]]:
     """Columns of every table, none of one that cannot be asked, or not in time."""
-    budget.end_within(_NAMING)
     found: dict[str, list[str]] = {}
     for table in tables:
         try:

@@ -10,11 +10,10 @@ from itertools import islice
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.formulas import unmark, unmarked
-from riskrank.scores.files.limits import require_filled
+from riskrank.scores.files.guards import LONGEST_FIELD, PARSE_ERRORS, endless, reason_of, require_filled
 from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
-from riskrank.scores.files.source import Source, decode, first_line, from_windows
+from riskrank.scores.files.source import Source, decode, from_windows
 from riskrank.scores.files.two_headers import refuse_titles, refuse_two_headers, two_headers, unpivoted
 
 # Bytes in which the first rows stand.
@@ -153,12 +152,12 @@ class DelimitedSource(Source):
             else:
                 self._kept = frame
             return frame
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except PARSE_ERRORS as error:
             if self._read_as_windows():
                 return self._read(places)
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
-            raise self._no_csv(first_line(error)) from None
+            raise self._no_csv(reason_of(error)) from None
 
     def _require_short(self, *lengths: int | None) -> None:
         if max(filter(None, lengths), default=0) > LONGEST_FIELD:

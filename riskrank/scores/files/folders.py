@@ -10,7 +10,10 @@ from pathlib import Path, PurePath
 from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.limits import FROM_HARNESS, unreadable
+from riskrank.scores.files.guards import unreadable
+
+# What to do about a folder that is no table.
+FROM_HARNESS = f"if a harness wrote it, add {option('from', 'auto')}"
 
 DATABASES = ("sqlite", "duckdb")
 COMPRESSIONS = (".gz", ".zst")
@@ -100,6 +103,12 @@ def _files(folder: str, passed_over: list[str] | None) -> Iterator[str]:
                 yield path
             elif part_format(path) is not None:
                 raise no_file(path, "directory")
+
+
+def no_match(pattern: str, where: str) -> InputError:
+    """Return the error of a pattern that matches no file."""
+    hint = f"check {where}; quote the pattern if the shell expands it"
+    return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
 
 
 def no_file(path: str, whole: str) -> InputError:

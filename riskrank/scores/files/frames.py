@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.files.guards import reason_of, unreadable
 from riskrank.scores.files.json_objects import column
-from riskrank.scores.files.limits import unreadable
-from riskrank.scores.files.source import FrameInMemory, first_line
+from riskrank.scores.files.source import FrameInMemory
 
 LABEL = "frame"
 _STREAM = "__arrow_c_stream__"
@@ -52,7 +52,7 @@ def _as_polars(given: Any) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
         hint = f"give columns of equal length: a frame, or a dict such as {example}"
-        raise unreadable("the frame", first_line(error), hint) from None
+        raise unreadable("the frame", reason_of(error), hint) from None
     return frame.rechunk()
 
 

@@ -1,12 +1,15 @@
 """JSON as values and texts that a table can hold; and Python values as columns."""
 
+import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.files.guards import BrokenFileError, cut_short, reason_of
 
 # Characters of a value that a message shows.
 _SHOWN = 80
@@ -98,11 +101,53 @@ def json_texts(values: list[object]) -> list[str | None]:
     return list(map(repr if kinds <= {int, float} else json_text, values))
 
 
-def reason_of(error: Exception) -> str:
-    """Words for what keeps a text from being parsed, where Python's own tell of its insides."""
-    if isinstance(error, RecursionError):
-        return "values nested too deeply"
-    return "a number of thousands of digits" if "integer string conversion" in str(error) else str(error)
+def parse_json(
+    label: str, data: bytes, *, hook: Callable[[list[tuple[str, object]]], object] | None = None
+) -> Any:
+    """Parse a JSON document; NaN and Infinity are numbers, as Python writes them.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    hook : callable, optional
+        Makes an object of its names and values.
+
+    Raises
+    ------
+    InputError
+        If the text is not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(data, object_pairs_hook=hook)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(f"{label}: the file", data, error) from None
+
+
+def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
+    """Parse JSON lines one by one; what cannot be parsed comes as an error in the value's place.
+
+    Yields
+    ------
+    number : int
+        Line, counted from 1; blank lines are passed over.
+    value : object
+    """
+    for number, ended in enumerate(io.BytesIO(data), start=1):
+        line = ended.removesuffix(b"\n")
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield number, _no_json(f"{label}: line {number}", line, error)
+
+
+def _no_json(what: str, data: bytes, error: Exception) -> BrokenFileError:
+    found = reason_of(error)[:200]
+    if isinstance(error, UnicodeDecodeError):
+        found = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
+    return cut_short(f"{what} is not valid JSON", found)
 
 
 def column(name: str, values: Sequence[object]) -> pl.Series:

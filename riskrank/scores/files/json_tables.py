@@ -10,10 +10,17 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.files.bounded import LONGEST_FIELD, endless
 from riskrank.scores.files.data_frames import Columns, Pairs, json_columns, repeated_name
-from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode, reason_of
-from riskrank.scores.files.limits import MOST_COLUMNS, require_columns, require_filled
+from riskrank.scores.files.guards import (
+    LONGEST_FIELD,
+    MOST_COLUMNS,
+    PARSE_ERRORS,
+    endless,
+    reason_of,
+    require_columns,
+    require_filled,
+)
+from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
 from riskrank.scores.names.words import synonym
 
@@ -57,7 +64,7 @@ class JsonLinesSource(FrameInMemory):
             self._read_line_by_line()
         try:
             self._raw = self._names() if self._lazy else self._frame.columns
-        except (pl.exceptions.PolarsError, OSError, ValueError, RecursionError):
+        except PARSE_ERRORS:
             self._read_line_by_line()
             self._raw = self._frame.columns
         self._name_columns(self._raw)
@@ -70,7 +77,7 @@ class JsonLinesSource(FrameInMemory):
                 frame = pl.read_ndjson(io.BytesIO(self._data), schema={raw[one]: pl.String for one in names})
                 self._refuse_repeated(frame)
                 return frame.select(pl.col(raw[name]).alias(name) for name in names)
-            except (pl.exceptions.PolarsError, OSError):
+            except PARSE_ERRORS:
                 self._read_line_by_line()
         return super().load(names)
 

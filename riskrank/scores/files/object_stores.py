@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.files.limits import no_match, unreadable
-from riskrank.scores.files.source import first_line, is_url
+from riskrank.scores.files.folders import no_match
+from riskrank.scores.files.guards import reason_of, unreadable
+from riskrank.scores.files.source import is_url
 
 
 def expand_url(url: str) -> list[str]:
@@ -69,9 +70,9 @@ def _reached(url: str) -> Iterator[Any]:
         raise
     except FileNotFoundError as error:
         hint = "check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL"
-        raise InputError(f"{url}: there is no such file", found=first_line(error), hint=hint) from None
+        raise InputError(f"{url}: there is no such file", found=reason_of(error), hint=hint) from None
     except Exception as error:  # every store has exceptions of its own
-        found = f"{type(error).__name__}: {first_line(error)}"
+        found = f"{type(error).__name__}: {reason_of(error)}"
         hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
         raise unreadable(f"{url}: the file", found, hint) from None
 
@@ -87,10 +88,10 @@ def _file_system(url: str) -> Any:
         hint = (
             "pip install 'riskrank[s3]'" if scheme == "s3" else f"install what fsspec needs for {scheme}://"
         )
-        raise UsageError(what, found=first_line(error), hint=hint) from None
+        raise UsageError(what, found=reason_of(error), hint=hint) from None
     except ValueError as error:
         raise UsageError(
             f"{url}: {scheme}:// is no kind of address that can be read",
-            found=first_line(error),
+            found=reason_of(error),
             hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
         ) from None

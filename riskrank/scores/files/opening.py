@@ -10,10 +10,10 @@ from typing import BinaryIO
 from riskrank.asked.reading import FORMATS
 from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.bounded import decompressed
+from riskrank.scores.files.compression import decompress, decompress_beginning
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
-from riskrank.scores.files.limits import unreadable
+from riskrank.scores.files.guards import Budget, unreadable
 from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, parts_by_name
 from riskrank.scores.files.source import How, Paths, Source, excerpt, is_url, name_of
 
@@ -75,10 +75,8 @@ def _open_path(path: str, how: How) -> Source:
 
 def _open(path: str, how: How) -> Source:
     if path == "-":
-        from riskrank.scores.files.beginnings import sniffed
-
-        data = _piped(how.stdin, how.room.limit)
-        told, compression = how.input_format or sniffed(data), None
+        data = _piped(how.stdin, how.budget)
+        told, compression = how.input_format or _sniffed(data), None
         if told is None:
             raise UsageError(
                 "-: cannot tell the format of standard input from its beginning",
@@ -92,13 +90,13 @@ def _open(path: str, how: How) -> Source:
     if kind in DATABASES:
         return _open_database(path, kind, compression, how)
     if path != "-":
-        data = read_bytes(path, how.room.limit)
+        data = read_bytes(path, how.budget)
     digest = hashlib.sha256(data).hexdigest()
-    plain = decompressed(path, data, how.room)
+    plain = decompress(path, data, how.budget)
     if kind == "parquet":
         from riskrank.scores.files.parquet import ParquetSource
 
-        return ParquetSource(path, plain, digest, how.room)
+        return ParquetSource(path, plain, digest, how.budget)
     if kind == "xlsx":
         from riskrank.scores.files.excel import ExcelSource
 
@@ -130,12 +128,28 @@ def _refuse_no_sheets(path: str, kind: str, how: How) -> None:
             )
 
 
-def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
+def _piped(stdin: BinaryIO | None, budget: Budget) -> bytes:
     try:
-        return b"" if stdin is None else read_stream(stdin, "-", limit)
+        return b"" if stdin is None else read_stream(stdin, "-", budget)
     except OSError as error:
         hint = "send a table through a pipe, or name a file"
         raise unreadable("-: standard input", error, hint) from None
+
+
+def _sniffed(data: bytes) -> str | None:
+    """Return the format of a table by its first bytes, compressed or not; None where they do not tell."""
+    head = decompress_beginning(data[:4096], 4096)
+    if head[:4] == b"PAR1":
+        return "parquet"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:4] == b"PK\x03\x04":
+        return "xlsx"
+    if text[:1] in (b"{", b"["):
+        return "jsonl" if text[:1] == b"{" else "json"
+    line = text.partition(b"\n")[0]
+    if not text or any(line.count(mark) >= 2 for mark in (b",", b";", b"\t")):
+        return "csv"  # its separator is found in the header; nothing at all is called empty there
+    return None
 
 
 def _open_parts(path: str, how: How) -> Source:
@@ -171,7 +185,7 @@ def _open_database(path: str, kind: str, compression: str | None, how: How) -> S
 
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
-    return DatabaseSource(path, kind, digest, sql=how.sql, limit=how.room.limit)
+    return DatabaseSource(path, kind, digest, sql=how.sql, budget=how.budget)
 
 
 def _is_no_file(path: str) -> bool:

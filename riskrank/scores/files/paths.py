@@ -12,12 +12,12 @@ from riskrank.scores.files.folders import (
     Part,
     matches,
     no_file,
+    no_match,
     part_format,
     require_one_format,
     tables_below,
 )
 from riskrank.scores.files.json_objects import is_half
-from riskrank.scores.files.limits import no_match
 from riskrank.scores.files.object_stores import expand_url
 from riskrank.scores.files.source import is_url
 

@@ -7,11 +7,10 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
-from riskrank.scores.files.budget import in_proportion
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
-from riskrank.scores.files.parquet import panics_unsaid
+from riskrank.scores.files.guards import panics_unsaid, reason_of
 from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
-from riskrank.scores.files.source import FrameInMemory, Source, first_line
+from riskrank.scores.files.source import FrameInMemory, Source
 from riskrank.scores.files.sql_names import quoted_column, refuse_long
 
 TABLE = "scores"
@@ -206,21 +205,17 @@ def _rows(source: Source, condition: str) -> np.ndarray:
 def _execute(
     tables: Mapping[str, pl.DataFrame], query: str, label: str, asked: tuple[str, str], known: Sequence[str]
 ) -> pl.DataFrame:
-    def answer() -> pl.DataFrame:
-        with pl.SQLContext(dict(tables)) as context:
-            return context.execute(query, eager=True)
-
     what = f"{label}: {option(*asked)}"
     try:
-        with panics_unsaid():
-            return in_proportion(what, tables.values(), answer)
+        with panics_unsaid(), pl.SQLContext(dict(tables)) as context:
+            return context.execute(query, eager=True)
     except pl.exceptions.ColumnNotFoundError as error:
         known = known or [name for frame in tables.values() for name in frame.columns]
-        raise _no_column(first_line(error), known, what, *asked) from None
+        raise _no_column(reason_of(error), known, what, *asked) from None
     except pl.exceptions.PanicException:
         said = "something Polars cannot compute, such as a function without its arguments"
     except pl.exceptions.PolarsError as error:
-        said = first_line(error).removeprefix("sql parser error: ")
+        said = reason_of(error).removeprefix("sql parser error: ")
     raise InputError(f"{what} fails", found=said, hint=_advice(said, tables, asked[0]))
 
 

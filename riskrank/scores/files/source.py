@@ -5,7 +5,6 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 from typing import BinaryIO
 from urllib.parse import urlsplit
@@ -13,12 +12,9 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, UsageError, listing
+from riskrank.scores.files.guards import Budget, empty, require_columns, require_distinct
 from riskrank.scores.files.json_objects import no_unicode
-from riskrank.scores.files.limits import Room, empty, require_columns, require_distinct
-
-# Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
-MAX_TABLE_BYTES = 16 * 1024**3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +33,8 @@ class How:
         Sheet of a workbook, by its name or its number.
     skip_rows : int
         Rows above the names of the columns, of files that people write.
-    room : Room
-        What the files may unpack to, together, and bytes each may have, or a database answer.
+    budget : Budget
+        Bytes and cells that the files may hold together, and bytes of each, or of a database's answer.
     """
 
     input_format: str | None = None
@@ -46,7 +42,7 @@ class How:
     sql: str | None = None
     sheet: str | None = None
     skip_rows: int = 0
-    room: Room = field(default_factory=partial(Room, MAX_TABLE_BYTES))
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,8 +211,6 @@ _NOT_WINDOWS = re.compile(
 def decode(label: str, data: bytes) -> str:
     """Bytes as text; an error says which byte of which line is no UTF-8."""
     try:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise UnicodeDecodeError("utf-8", data, 0, 2, "UTF-16")
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -228,7 +222,7 @@ def decode(label: str, data: bytes) -> str:
 
 def from_windows(data: bytes) -> bytes | None:
     """A text of Windows-1252, as spreadsheets of western Europe save it, in UTF-8; None of anything else."""
-    if _NOT_WINDOWS.search(data):
+    if data.isascii() or _NOT_WINDOWS.search(data):
         return None
     try:
         return data.decode("cp1252").encode()
@@ -242,6 +236,6 @@ def excerpt(line: bytes) -> str:
     return text if len(text) <= 80 else text[:80] + "…"
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of what another library says is wrong."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def lacks_package(what: str, package: str, hint: str) -> UsageError:
+    """Return the error of a library that is missing."""
+    return UsageError(f"{what} needs the package {package}", found="it is not installed", hint=hint)

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from riskrank.scores.files.bounded import INFLATE, parse_json, unpacked, unzstd
-from riskrank.scores.files.limits import BeyondLimitError, BrokenFileError, Room, cut_short, too_large
+from riskrank.scores.files.compression import INFLATE, unpack, unzstd
+from riskrank.scores.files.guards import BeyondLimitError, BrokenFileError, Budget, cut_short, too_large
+from riskrank.scores.files.json_objects import parse_json
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -23,10 +24,10 @@ class ZipMembers:
         Each once, in the order of the archive; of members of one name the last counts.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, room: Room) -> None:
+    def __init__(self, path: Path, file: BinaryIO, budget: Budget) -> None:
         self._path = path
         self._file = file
-        self._room = room
+        self._budget = budget
         try:
             # Only the directory is read here: Python cannot undo Zstandard before 3.14.
             self._members = {entry.filename: entry for entry in zipfile.ZipFile(file).infolist()}
@@ -52,9 +53,9 @@ class ZipMembers:
             If it is cut short, corrupt, too large, encrypted, or no JSON.
         """
         label = f"{self._path}: {name}"
-        limit = self._room.limit if most is None else min(most, self._room.limit)
+        limit = self._budget.limit if most is None else min(most, self._budget.limit)
         data = self._bytes(label, name, limit)
-        self._room.take_text(label, self._members[name].compress_size, data)
+        self._budget.take_text(label, self._members[name].compress_size, data)
         return parse_json(label, data)
 
     def _bytes(self, label: str, name: str, limit: int) -> bytes:
@@ -62,7 +63,7 @@ class ZipMembers:
         # What the directory says may be a lie, and is checked again while the member is unpacked.
         if max(entry.compress_size, entry.file_size) > limit:
             raise too_large(label, limit)
-        self._room.take(label, entry.compress_size, entry.file_size)
+        self._budget.take(label, entry.compress_size, entry.file_size)
         try:
             self._file.seek(entry.header_offset)
             magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
@@ -80,7 +81,7 @@ class ZipMembers:
             bare = entry.compress_type == _DEFLATED
             start = INFLATE if bare else unzstd()
             try:
-                return unpacked(label, data, Room(entry.file_size), start, bare=bare)
+                return unpack(label, data, Budget(entry.file_size), start, bare=bare)
             except BeyondLimitError:
                 raise self._broken(f"member {name} is longer than the directory says") from None
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
@@ -90,7 +91,7 @@ class ZipMembers:
 
 
 @contextmanager
-def open_members(path: Path, room: Room) -> Iterator[ZipMembers]:
-    """Open an archive for reading members for which there is room."""
+def open_members(path: Path, budget: Budget) -> Iterator[ZipMembers]:
+    """Open an archive for reading members within the budget."""
     with path.open("rb") as file:
-        yield ZipMembers(path, file, room)
+        yield ZipMembers(path, file, budget)

@@ -9,7 +9,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, option
-from riskrank.scores.files.limits import require_few
+from riskrank.scores.files.guards import require_few
 from riskrank.scores.files.source import Paths
 from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.overlap import compared

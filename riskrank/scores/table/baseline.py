@@ -18,9 +18,9 @@ from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.source import MAX_TABLE_BYTES, InputFile
+from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import MetricSpec, spec_of
 from riskrank.scores.table.typed_rows import list_of, long_rows, united
@@ -222,12 +222,12 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
     InputError
         If it is not there, nobody blessed it, or it was changed since.
     """
-    limit = limit or MAX_TABLE_BYTES
+    budget = Budget(limit)
     try:
-        data = read_bytes(path, limit)
+        data = read_bytes(path, budget)
         source = None
         if data[:4] == b"PAR1":
-            source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), Room(limit))
+            source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), budget)
     except InputError as error:
         hint = f"fetch it from where it is kept, or bless scores anew: {how_to_bless(path)}"
         raise InputError(f"{option('baseline')}: {error.what}", found=error.found, hint=hint) from None

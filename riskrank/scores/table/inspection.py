@@ -13,7 +13,7 @@ from riskrank.engine.evidence.shared import FEWEST_SHARED
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, found_samples, weak_sizes
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
-from riskrank.scores.files.limits import BeyondLimitError
+from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
 from riskrank.scores.table import gaps
 from riskrank.scores.table.doubtful_metrics import UndeclaredError

@@ -13,7 +13,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import ALL_OTHERS, contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
-from riskrank.scores.files.limits import require_few, require_short
+from riskrank.scores.files.guards import require_few, require_short
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
 from riskrank.scores.table.metrics_file import MetricSpec, Specs, described_metrics
 from riskrank.scores.table.scores import Scores

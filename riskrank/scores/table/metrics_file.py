@@ -13,7 +13,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.asked.tiers import TIERS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
-from riskrank.scores.files.limits import unreadable
+from riskrank.scores.files.guards import unreadable
 from riskrank.scores.names.directions import looks_like_an_amount
 
 _CHOICES = {
@@ -111,7 +111,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     InputError
         If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
     """
-    from riskrank.scores.files.bounded import parsed_toml
+    from riskrank.scores.files.guards import parsed_toml
 
     try:
         inline = _TOML.search(str(path))

@@ -13,9 +13,9 @@ import polars as pl
 from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, RiskrankError, listing, option
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Paths, Source
+from riskrank.scores.files.source import How, InputFile, Paths, Source
 from riskrank.scores.names.words import service_of
 from riskrank.scores.table.columns import Assigned, assign_roles, named_roles
 from riskrank.scores.table.designs import columns_of_folds
@@ -105,7 +105,7 @@ def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
         sql=options.sql,
         sheet=options.sheet,
         skip_rows=options.skip_rows or 0,
-        room=Room(options.max_bytes or MAX_TABLE_BYTES),
+        budget=Budget(options.max_bytes),
     )
 
 

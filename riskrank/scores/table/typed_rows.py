@@ -10,7 +10,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
-from riskrank.scores.files.limits import require_few, require_short
+from riskrank.scores.files.guards import require_few, require_short
 from riskrank.scores.files.parsing import WHOLE_FLOAT
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, by_door, option
-from riskrank.scores.files.limits import BeyondLimitError
+from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.paths import differing, template_of
 from riskrank.scores.files.source import Paths, Source
 from riskrank.scores.table.scores import Scores

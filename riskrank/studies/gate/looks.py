@@ -10,6 +10,7 @@ import numpy as np
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.contents import read_bytes
+from riskrank.scores.files.guards import Budget
 from riskrank.scores.table.score_table import ScoreTable
 
 # Sample names by metric and model, each with a digest of its scores.
@@ -86,7 +87,7 @@ def read_looks(path: str, limit: int) -> Looks:
         If there is no such file, or it is no gate that may be looked at again.
     """
     try:
-        meta = json.loads(read_bytes(path, limit))["meta"]["looks"]
+        meta = json.loads(read_bytes(path, Budget(limit)))["meta"]["looks"]
         seen = {
             metric: {model: dict(samples) for model, samples in models.items()}
             for metric, models in meta["seen"].items()

@@ -1,15 +1,11 @@
 """What readers share: scalars, counting, bounded decompression, rules that are asked for."""
 
-import gzip
-import json
 import os
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-import zstandard
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
@@ -18,9 +14,7 @@ from riskrank.scores.exports.export_file import ExportFile, files_of, walk
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.files import bounded
-from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files.json_objects import parse_json
 
 
 @pytest.mark.parametrize(
@@ -144,47 +138,14 @@ def test_bad_lines_are_counted_when_skipped(tmp_path):
     assert exported(gathering).notes[0].endswith("no JSON object in a line, left out: 2")
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lambda data: data])
-def test_compressed_bytes_come_back(compress):
-    data = json.dumps(list(range(1000))).encode()
-    assert decompressed("x", compress(data), Room(10_000)) == data
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
-def test_a_bomb_stops_at_the_limit(compress):
-    bomb = compress(bytes(50_000_000))
-    assert len(bomb) < 100_000
-    with pytest.raises(InputError, match="more than 1,000 bytes"):
-        decompressed("bomb", bomb, Room(1_000))
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
-def test_data_cut_short_is_corrupt(compress):
-    data = compress(json.dumps([i * 7919 for i in range(5000)]).encode())
-    for size in (len(data) // 2, len(data) - 1):
-        with pytest.raises(InputError, match="cannot be decompressed"):
-            decompressed("cut", data[:size], Room(10**6))
-
-
-def test_frames_and_members_one_after_another_are_all_read():
-    for compress in (gzip.compress, zstandard.compress):
-        assert decompressed("x", compress(b"one ") + compress(b"two"), Room(100)) == b"one two"
-
-
 def test_large_and_empty_files_are_refused(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(b"x" * 100)
     with pytest.raises(InputError, match="more than 99 bytes"):
-        read_bounded(path, 99)
+        Gathering(ReadOptions(max_bytes=99)).read(path)
     path.write_bytes(b" \n")
     with pytest.raises(InputError, match="empty"):
-        read_bounded(path, 99)
-
-
-@pytest.mark.parametrize("text", ["", "{", "\xff", "[" * 100_000])
-def test_json_that_is_none(text):
-    with pytest.raises(InputError, match="not valid JSON"):
-        parse_json("x", text.encode("latin1"))
+        Gathering(ReadOptions()).read(path)
 
 
 def test_several_filters_are_asked_for():
@@ -238,19 +199,6 @@ def test_rows_of_frames_and_of_dictionaries_come_together():
     )
     add(gathering, sample="2")
     assert exported(gathering).rows["task"].to_list() == ["t", None]
-
-
-@pytest.mark.parametrize("size", [0, 1, 1 << 12, (1 << 12) + 1])
-def test_what_is_unpacked_in_pieces_is_whole(monkeypatch, size):
-    monkeypatch.setattr(bounded, "_CHUNK", 1 << 7)
-    data = np.random.default_rng(size).integers(0, 2, size, dtype=np.uint8).tobytes()
-    packed = gzip.compress(data, 1)
-    assert decompressed("x", packed, Room(size)) == data
-    assert decompressed("x", packed + gzip.compress(b"more"), Room(size + 4)) == data + b"more"
-    with pytest.raises(InputError, match="once read" if size else "more than"):
-        decompressed("x", packed + gzip.compress(b"more"), Room(size + 3))
-    with pytest.raises(InputError, match="x"):
-        decompressed("x", packed[:-9], Room(size))
 
 
 def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path):

@@ -5,8 +5,8 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files import limits
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files import guards, parquet
+from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
 
@@ -42,7 +42,7 @@ DENSE = pl.lit("x" * 100).repeat_by(12_000).list.join("").cast(pl.Categorical)
     ],
 )
 def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path, monkeypatch, sample, says):
-    monkeypatch.setattr(limits, "_LEAST_BYTES", 1 << 20)
+    monkeypatch.setattr(guards, "_LEAST_BYTES", 1 << 20)
     path = tmp_path / "t.parquet"
     named = sample if sample.meta.output_name() == "text" else sample.alias("sample")
     frame = pl.DataFrame({"model": ["A", "B"], "sample": ["1", "2"], "metric": "acc", "score": [1.0, 0.5]})
@@ -54,14 +54,20 @@ def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path
         read_scores([str(path)], ReadOptions())
 
 
-def file_of(children):
+def varint(number):
+    """A number in pieces of seven bits."""
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+# A group of one column, whose only page is said to lie at the beginning.
+GROUP = b"\x19\x1c\x3c\x56\2\x16\2\x16\2\x26\x08\0\0\x16\2\x16\2\0"
+
+
+def file_of(children, groups=0):
     """A Parquet file that is nothing but its end: a schema of elements with so many others in each."""
-    elements = b"".join(
-        b"\x48\x01a" + (b"\x15%c" % (2 * count) if count else b"") + b"\0" for count in children
-    )
-    size = len(children)
-    listed = b"\x19\xfc" + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + elements
-    footer = b"\x15\x02" + listed + b"\x16\x02\x19\x0c\0"
+    elements = [b"\x48\x01a" + (b"\x15" + varint(2 * count) if count else b"") + b"\0" for count in children]
+    schema = b"\x19\xfc" + varint(len(children)) + b"".join(elements)
+    footer = b"\x15\x02" + schema + b"\x16\x02\x19\xfc" + varint(groups) + GROUP * groups + b"\0"
     return b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
 
@@ -79,7 +85,7 @@ def file_of(children):
 )
 def test_the_end_is_looked_at_before_polars_follows_it(children, says):
     with pytest.raises(InputError, match=says):
-        ParquetSource("t.parquet", file_of(children), "", Room(10**9))
+        ParquetSource("t.parquet", file_of(children), "", Budget(10**9))
 
 
 # A schema, and field 2 once more.
@@ -92,12 +98,13 @@ TWICE = b"\x15\x02\x19\x1c\x48\x01a\0\x09\x04\x1c\x48\x01a\0\0"
 def test_an_end_that_is_none(footer):
     end = footer + len(footer).to_bytes(4, "little")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
-        ParquetSource("t.parquet", b"PAR1" + end + b"PAR1", "", Room(10**9))
+        ParquetSource("t.parquet", b"PAR1" + end + b"PAR1", "", Budget(10**9))
 
 
-def test_an_end_longer_than_any_table_needs():
-    with pytest.raises(InputError, match="longer than any table needs"):
-        ParquetSource("t.parquet", bytes((1 << 24) + 1) + b"\1\0\0\1PAR1", "", Room(10**9))
+def test_an_end_of_more_parts_than_any_table_needs(monkeypatch):
+    monkeypatch.setattr(parquet, "_MOST_VALUES", 10_000)
+    with pytest.raises(InputError, match="more than 10,000 values in its footer"):
+        ParquetSource("t.parquet", file_of([1, 0], groups=1_000), "", Budget(10**9))
 
 
 def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch):
@@ -106,7 +113,7 @@ def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch)
     path = tmp_path / "t.parquet"
     pl.select(pl.repeat(None, 7_000_000, dtype=pl.Float64).alias("score")).write_parquet(path)
     with pytest.raises(InputError, match="packed more densely"):
-        ParquetSource("t.parquet", path.read_bytes(), "", Room(10**9)).load(["score"])
+        ParquetSource("t.parquet", path.read_bytes(), "", Budget(10**9)).load(["score"])
 
 
 def test_what_arrow_says_of_columns_counts_where_it_is_short(tmp_path, monkeypatch):
@@ -115,6 +122,6 @@ def test_what_arrow_says_of_columns_counts_where_it_is_short(tmp_path, monkeypat
         kinds = pl.Enum([f"name {at}" for at in range(values)])
         pl.DataFrame({"model": ["name 1"]}, schema={"model": kinds}).write_parquet(tmp_path / "t.parquet")
         data = (tmp_path / "t.parquet").read_bytes()
-        source = ParquetSource("t.parquet", data, "", Room(10**9))
+        source = ParquetSource("t.parquet", data, "", Budget(10**9))
         assert source.load(["model"]).item() == "name 1"
         assert (b"ARROW:schema" in source._data) == (values == 20)

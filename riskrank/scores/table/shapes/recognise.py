@@ -6,7 +6,7 @@ from dataclasses import replace
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.derived import flattened, with_index
-from riskrank.scores.files.limits import BeyondLimitError
+from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.names.words import INDEX, sounds_like_a_role, synonym
 from riskrank.scores.table.columns import named_roles

@@ -1,14 +1,17 @@
 import gzip
+import json
 import zlib
 
+import numpy as np
 import polars as pl
 import pytest
 import zstandard
 
 from riskrank.errors import InputError
-from riskrank.scores.files.beginnings import head_of
-from riskrank.scores.files.bounded import INFLATE, decompressed, parse_lines, unpacked
-from riskrank.scores.files.limits import Room
+from riskrank.scores.files import compression
+from riskrank.scores.files.compression import INFLATE, decompress, decompress_beginning, unpack
+from riskrank.scores.files.guards import Budget
+from riskrank.scores.files.json_objects import parse_json, parse_lines
 from riskrank.scores.files.opening import open_sources
 from tests.memory import memory_below
 
@@ -22,9 +25,9 @@ def test_lines_are_counted_from_one_blank_ones_too():
 
 
 def test_empty_objects_are_as_many_where_nothing_is_packed():
-    assert decompressed("t", b"[" + b"{}," * 1_600_000, Room(10**9))
+    assert decompress("t", b"[" + b"{}," * 1_600_000, Budget(10**9))
     with pytest.raises(InputError, match="packed more densely"):
-        decompressed("t", b"[" + b"{}," * 3_200_000, Room(10**9))
+        decompress("t", b"[" + b"{}," * 3_200_000, Budget(10**9))
 
 
 def test_a_blank_first_line_counts():
@@ -37,10 +40,10 @@ def test_members_and_frames_one_after_another():
     text = bytes(range(256)) * 100_000  # more than is unpacked at a time
     for pack in (gzip.compress, zstandard.compress):
         packed, empty = pack(text), pack(b"")
-        assert decompressed("t", packed + empty * 3 + packed, Room(10**9)) == text * 2
+        assert decompress("t", packed + empty * 3 + packed, Budget(10**9)) == text * 2
         with pytest.raises(InputError, match="packed more densely"):
-            decompressed("t", pack(bytes(21_000_000)) * 10, Room(10**9))
-        assert decompressed("t", packed + empty * (1_000_000 // len(empty)), Room(10**9)) == text
+            decompress("t", pack(bytes(21_000_000)) * 10, Budget(10**9))
+        assert decompress("t", packed + empty * (1_000_000 // len(empty)), Budget(10**9)) == text
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -49,9 +52,9 @@ def test_members_and_frames_one_after_another():
     [('[{"a":[[[]]]},', 120_000), ("1,", 5_000_000), ("#\n", 5_000_000), ("a\t1;1\n", 1_600_000)],
 )
 def test_many_values_or_lines_in_few_bytes(pack, piece, most):
-    assert decompressed("t", pack(piece.encode() * most), Room(10**9))
+    assert decompress("t", pack(piece.encode() * most), Budget(10**9))
     with pytest.raises(InputError, match="packed more densely"):
-        decompressed("t", pack(piece.encode() * (2 * most)), Room(10**9))
+        decompress("t", pack(piece.encode() * (2 * most)), Budget(10**9))
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "parquet"])
@@ -72,20 +75,20 @@ def test_parts_are_as_dense_as_one_file(tmp_path, suffix):
 
 
 def test_what_is_refused_takes_no_room():
-    room = Room(2 * 10**8)
+    budget = Budget(2 * 10**8)
     for label, size in (("a", 10**8), ("a", 10**8), ("b", 10**7)):
-        room.take(label, 100, size)
+        budget.take(label, 100, size)
     for packed, size, says in ((100, 10**8, "packed more densely"), (10**8, 3 * 10**8, "more than")):
         with pytest.raises(InputError, match=says):
-            room.take("c", packed, size)
-    room.take("d", 100, 10**7)
+            budget.take("c", packed, size)
+    budget.take("d", 100, 10**7)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_beginning_takes_no_more_than_is_asked_for(pack):
     packed = pack(bytes(50_000_000))
     with memory_below(10_000_000):
-        assert head_of(packed[:4096], 100) == bytes(100)
+        assert decompress_beginning(packed[:4096], 100) == bytes(100)
 
 
 def test_members_that_follow_are_not_copied(monkeypatch):
@@ -104,16 +107,57 @@ def test_members_that_follow_are_not_copied(monkeypatch):
     real = zlib.decompressobj
     members = [gzip.compress(bytes(size)) for size in (0, 0, 5, 100_000, 0)] * 800
     data = b"".join(members)
-    assert unpacked("t", data, Room(10**9), lambda: Stream(31)) == bytes(100_005 * 800)
+    assert unpack("t", data, Budget(10**9), lambda: Stream(31)) == bytes(100_005 * 800)
     assert sum(copied) < 1024 * len(members) + len(data)
 
 
 def test_what_is_no_member_behind_the_last_one_is_refused():
     with pytest.raises(InputError, match="decompressed"):
-        decompressed("t", gzip.compress(b"text") + bytes(512) + b"x", Room(100))
+        decompress("t", gzip.compress(b"text") + bytes(512) + b"x", Budget(100))
 
 
 def test_what_follows_a_bare_stream_is_not_part_of_it():
     stream = zlib.compressobj(wbits=-15)
     packed = stream.compress(b"text") + stream.flush()
-    assert unpacked("t", packed + b"more", Room(100), INFLATE, bare=True) == b"text"
+    assert unpack("t", packed + b"more", Budget(100), INFLATE, bare=True) == b"text"
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lambda data: data])
+def test_compressed_bytes_come_back(compress):
+    data = json.dumps(list(range(1000))).encode()
+    assert decompress("x", compress(data), Budget(10_000)) == data
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_a_bomb_stops_at_the_limit(compress):
+    bomb = compress(bytes(50_000_000))
+    assert len(bomb) < 100_000
+    with pytest.raises(InputError, match="more than 1,000 bytes"):
+        decompress("bomb", bomb, Budget(1_000))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_data_cut_short_is_corrupt(compress):
+    data = compress(json.dumps([i * 7919 for i in range(5000)]).encode())
+    for size in (len(data) // 2, len(data) - 1):
+        with pytest.raises(InputError, match="cannot be decompressed"):
+            decompress("cut", data[:size], Budget(10**6))
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 12, (1 << 12) + 1])
+def test_what_is_unpacked_in_pieces_is_whole(monkeypatch, size):
+    monkeypatch.setattr(compression, "_PIECE", 1 << 7)
+    data = np.random.default_rng(size).integers(0, 2, size, dtype=np.uint8).tobytes()
+    packed = gzip.compress(data, 1)
+    assert decompress("x", packed, Budget(size)) == data
+    assert decompress("x", packed + gzip.compress(b"more"), Budget(size + 4)) == data + b"more"
+    with pytest.raises(InputError, match="once read" if size else "more than"):
+        decompress("x", packed + gzip.compress(b"more"), Budget(size + 3))
+    with pytest.raises(InputError, match="x"):
+        decompress("x", packed[:-9], Budget(size))
+
+
+@pytest.mark.parametrize("text", ["", "{", "\xff", "[" * 100_000])
+def test_json_that_is_none(text):
+    with pytest.raises(InputError, match="not valid JSON"):
+        parse_json("x", text.encode("latin1"))

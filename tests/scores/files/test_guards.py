@@ -1,17 +1,19 @@
-"""Very wide and nearly empty tables are refused in time of their bytes; wide ones are read."""
+"""Files that ask for far more than they seem to hold are refused in time of their bytes; others are read."""
 
 import json
+import os
 from dataclasses import replace
 
 import polars as pl
 import pytest
+from polars.exceptions import PanicException
 
 import riskrank as rr
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.files import bounded, delimited, json_tables
+from riskrank.scores.files import delimited, guards, json_tables
+from riskrank.scores.files.guards import Budget, panics_unsaid
 from riskrank.scores.files.json_tables import JsonLinesSource
-from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
@@ -117,7 +119,7 @@ LONG += [("t.jsonl", '{"model": "A"}\n' * 200 + '{"x": "' + "x" * 3_000 + '"}\n'
 
 @pytest.mark.parametrize(("name", "text"), LONG)
 def test_a_line_or_field_longer_than_any_answer(write, monkeypatch, name, text):
-    for module in (bounded, delimited, json_tables):
+    for module in (guards, delimited, json_tables):
         monkeypatch.setattr(module, "LONGEST_FIELD", 1_000)
     with pytest.raises(InputError, match=r"cannot be read as CSV|row 201 is not valid JSON"):
         read_scores([write(name, text)])
@@ -169,4 +171,33 @@ def test_columns_of_lines_come_as_the_lines_have_them():
 def test_no_columns_of_a_parquet_file_are_no_empty_file(write):
     path = write("t.parquet", pl.DataFrame({"a": [1]}))
     with open(path, "rb") as file:  # noqa: PTH123
-        assert ParquetSource(path, file.read(), "", Room(10**9)).load([]).width == 0
+        assert ParquetSource(path, file.read(), "", Budget(10**9)).load([]).width == 0
+
+
+def _write_and_raise(text, error):
+    os.write(2, text)
+    raise error
+
+
+def test_only_what_a_panic_writes_is_left_out(capfd):
+    with panics_unsaid():
+        os.write(2, b"a warning\n")
+    assert capfd.readouterr().err == "a warning\n"
+    with pytest.raises(ValueError, match="x"), panics_unsaid():
+        _write_and_raise(b"why\n", ValueError("x"))
+    assert capfd.readouterr().err == "why\n"
+    with pytest.raises(PanicException), panics_unsaid(), panics_unsaid():
+        _write_and_raise(b"thread panicked\n" * 9_000, PanicException("x"))
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "after\n"
+
+
+def test_without_another_file_nothing_is_held_back(capfd, monkeypatch):
+    def none_left(_number):
+        raise OSError("too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "dup", none_left)
+        with panics_unsaid():
+            os.write(2, b"said\n")
+    assert capfd.readouterr().err == "said\n"
