@@ -86,17 +86,27 @@ class Workers:
         if self._running:
             raise RuntimeError("these workers are at a run whose results have not all been read")
         self._running, finished, threads = True, False, None
+        idle, own, died = iter(self._processes), threading.local(), list[_Ended]()
+
+        def answer(task: Any) -> tuple[Exception | None, Any]:
+            try:
+                return own.process.answer(task)
+            except _Ended as ended:
+                died.append(ended)
+                for process in self._processes:  # whose results nobody waits for
+                    process.kill()
+                raise
+
         try:
             while len(self._processes) < min(self._jobs, len(tasks)):
                 self._processes.append(_Process())
             call = pickle.dumps((function, shared), protocol=5)
             for process in self._processes:
                 process.send(b"", call)
-            idle, own = iter(self._processes), threading.local()
             threads = ThreadPoolExecutor(
                 len(self._processes), initializer=lambda: setattr(own, "process", next(idle))
             )
-            for error, result in threads.map(lambda task: own.process.answer(task), tasks):
+            for error, result in threads.map(answer, tasks):
                 if error is not None:
                     error.add_note(result)  # its trace there
                     raise error
@@ -105,7 +115,7 @@ class Workers:
         except _Ended as ended:
             raise NumericalError(
                 "a worker process died before it finished",
-                found=f"one of {len(self._processes)} ended {ended}",
+                found=f"one of {len(self._processes)} ended {[*died, ended][0]}",
                 hint=f"the machine may be short of memory: try {option('jobs', 1)}",
             ) from None
         finally:

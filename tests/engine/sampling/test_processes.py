@@ -118,8 +118,9 @@ def test_data_a_worker_cannot_read_are_an_error(tasks):
 )
 def test_a_worker_that_dies_ends_the_run(tasks, shared, how):
     shared = getattr(tasks, shared)
+    data = shared() if isinstance(shared, type) else shared
     with pytest.raises(NumericalError) as caught:
-        list(run_tasks(tasks.dying, shared() if isinstance(shared, type) else shared, range(20), jobs=3))
+        list(run_tasks(tasks.dying_behind_a_long_task, data, range(20), jobs=3))
     assert "died" in caught.value.what
     assert how in caught.value.found
 

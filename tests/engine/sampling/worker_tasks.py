@@ -28,6 +28,11 @@ def dying(shared, task):
     return task
 
 
+def dying_behind_a_long_task(shared, task):
+    time.sleep(600 * (task == 0))
+    return dying(shared, task)
+
+
 class Unspeakable(Exception):
     """Cannot be unpickled."""
 
