@@ -28,8 +28,7 @@ from riskrank.engine.dominance.sign_tests import by_signs
 from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Distances, Effects, effects_of
-from riskrank.engine.power.planning import Plan
-from riskrank.engine.power.simulation import streams
+from riskrank.engine.power.planning import Plan, streams
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.sampling.strata import FEWEST_TASKS
@@ -83,34 +82,41 @@ class ClosedForm:
     _tests: dict[tuple[int, int], WholeTest] = field(default_factory=dict)
 
     def shown(self, size: int) -> Booleans:
-        """Whether each pair of the family is shown, shape (tables, m); in the same draws for any size."""
+        """Whether each pair of the plan is shown, shape (tables, pairs); in the same draws for any size."""
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
             distances = self._distances(size)
-            return self._by_paper(distances, distances.std(axis=0), size)
-        if not self.plan.by_means:
+            found = [self._by_paper(distances, distances.std(axis=0), size)]
+        elif self.plan.by_means:
+            rng, (pairs, tasks) = np.random.default_rng([seed, size]), self._task_differences.shape
+            drawn, step = rng.integers(0, tasks, (self.tables, size)), max(_CACHE // (size * pairs), 1)
+            rows = [slice(start, start + step) for start in range(0, self.tables, step)]
+            found = [self._answers_of_tasks(drawn[some], size, rng) for some in rows]
+        else:
             rng, parts = np.random.default_rng([seed, 0, 2]), np.array_split(self._noise, _PARTS)
             # Clusters of unequal sizes are worth more or less, depending on which are drawn.
-            tests = [self.test(size, number if self._uneven else 0) for number in range(_PARTS)]
-            found = zip(parts, tests, strict=True)
-            return np.concatenate([self._answers(part, size, test, rng) for part, test in found])
-        rng, (pairs, tasks) = np.random.default_rng([seed, size]), self._task_differences.shape
-        drawn, step = rng.integers(0, tasks, (self.tables, size)), max(_CACHE // (size * pairs), 1)
-        rows = [slice(start, start + step) for start in range(0, self.tables, step)]
-        return np.concatenate([self._answers_of_tasks(drawn[some], size, rng) for some in rows])
+            tests = [self.test(size, number * self._uneven) for number in range(_PARTS)]
+            found = [self._answers(part, size, test, rng) for part, test in zip(parts, tests, strict=True)]
+        return np.concatenate(found)[:, self.claimed]
 
     def shown_in(self, drawn: Sequence[Sequence[Integers]], size: int) -> Booleans:
-        """Whether each pair is shown in tables of some units, shape (tables, m)."""
-        if self.plan.by_means:
-            return self._answers_of_tasks(np.stack([units[0] for units in drawn]), size)
-        if self.plan.inference.paper_exact:
-            error = self._distances(size).std(axis=0)
-            return np.concatenate([self._by_paper(self._ratios.of(units, 1), error, size) for units in drawn])
+        """Whether each pair of the plan is shown in tables of some units, shape (tables, pairs)."""
+        error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         found = []
         for units in drawn:
-            test = self._whole_test(self.plan.sampler.table(units)) if self._uneven else self.test(size)
-            found.append(self._answers(self.effects.noise_of(units, size), size, test))
-        return np.concatenate(found)
+            if error is not None:
+                found.append(self._by_paper(self._ratios.of(units, 1), error, size))
+            elif self.plan.by_means:
+                found.append(self._answers_of_tasks(units[0][None], size))
+            else:
+                test = self._whole_test(self.plan.sampler.table(units)) if self._uneven else self.test(size)
+                found.append(self._answers(self.effects.noise_of(units, size), size, test))
+        return np.concatenate(found)[:, self.claimed]
+
+    @cached_property
+    def claimed(self) -> Integers:
+        """Places of the plan's pairs in the family."""
+        return np.array([self.plan.family.index(pair) for pair in self.plan.pairs])
 
     @cached_property
     def effects(self) -> Effects:

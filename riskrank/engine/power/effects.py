@@ -26,8 +26,8 @@ from scipy.special import ndtr, ndtri
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.inference import RELATIVE, Claim
 from riskrank.engine.dominance.violation import ViolationKernel
-from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
 
@@ -200,11 +200,12 @@ def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
     if claim.order == 2:
         rate = np.cumsum(rate[:, ::-1], axis=1)[:, ::-1] / _LEVELS
     columns = [np.flatnonzero((pairs == model).any(axis=1)) for model in range(len(curves))]
-    parts = []
+    parts, counts = [], []
     for model, (curve, own) in enumerate(zip(curves, columns, strict=True)):
-        sign = np.where(pairs[own, 0] == model, 1.0, -1.0)
-        parts.append(_of_units(sampler, model, sign * curve.influence(rate[own]), shares[model]))
-    counts = [_counts(sampler, model) for model in range(len(curves))]
+        influence = np.where(pairs[own, 0] == model, 1.0, -1.0) * curve.influence(rate[own])
+        sizes = np.diff(sampler.bounds(model))
+        counts.append(np.repeat(sizes, sizes).astype(np.float64))
+        parts.append(_of_units(sampler, model, influence, shares[model]) * counts[model][:, None])
     if sampler.paired:
         together = np.zeros((len(parts[0]), len(pairs)))
         for part, own in zip(parts, columns, strict=True):
@@ -247,15 +248,9 @@ class _Curve:
 
 
 def _of_units(sampler: PilotSampler, model: int, influence: Floats, weights: Floats) -> Floats:
-    """Sums over the scores of each unit, centred within its task, for a mean over as many units."""
+    """Sums over the scores of each unit, centred within its task."""
     centred = influence - weights @ influence
     sums = np.add.reduceat(weights[:, None] * centred, sampler.starts(model), axis=0)
     starts = sampler.bounds(model)
     means = np.add.reduceat(sums, starts[:-1], axis=0) / np.diff(starts)[:, None]
-    return (sums - np.repeat(means, np.diff(starts), axis=0)) * _counts(sampler, model)[:, None]
-
-
-def _counts(sampler: PilotSampler, model: int) -> Floats:
-    """Units that each unit is drawn from."""
-    sizes = np.diff(sampler.bounds(model))
-    return np.repeat(sizes, sizes).astype(np.float64)
+    return sums - np.repeat(means, np.diff(starts), axis=0)

@@ -1,15 +1,9 @@
-"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7).
-
-How much of what makes differences of task means vary no number of samples takes away (method §8).
-
-Of the variance of a difference of macro means over tasks, Σ w_t² e_t² comes from the samples within them.
-Only the rest is of the tasks: with endless samples on each, fewer tasks would do by as much.
-"""
+"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from math import ceil
 
 import numpy as np
@@ -19,13 +13,12 @@ from riskrank.engine.dominance.inference import ABSOLUTE, Claim
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.simulation import PilotSampler
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
+from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
-from riskrank.engine.suites.macro_means import RANDOM, macro_differences
-from riskrank.engine.suites.task_differences import TaskScores, task_differences
-from riskrank.engine.types import Floats
+from riskrank.engine.suites.macro_means import shares_between_tasks
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 
 # The order a user knows from `dominance` is found with its default number of resamples at least.
@@ -33,6 +26,9 @@ _PILOT_RESAMPLES = 1000
 
 # Quantiles that stand for a named distribution: four digits of a violation ratio.
 _REFERENCE_SIZE = 100_000
+
+# Tables whose random streams have one origin.
+_BLOCK = 5
 
 # What sizes count where tasks are drawn.
 TASKS = "tasks"
@@ -69,22 +65,21 @@ class Plan:
     named: bool = False
     between: Floats | None = None
 
-    def __call__(
+    def test(
         self,
-        size: int,
+        drawn: Sequence[Integers],
         stream: np.random.SeedSequence,
         jobs: Jobs = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[bool]:
-        """Draw a table, test it as a real one, with all its models, and say which pairs are shown."""
-        data, test = stream.spawn(2)
-        scores = self.sampler(np.random.default_rng(data), size)
+        """Test the table of some units as a real one, with all its models, and say which pairs are shown."""
+        scores = self.sampler.table(drawn)
         try:
             require_testable(scores)
         except InputError:
             # By chance the clusters drawn tell too little for a test.
             return [False] * len(self.pairs)
-        number = int.from_bytes(test.generate_state(4).tobytes(), "little")
+        number = int.from_bytes(stream.generate_state(4).tobytes(), "little")
         inference = replace(self.inference, seed=number, jobs=jobs)
         study = study_dominance(scores, [self.claim], inference, progress=progress)
         return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
@@ -129,6 +124,14 @@ class Plan:
     def unattainable(self) -> tuple[tuple[int, int], ...]:
         """Pairs the reference itself does not order that way: no number of samples will."""
         return tuple(pair for pair in self.pairs if not self.reference.dominates[pair])
+
+
+def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
+    """The streams of these tables, one after another; every size has its own."""
+    found: list[np.random.SeedSequence] = []
+    for number, start in enumerate(range(0, tables, _BLOCK), start=1):
+        found += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
+    return found
 
 
 def plan_from_pilot(
@@ -180,15 +183,8 @@ def plan_from_pilot(
                 found=f"{scores.models} models, {scores.effective_size} {scores.unit}",
                 hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
             )
-    if scores.strata.several:
-        require_testable(scores)
-    elif scores.effective_size < FEWEST_SAMPLES:
-        raise InputError(
-            f"a pilot needs at least {FEWEST_SAMPLES} samples a model",
-            found=f"{scores.effective_size}",
-            hint="score more samples, or plan with distributions: normal:0.5,2 normal:0,1",
-        )
-    between = shares_between_tasks(scores, pairs) if scores.strata.random else None
+    require_testable(scores)
+    between = shares_between_tasks(scores)[*np.transpose(pairs)] if scores.strata.random else None
     return Plan(claim, inference, pairs, reference, scores, between=between)
 
 
@@ -228,30 +224,5 @@ def plan_from_distributions(
     shapes = [distribution.quantile(middles) for distribution in distributions]
     scores = ClusteredScores.build(shapes, paired=False)
     reference = compare(estimate(scores), claim)
-    pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k)) if pair is None else (pair,)
+    pairs = tuple(combinations(range(k), 2)) if pair is None else (pair,)
     return Plan(claim, inference, pairs, reference, scores, named=True)
-
-
-def shares_between_tasks(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """Share of the variance of two models' difference of macro means that lies between tasks.
-
-    Parameters
-    ----------
-    scores : ClusteredScores
-        Whose tasks are drawn.
-    pairs : sequence of m (int, int)
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        0 where nothing varies.
-    """
-    weights = scores.strata.weights
-    tasks = TaskScores.build(
-        scores.values, scores.clusters, units=scores.samples, weights=weights, paired=scores.paired
-    )
-    differences = task_differences(tasks)
-    whole = macro_differences(tasks, differences, RANDOM).error ** 2
-    within = ((weights * differences.error) ** 2).sum(axis=-1)
-    share = np.where(whole > 0, 1 - within / np.where(whole > 0, whole, 1.0), 0.0)
-    return np.array([max(float(share[pair]), 0.0) for pair in pairs])

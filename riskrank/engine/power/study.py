@@ -11,13 +11,12 @@ from scipy.special import ndtri
 
 from riskrank.engine.bisection import least_size
 from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.planning import TASKS, Plan
+from riskrank.engine.power.planning import TASKS, Plan, streams
 from riskrank.engine.power.required_size import SizeInterval, check_search, height_of_test, interval_ends
-from riskrank.engine.power.simulation import PowerCurve, streams
 from riskrank.engine.sampling.freedom import satterthwaite
 from riskrank.engine.sampling.processes import workers_for
 from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.engine.types import Booleans, Integers
+from riskrank.engine.types import Booleans, Floats, Integers
 
 # For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
 # drawn and compared for all of these, unless one table takes more.
@@ -31,6 +30,60 @@ _RESAMPLES = 4000
 
 # As many of them are worth processes, which take a second to start: six seconds of work.
 _WORTH_PROCESSES = 1e9
+
+
+@dataclass(frozen=True)
+class PowerCurve:
+    """Share of tables in which claims are shown.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, shape (s,)
+        Samples per model, increasing.
+    power, standard_error : ndarray, shape (s, c + 1)
+        Share of the tables in which each claim is shown, then all of them together, and its error.
+    repeats : int
+        Tables per size, R.
+    """
+
+    sizes: Integers
+    power: Floats
+    standard_error: Floats
+    repeats: int
+
+    @classmethod
+    def of(
+        cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0, divided: float = 0.25
+    ) -> PowerCurve:
+        """Count verdicts, of shape (R, c) for each size.
+
+        A doubt is the error that whole tests leave where verdicts are divided as told; it weighs more where
+        they may be divided more evenly.
+        """
+        hits = np.array([np.append(own.sum(axis=0), own.all(axis=1).sum()) for own in shown])
+        repeats = len(shown[0])
+        share = hits / repeats
+        turned = share + doubt * (1 - 2 * share)
+        beside = np.minimum(turned * (1 - turned) / divided * doubt, np.maximum(share, 1 - share))
+        # From (x + ½)/(R + 1), so that 0 and 1 have an error too.
+        counted = (hits + 0.5) / (repeats + 1)
+        error = np.hypot(np.sqrt(counted * (1 - counted) / repeats), beside)
+        return cls(np.array(sizes), share, error, repeats)
+
+    def at(self, sizes: Sequence[int]) -> PowerCurve:
+        """The same at some of its sizes."""
+        kept = np.isin(self.sizes, sizes)
+        return PowerCurve(self.sizes[kept], self.power[kept], self.standard_error[kept], self.repeats)
+
+    @property
+    def hardest_first(self) -> Integers:
+        """Claims by their power at the largest size, the least first; smaller sizes settle ties."""
+        return np.lexsort(self.power[:, :-1])
+
+    @property
+    def easiest_first(self) -> Integers:
+        """Claims by their mean power over all sizes, the largest first."""
+        return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
 Progress = Callable[[int, int], None]
@@ -89,6 +142,8 @@ class PowerStudy:
         One claim a pair of the plan, at the sizes asked for, and at these and the size found, or the limit.
     size : int or None
         Size at which all pairs together reach the target; None if that is not within the limit.
+    power, standard_error : float
+        Power of all pairs together at the size found, or at the largest one tried, and its error.
     target : float
     agreement : Agreement
         Of some tables that were tested whole.
@@ -100,35 +155,16 @@ class PowerStudy:
     curve: PowerCurve
     tried: PowerCurve
     size: int | None
+    power: float
+    standard_error: float
     target: float
     agreement: Agreement
     interval: SizeInterval | None = None
 
     @property
-    def at(self) -> int:
-        """Place of the size found among those tried, or of the largest one."""
-        sizes = self.tried.sizes.tolist()
-        return len(sizes) - 1 if self.size is None else sizes.index(self.size)
-
-    @property
-    def power(self) -> float:
-        """Power of all pairs together at the size found, or at the largest one tried."""
-        return float(self.tried.power[self.at, -1])
-
-    @property
-    def standard_error(self) -> float:
-        """Error of that power."""
-        return float(self.tried.standard_error[self.at, -1])
-
-    @property
     def confirmed(self) -> bool:
         """Whether tables tested whole confirm it."""
         return not self.plan.unattainable and self.agreement.confirms
-
-    @property
-    def largest_error(self) -> float:
-        """Largest error of a power of one pair, or of that at the size found."""
-        return max(float(self.curve.standard_error[:, :-1].max()), self.standard_error)
 
     @property
     def endless(self) -> int | None:
@@ -140,7 +176,7 @@ class PowerStudy:
         if self.plan.between is None or self.plan.unattainable:
             return None
         share = float(self.plan.between[self.curve.hardest_first[0]])
-        return max(FEWEST_TASKS, ceil(share * int(self.tried.sizes[self.at])))
+        return max(FEWEST_TASKS, ceil(share * int(self.size or self.tried.sizes[-1])))
 
 
 def study_power(
@@ -186,36 +222,36 @@ def study_power(
     sizes = sorted(set(sizes))
     of = TASKS * (plan.unit == TASKS)
     limit = check_search(sizes, limit=limit, smallest=plan.smallest, of=of)
-    closed = ClosedForm(plan, _CLOSED * repeats)
-    claimed = np.array([plan.family.index(pair) for pair in plan.pairs])
+    closed, size, tried = ClosedForm(plan, _CLOSED * repeats), None, sizes
 
     def enough(size: int) -> bool:
-        return float(closed.shown(size)[:, claimed].all(axis=1).mean()) >= target
+        return float(closed.shown(size).all(axis=1).mean()) >= target
 
-    size, tried = None, sizes
     if not plan.unattainable:
         size = least_size(enough, plan.smallest, limit)
         tried = sorted({*sizes, size or limit})
-    agreement = _check(closed, claimed, size or sizes[-1], repeats, progress)
-    shown = [closed.shown(size)[:, claimed] for size in tried]
-    curve = PowerCurve.of(tried, shown, agreement.error, agreement.divided)
-    study = PowerStudy(plan, curve.at(sizes), curve, size, target, agreement)
+    agreement = _check(closed, size or sizes[-1], repeats, progress)
+    curve = PowerCurve.of(tried, [*map(closed.shown, tried)], agreement.error, agreement.divided)
+    at = tried.index(size or tried[-1])
+    power, error = curve.power[at, -1].item(), curve.standard_error[at, -1].item()
+    study = PowerStudy(plan, curve.at(sizes), curve, size, power, error, target, agreement)
     if plan.named or plan.unit == TASKS:
         return study
-    return replace(study, interval=_interval(study, closed, claimed, limit))
+    return replace(study, interval=_interval(study, closed, limit))
 
 
-def _interval(study: PowerStudy, closed: ClosedForm, claimed: Integers, limit: int) -> SizeInterval:
+def _interval(study: PowerStudy, closed: ClosedForm, limit: int) -> SizeInterval:
     """The sizes that resamples of the pilot suggest, and the size found among them."""
     plan, rng = study.plan, np.random.default_rng([study.plan.inference.seed, 0, 3])
-    own, noise = closed.effects.mean[claimed], closed.effects.noise(rng, _RESAMPLES)[:, claimed]
+    own = closed.effects.mean[closed.claimed]
+    noise = closed.effects.noise(rng, _RESAMPLES)[:, closed.claimed]
     # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
     squares, available = plan.scores.strata.weights**2, plan.sampler.units
     spread = squares / available
     units, behind = float(squares.sum() / spread.sum()), satterthwaite(spread, available)
     height = -float(ndtri(plan.inference.family.level(len(plan.family))))
     if own.min() > 0:
-        height = height_of_test(own, int(study.tried.sizes[study.at]), study.power)
+        height = height_of_test(own, int(study.size or study.tried.sizes[-1]), study.power)
     ends = interval_ends(np.vstack([own, own + noise / sqrt(units)]), height, study.target, behind)
     if study.size is not None:
         ends = min(ends[0], study.size), max(ends[1], study.size)
@@ -223,14 +259,12 @@ def _interval(study: PowerStudy, closed: ClosedForm, claimed: Integers, limit: i
     return SizeInterval(low, high, limit)
 
 
-def _check(
-    closed: ClosedForm, claimed: Integers, size: int, repeats: int, progress: Progress | None
-) -> Agreement:
+def _check(closed: ClosedForm, size: int, repeats: int, progress: Progress | None) -> Agreement:
     """Test some tables of a size whole, and compare the verdicts of the closed form on the same tables."""
-    plan, seed, test = closed.plan, closed.plan.inference.seed, closed.test(size)
+    plan, test = closed.plan, closed.test(size)
     affordable = int(max(_WORK * repeats, _LEAST_WORK) / test.work)
     tables = max(min(affordable, max(ceil(_WHOLE * repeats), _FEWEST_WHOLE)), 1)
-    each = test.resamples
+    each, whole, drawn = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
 
     def watch(number: int) -> Progress | None:
         if progress is None:
@@ -239,10 +273,9 @@ def _check(
 
     # Processes of the caller's run are there already; others take a second to start.
     here = isinstance(plan.inference.jobs, int) and tables * test.work < _WORTH_PROCESSES
-    whole: list[list[bool]] = []
-    drawn = []
     with workers_for(1 if here else plan.inference.jobs) as workers:
-        for stream, twin in zip(streams(size, tables, seed), streams(size, tables, seed), strict=True):
-            whole.append(plan(size, stream, workers, watch(len(whole))))
-            drawn.append(plan.sampler.chosen(np.random.default_rng(twin.spawn(1)[0]), size))
-    return Agreement.of(size, closed.shown_in(drawn, size)[:, claimed], np.array(whole, dtype=bool))
+        for number, stream in enumerate(streams(size, tables, plan.inference.seed)):
+            data, rest = stream.spawn(2)
+            drawn.append(plan.sampler.chosen(np.random.default_rng(data), size))
+            whole[number] = plan.test(drawn[-1], rest, workers, watch(number))
+    return Agreement.of(size, closed.shown_in(drawn, size), whole)

@@ -36,7 +36,7 @@ from riskrank.engine.evidence.student import Student, norm, sum_of, weighted_mea
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores
+from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
 
 FIXED, RANDOM = "fixed", "random"
@@ -83,6 +83,22 @@ def macro_differences(
         return weighted_mean(found.difference, weighed)
     samples = np.minimum(scores.independent[:, None], scores.independent[None])
     return within_tasks(found.difference, found.error, samples, weighed)
+
+
+def shares_between_tasks(scores: ClusteredScores) -> Floats:
+    """Return the share of the variance of a difference of macro means that lies between random tasks, (k, k).
+
+    Of the variance, Σ w_t² e_t² comes from the samples within the tasks. Only the rest is of the tasks: with
+    unlimited samples on each, fewer tasks would be enough by as much. Where nothing varies it is 0.
+    """
+    weights = scores.strata.weights
+    tasks = TaskScores.build(
+        scores.values, scores.clusters, units=scores.samples, weights=weights, paired=scores.paired
+    )
+    differences = task_differences(tasks)
+    whole = macro_differences(tasks, differences, RANDOM).error ** 2
+    within = ((weights * differences.error) ** 2).sum(axis=-1)
+    return np.maximum(np.where(whole > 0, 1 - within / np.where(whole > 0, whole, 1.0), 0.0), 0.0)
 
 
 def within_tasks(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Student:

@@ -107,13 +107,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings) -> LabelsDocumen
     check_search(sizes, limit=limit, smallest=FEWEST_LABELS)
     alone = need_of(*(replace(correction, power=0.0) for correction in corrections))
     new, old = (table.models[model] for model in pair)
-    described = {
-        "pair": [new, old],
-        "margin": margin,
-        "sizes": sizes,
-        "limit": limit,
-        **level_of(settings),
-    }
+    described = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **level_of(settings)}
     document = LabelsDocument(
         provenance=provenance("power", table, settings, described),
         rows=[LabelsRow(metric, new, old, margin, count, need.power(count)) for count in sizes],

@@ -72,11 +72,13 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     error = float(np.sqrt(found.variance(found.levels)))
     planned = None if plan is None else float(np.sqrt(found.variance(plan)))
     wanted = dict.fromkeys(found.names) if plan is None else dict(zip(found.names, plan, strict=True))
-    figures = (dict(zip(found.names, found.levels, strict=True)), wanted, costs)
-    rows = [
-        SourceRow(source_words(some, found.names), share, *(_of_one(some, values) for values in figures))
-        for some, share in sorted(found.shares.items(), key=lambda one: -one[1])
-    ]
+    levels = dict(zip(found.names, found.levels, strict=True))
+    rows = []
+    for some, share in sorted(found.shares.items(), key=lambda one: -one[1]):
+        source = " × ".join(name for name in found.names if name in some) or "rest"
+        # Levels and costs are those of a single source.
+        single = next(iter(some)) if len(some) == 1 else ""
+        rows.append(SourceRow(source, share, levels.get(single), wanted.get(single), costs.get(single)))
     described = {"pair": [table.models[i] for i in pair], **level_of(settings)}
     document = NoisePlanDocument(
         provenance=provenance("power", table, settings, described),
@@ -89,16 +91,6 @@ def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocume
     return replace(document, **stated(table.models, *_said(document, plan, pair)))
 
 
-def source_words(some: frozenset[str], names_: tuple[str, ...]) -> str:
-    """A source of noise, or several together; what is left is the rest."""
-    return " × ".join(name for name in names_ if name in some) or "rest"
-
-
-def _of_one(some: frozenset[str], values: Mapping[str, Any]) -> Any:
-    """What is known of a source by itself; None of several together and of the rest."""
-    return values.get(*some) if len(some) == 1 else None
-
-
 def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Said]:
     """What halves the standard error, and what no number of items brings it below."""
     found, planned, floor = document.components, document.planned, document.components.floor
@@ -108,10 +100,8 @@ def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple
     if plan is None or planned is None:
         text = f"{halve}, more than 40 levels of a source would be needed."
     else:
-        counts = [
-            f"{plan[0]:,} items",
-            *(f"{n} of {name}" for name, n in zip(found.names[1:], plan[1:], strict=True)),
-        ]
+        counts = [f"{count} of {name}" for name, count in zip(found.names[1:], plan[1:], strict=True)]
+        counts = [f"{plan[0]:,} items", *counts]
         text = f"{halve}: {names(counts, 9)}, the cheapest that do ({number(planned)})."
     alone = f"More items alone never bring it below {number(floor)}." if floor > 0 else ""
     return [

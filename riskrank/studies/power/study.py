@@ -136,7 +136,7 @@ def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -
     with runtime.progress(label) as progress:
         plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
-    origin = partial(provenance, "power", table, settings, seed=settings.seed)
+    origin = partial(provenance, "power", table, settings, seed=settings.seed, models=models)
     document = _simulated(plan, settings, runtime, models, origin, folded, column.name)
     return replace(document, split=split_of_runs(column.name, column.scores))
 
@@ -211,14 +211,8 @@ def _simulated(
     """Run a plan; the origin is told its source and how it was done."""
     drawn = "resampling tasks" if draws_tasks(settings) else "resampling tables"
     with runtime.progress(drawn if plan.inference.resampled else "testing tables") as progress:
-        study = study_power(
-            plan,
-            settings.sizes or None,
-            target=settings.target,
-            limit=settings.limit,
-            repeats=settings.simulations,
-            progress=progress,
-        )
+        wanted = entries(settings, "target", "limit") | {"repeats": settings.simulations}
+        study = study_power(plan, settings.sizes or None, **wanted, progress=progress)
     many = plan.inference.resamples if plan.inference.resampled else None
     method = {
         **source,
@@ -236,10 +230,9 @@ def _simulated(
         "family": len(plan.family),
     }
     resamples, warnings = None if many == "auto" else many, [*_advice(plan, models)]
-    found = origin(method=method, resamples=resamples, warnings=warnings)
     limits = [] if plan.named else size_findings(plan.scores, plan.scores.effective_size)
     return PowerDocument(
-        provenance=replace(found, models=models),
+        provenance=origin(method=method, resamples=resamples, warnings=warnings),
         rows=_rows(metric, study, models),
         **stated(models, *power_findings(study), limits=limits),
         study=study,

@@ -1,6 +1,5 @@
 """How many samples are needed, in a sentence or two."""
 
-from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
@@ -55,13 +54,6 @@ def needed(
     return f"{'At most' if least else 'About'} {size:,} {units} show {what} with a power of {power}{note}."
 
 
-def tested_by(study: PowerStudy) -> str:
-    """The command that answers so, and about whom."""
-    plan = study.plan
-    command = "rank" if plan.claim.kind == RELATIVE else "dominance"
-    return f"{command} tests {'these two' if plan.scores.models == 2 else f'all {plan.scores.models} models'}"
-
-
 def unit_words(study: PowerStudy) -> str:
     """What sizes count; of a suite with the tasks there are."""
     plan = study.plan
@@ -72,14 +64,11 @@ def unit_words(study: PowerStudy) -> str:
 
 def _endless(study: PowerStudy) -> str:
     """Whether more samples on the tasks there are would do, where tasks are drawn and more are needed."""
-    plan, fewest, needed = study.plan, study.endless, study.size
-    if fewest is None:
+    fewest, count = study.endless, len(study.plan.sampler.lengths[0])
+    if fewest is None or (study.size is not None and study.size <= count):
         return ""
-    count = len(plan.sampler.lengths[0])
-    if needed is not None and needed <= count:
-        return ""
-    least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"
+    least = f"at least {fewest:,}" if study.size is None else f"about {fewest:,}"
     said = f"With endless samples on each it would take {least}"
     if fewest > count:
         return f"{said}, more than the {count} there are: more tasks are the only help."
-    return "" if needed is None else f"{said}, and there are {count}."
+    return "" if study.size is None else f"{said}, and there are {count}."

@@ -20,8 +20,7 @@ from riskrank.engine.power.required_size import (
     height_of_test,
     interval_ends,
 )
-from riskrank.engine.power.simulation import PowerCurve
-from riskrank.engine.power.study import Agreement, PowerStudy, _interval, study_power
+from riskrank.engine.power.study import Agreement, PowerCurve, PowerStudy, _interval, study_power
 from riskrank.engine.sampling.design import ClusteredScores
 
 Z = NormalDist()
@@ -51,9 +50,9 @@ def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, seed=0
     plan = plan_from_pilot(ClusteredScores.build(values, **design), claim, inference, pair=pairs[0])
     plan = replace(plan, pairs=pairs)
     curve = PowerCurve(np.array([found.size or limit]), *np.full((2, 1, 2), found.power), 1000)
-    study = PowerStudy(plan, curve, curve, found.size, 0.8, Agreement(10, 2, 2, 2, 0, 0.2))
-    claimed = np.array([plan.family.index(pair) for pair in pairs])
-    return _interval(study, ClosedForm(plan, 1), claimed, limit)
+    agreement = Agreement(10, 2, 2, 2, 0, 0.2)
+    study = PowerStudy(plan, curve, curve, found.size, found.power, 0.01, 0.8, agreement)
+    return _interval(study, ClosedForm(plan, 1), limit)
 
 
 @pytest.mark.slow

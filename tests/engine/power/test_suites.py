@@ -12,15 +12,15 @@ from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.effects import effects_of
-from riskrank.engine.power.planning import plan_from_pilot, shares_between_tasks
-from riskrank.engine.power.simulation import PilotSampler
+from riskrank.engine.power.planning import plan_from_pilot
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.suites.macro_means import macro_differences
+from riskrank.engine.suites.macro_means import macro_differences, shares_between_tasks
 from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from riskrank.errors import InputError
-from tests.engine.power.helpers import verdicts_of
+from tests.engine.power.helpers import whole_verdicts
 
 SIZES = (60, 90, 120, 400)
 DIRECT = Claim(2, "direct")
@@ -121,7 +121,7 @@ def test_drawn_tasks_against_every_data_set_tested_whole(size, test, tasks):
     claim = Claim(2, test, 0.25 if test == "absolute" else None)
     plan = plan_from_pilot(scores, claim, Inference(resamples=200), pair=(0, 1))
     found = power_of(scores, size, Inference(resamples=200), 50, claim)
-    whole = verdicts_of(plan, size, 150, seed=5).mean()
+    whole = whole_verdicts(plan, size, 150, seed=5).mean()
     assert 0.2 < whole < 0.97
     assert found == pytest.approx(whole, abs=0.12)
 
@@ -145,7 +145,7 @@ def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
         means = with_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
         shown.append(bool(means.dominates[0, 3]))
-        assert closed.shown_in([[row]], 7)[0, plan.family.index((0, 3))] == shown[-1]
+        assert closed.shown_in([[row]], 7)[0, 0] == shown[-1]
     assert 0 < sum(shown) < 40
 
 
@@ -162,7 +162,7 @@ def test_resamples_of_few_tasks_show_nothing_where_a_ranking_finds_so(tasks, alp
 def test_weights_worth_fewer_than_six_tasks_show_nothing():
     heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
     closed = ClosedForm(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1)
-    assert closed.shown_in([[np.arange(6)]], 6).tolist() == [[True, False]]
+    assert closed.shown_in([[np.arange(6)]], 6).tolist() == [[True]]
     assert not closed.shown_in([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
 
 
@@ -171,13 +171,13 @@ def test_more_samples_leave_the_variance_between_tasks():
     scores = suite((25,) * 10, effect=0.5, random=True)
     apart = np.subtract(*scores.values).reshape(10, 25)
     whole, within = apart.mean(axis=1).var(ddof=1), (apart.var(axis=1, ddof=1) / 25).mean()
-    assert shares_between_tasks(scores, [(0, 1)]) == pytest.approx([1 - within / whole])
+    assert shares_between_tasks(scores)[0, 1] == pytest.approx(1 - within / whole)
     many = [suite((200,) * 40, effect=0.5, random=True, seed=seed) for seed in range(5)]
-    shares = [shares_between_tasks(one, [(0, 1)]) for one in many]
+    shares = [shares_between_tasks(one)[0, 1] for one in many]
     assert np.mean(shares) == pytest.approx(0.25 / (0.25 + 2 / 200), abs=0.02)
     tasks = TaskDesign.build("abcdef", [np.repeat(range(6), 10)] * 2, random=True)
     level = ClusteredScores.build([rng.normal(size=60)] * 2, tasks=tasks)
-    assert shares_between_tasks(level, [(0, 1)]).tolist() == [0.0]
+    assert (shares_between_tasks(level) == 0).all()
 
 
 @pytest.mark.slow

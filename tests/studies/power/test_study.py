@@ -40,7 +40,7 @@ def test_rows_are_pairs_by_size_and_then_all_of_them():
 
 def test_a_verdict_says_how_many_whole_tests_differ(monkeypatch):
     """Where the closed form shows more than the tests do, no more simulations would help."""
-    monkeypatch.setattr(Plan, "__call__", lambda *_: [False])
+    monkeypatch.setattr(Plan, "test", lambda *_: [False])
     said = power_between(named_distributions(THREE), PowerSettings(pair="normal:1,1:worst", **QUICK)).verdict
     assert re.search(r"with a power of 80 %; (\d+) of 10 verdicts of the whole test differ\.$", said)
 

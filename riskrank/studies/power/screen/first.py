@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
@@ -13,7 +14,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.study import PowerDocument
-from riskrank.studies.power.verdict import tested_by, unit_words
+from riskrank.studies.power.verdict import unit_words
 from riskrank.studies.wording import claim_words, counted
 
 _AS_TRUTH = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
@@ -40,12 +41,15 @@ def view(document: PowerDocument) -> list[Section]:
 
 def _shares(study: PowerStudy) -> str:
     """How many tables the shares are of, how they were told, and how often whole tests said the same."""
-    said = f"Shares of {study.curve.repeats:,} drawn tables as {tested_by(study)}"
-    how = "Student's t of macro means" if study.plan.by_means else "what their samples add to the effects"
-    found, units = study.agreement, study.plan.unit.removesuffix(" a model")
+    plan, found = study.plan, study.agreement
+    command = "rank" if plan.claim.kind == RELATIVE else "dominance"
+    models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
+    how = "Student's t of macro means" if plan.by_means else "what their samples add to the effects"
+    error = max(float(study.curve.standard_error[:, :-1].max()), study.standard_error)
     agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
-    on = f"{counted(found.tables, 'table')} of {found.size:,} {units}"
-    return f"{said}, by {how}, ± {100 * study.largest_error:.1f} points at most ({agreed}, on {on})"
+    on = f"{counted(found.tables, 'table')} of {found.size:,} {plan.unit.removesuffix(' a model')}"
+    said = f"Shares of {study.curve.repeats:,} drawn tables as {command} tests {models}, by {how}"
+    return f"{said}, ± {100 * error:.1f} points at most ({agreed}, on {on})"
 
 
 def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
@@ -53,20 +57,14 @@ def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
     columns = headed("better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist())))
-    rows: list[tuple[Cell | str, ...]] = [
-        (
-            *(models[model] for model in pairs[number]),
-            numbers.ratio(float(ratios[pairs[number]])),
-            *map(power_share, curve.power[:, number]),
-        )
-        for number in shown
+    heads: list[tuple[Cell | str, ...]] = [
+        (models[i], models[j], numbers.ratio(float(ratios[i, j]))) for i, j in pairs
     ]
-    if len(pairs) > 1:
-        rows.append(
-            (Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *map(power_share, curve.power[:, -1]))
-        )
+    heads.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", ""))
+    order = [*shown, len(pairs)] if len(pairs) > 1 else shown
+    rows = tuple((*heads[number], *map(power_share, curve.power[:, number])) for number in order)
     on = "" if document.metric is None else f" on {document.metric}"
-    return Table(f"How often it is found{on}", columns, tuple(rows), stub=2)
+    return Table(f"How often it is found{on}", columns, rows, stub=2)
 
 
 def _simulated(document: PowerDocument) -> Line:

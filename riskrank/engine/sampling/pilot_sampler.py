@@ -1,6 +1,4 @@
-"""Tables drawn and tested: how often claims are shown ([RAB] Fig. 6 and 7).
-
-Data sets to test: samples drawn again from a pilot, or from quantiles of named distributions.
+"""Tables of any size whose samples are drawn again from a pilot.
 
 Of a suite of tasks the size counts samples a task, all tasks alike; or whole tasks, where tasks are drawn.
 """
@@ -15,72 +13,7 @@ import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.types import Booleans, Floats, Integers
-
-# Tables whose random streams have one origin.
-_BLOCK = 5
-
-
-@dataclass(frozen=True)
-class PowerCurve:
-    """Share of tables in which claims are shown.
-
-    Attributes
-    ----------
-    sizes : ndarray of int, shape (s,)
-        Samples per model, increasing.
-    power, standard_error : ndarray, shape (s, c + 1)
-        Share of the tables in which each claim is shown, then all of them together, and its error.
-    repeats : int
-        Tables per size, R.
-    """
-
-    sizes: Integers
-    power: Floats
-    standard_error: Floats
-    repeats: int
-
-    @classmethod
-    def of(
-        cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0, divided: float = 0.25
-    ) -> PowerCurve:
-        """Count verdicts, of shape (R, c) for each size.
-
-        A doubt is the error that whole tests leave where verdicts are divided as told; it weighs more where
-        they may be divided more evenly.
-        """
-        hits = np.array([np.append(own.sum(axis=0), own.all(axis=1).sum()) for own in shown])
-        repeats = len(shown[0])
-        share = hits / repeats
-        turned = share + doubt * (1 - 2 * share)
-        beside = np.minimum(turned * (1 - turned) / divided * doubt, np.maximum(share, 1 - share))
-        # From (x + ½)/(R + 1), so that 0 and 1 have an error too.
-        counted = (hits + 0.5) / (repeats + 1)
-        error = np.hypot(np.sqrt(counted * (1 - counted) / repeats), beside)
-        return cls(np.array(sizes), share, error, repeats)
-
-    def at(self, sizes: Sequence[int]) -> PowerCurve:
-        """The same at some of its sizes."""
-        kept = np.isin(self.sizes, sizes)
-        return PowerCurve(self.sizes[kept], self.power[kept], self.standard_error[kept], self.repeats)
-
-    @property
-    def hardest_first(self) -> Integers:
-        """Claims by their power at the largest size, the least first; smaller sizes settle ties."""
-        return np.lexsort(self.power[:, :-1])
-
-    @property
-    def easiest_first(self) -> Integers:
-        """Claims by their mean power over all sizes, the largest first."""
-        return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
-
-
-def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
-    """The streams of these tables, one after another; every size has its own."""
-    found: list[np.random.SeedSequence] = []
-    for number, start in enumerate(range(0, tables, _BLOCK), start=1):
-        found += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
-    return found
+from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
