@@ -67,21 +67,12 @@ class Correction:
         With F_judge,N of all N samples, the labelled ones among them, that is PPI++'s λ for the others alone,
         times N/(N − n).
         """
-        return cls.of_models(human[None], judge[None])[0]
-
-    @classmethod
-    def of_models(cls, human: Floats, judge: Floats) -> list[Correction]:
-        """The same of several models of the same samples, a row a model."""
-        human, judge, n = np.ascontiguousarray(human), np.ascontiguousarray(judge), human.shape[1]
-        unit = np.abs(judge).max(axis=1, keepdims=True)
-        unit[unit == 0] = 1.0
+        human, judge, n = np.ascontiguousarray(human), np.ascontiguousarray(judge), len(human)
+        unit = float(np.abs(judge).max()) or 1.0
         scaled = judge / unit
-        away = scaled[:, :n] - scaled[:, :n].mean(axis=1, keepdims=True)
-        parts = zip(human - human.mean(axis=1, keepdims=True), away, scaled.var(axis=1, ddof=1), strict=True)
-        alike = [people @ own / n / spread if spread > 0 else 0.0 for people, own, spread in parts]
-        slopes = (np.array(alike) / unit[:, 0]).tolist()
-        cut = [min(max(slope, 0.0), 1.0) for slope in slopes]
-        return [cls(*one) for one in zip(human, judge, cut, slopes, strict=True)]
+        away, spread = scaled[:n] - scaled[:n].mean(), float(scaled.var(ddof=1))
+        slope = float((human - human.mean()) @ away / n / spread / unit) if spread > 0 else 0.0
+        return cls(human, judge, min(max(slope, 0.0), 1.0), slope)
 
     @property
     def labelled(self) -> int:

@@ -47,7 +47,8 @@ def drawn(scores, rng, labels, samples=400):
     """A table with so many labels."""
     human, judge = scores
     chosen = rng.integers(0, human.shape[1], samples)
-    return for_differences(Correction.of_models(human[:, chosen[:labels]], judge[:, chosen]))
+    both = zip(human[:, chosen[:labels]], judge[:, chosen], strict=True)
+    return for_differences([Correction.of(*scores) for scores in both])
 
 
 def passes(corrections, seed):
