@@ -54,8 +54,6 @@ def test_means_are_prediction_powered(run, command):
 COMMANDS = [
     ("check",),
     ("rank", "--no-test"),
-    ("dominance", "--no-test"),
-    ("mrm", "--no-test"),
     ("gate", "--better", "tuned:base"),
 ]
 

@@ -113,9 +113,8 @@ def test_without_what_makes_pages(refused, table, tmp_path, monkeypatch, command
 
 
 @pytest.mark.usefixtures("no_pictures")
-@pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "portfolio", "check"])
-def test_every_command_writes_a_page(run, table, command):
-    quick = () if command in ("portfolio", "check") else ("--resamples", "40")
-    outcome = run(command, table, *quick, "--format", "html")
+@pytest.mark.parametrize("command", ["portfolio", "check"])
+def test_a_command_without_pictures_writes_a_page(run, table, command):
+    outcome = run(command, table, "--format", "html")
     assert outcome.status == 0
     assert outcome.stdout.startswith("<!DOCTYPE html>")

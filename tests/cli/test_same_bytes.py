@@ -18,7 +18,7 @@ def without_inputs(outcome, *further: str) -> str:
     return json.dumps(document)
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
+@pytest.mark.parametrize("command", ["rank", "mrm"])
 def test_any_number_of_jobs(run, table, command, monkeypatch):
     monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
     jobs = [
@@ -29,7 +29,7 @@ def test_any_number_of_jobs(run, table, command, monkeypatch):
     assert jobs[0]
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance", "portfolio", "check"])
+@pytest.mark.parametrize("command", ["rank", "check"])
 def test_any_order_of_rows_and_any_format(run, write, quick, make_scores, command):
     frame = make_scores()
     paths = [
@@ -38,7 +38,7 @@ def test_any_order_of_rows_and_any_format(run, write, quick, make_scores, comman
         write("c.parquet", frame.sample(fraction=1, shuffle=True, seed=2)),
         write("d.jsonl", frame),
     ]
-    extra = quick if command in ("rank", "dominance") else ()
+    extra = quick if command == "rank" else ()
     found = {without_inputs(run(command, path, *extra, "--format", "json")) for path in paths}
     assert len(found) == 1
 

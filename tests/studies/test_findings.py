@@ -69,7 +69,7 @@ ALIKE = {
     "dominance-metrics": lambda table: rr.dominance(table, **OPTIONS, jobs=1, resamples=99, per_metric=True),
     "mrm": lambda table: rr.mrm(table, **OPTIONS, jobs=1, resamples=100),
     "mrm-metrics": lambda table: rr.mrm(table, **OPTIONS, jobs=1, resamples=100, per_metric=True),
-    "gsd": lambda table: rr.gsd(table, **OPTIONS, no_test=True),
+    "gsd": lambda table: rr.gsd(table, **OPTIONS, no_test=True, metric=["q"]),
     "copa": lambda table: rr.copa(table, **OPTIONS, resamples=100),
     "gate": lambda table: rr.gate(table, **OPTIONS, jobs=1, resamples=100, better="a:b"),
     "gate-shown": lambda table: rr.gate(

@@ -70,7 +70,7 @@ def marks(plot):
 
 
 # Kinds of pictures that others draw, too, or that take their time.
-LATER = {"against", "copa", "gsd", "mrm", "portfolio"}
+LATER = {"against", "copa", "dominance", "gsd", "mrm", "portfolio"}
 STUDIES = [pytest.param(name, marks=pytest.mark.slow) if name in LATER else name for name in RESULTS]
 
 
