@@ -8,6 +8,7 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.guards import reason_of, unreadable
 from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import FrameInMemory
 
 LABEL = "frame"
@@ -36,7 +37,7 @@ class FrameSource(FrameInMemory):
 
     def __init__(self, given: Any) -> None:
         super().__init__(LABEL, b"", None)  # a frame has no bytes to hash
-        self._frame = _as_polars(given)
+        self._frame = pl.DataFrame([*map(plain_column, _as_polars(given))])
         self._name_columns(self._frame.columns)
         if self._frame.height == 0:
             raise self._empty("a frame with no rows")

@@ -6,6 +6,7 @@ a database, a column of nulls. Every reader asks the budget before it makes room
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -231,6 +232,8 @@ def reason_of(error: BaseException) -> str:
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if "integer string conversion" in text:
         return "a number of thousands of digits"
+    if unknown := re.search(r"could not import from `(\w+)` type", text):
+        return f"a column of type {unknown[1]}, which Polars cannot read"
     return "a value that Polars cannot decode" if "unwrap()" in text else text
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.guards import COPY_AGAIN, MOST_COLUMNS, Budget, decoding
+from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import Source
 
 Read = TypeVar("Read")
@@ -52,8 +53,7 @@ class ParquetSource(Source):
         frame = frame.with_columns(map(_shared_texts, frame.select(pl.selectors.categorical())))
         # A text that many rows share lies in memory once, but each row is looked at.
         self._take(max(int(frame.estimated_size()), sum(map(_letters, frame))))
-        frame = frame.with_columns(map(_texts_of_bytes, frame.select(pl.selectors.binary())))
-        return pl.DataFrame({name: frame[raw[name]] for name in names})
+        return pl.DataFrame({name: plain_column(frame[raw[name]]) for name in names})
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Return the named columns without reading them yet."""
@@ -105,14 +105,6 @@ def _shared_texts(codes: pl.Series) -> pl.Series:
     unique = codes.unique().drop_nulls()
     places = codes.to_physical().replace_strict(unique.to_physical(), pl.int_range(len(unique), eager=True))
     return unique.cast(pl.String).gather(places).alias(codes.name)
-
-
-def _texts_of_bytes(values: pl.Series) -> pl.Series:
-    """Return bytes as text, which older writers do not mark as such; other bytes, as in a UUID, as digits."""
-    try:
-        return values.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        return values.bin.encode("hex")
 
 
 # Levels of a column, of which a list takes two: Polars follows them until its stack is full.

@@ -27,6 +27,20 @@ _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 
+def plain_column(column: pl.Series) -> pl.Series:
+    """Return a column in a type that casts to text: durations as seconds, bytes as text or else as digits."""
+    if isinstance(column.dtype, pl.BaseExtension):
+        column = column.ext.storage()
+    if column.dtype == pl.Duration:
+        return column.dt.total_microseconds() / 1e6
+    if column.dtype != pl.Binary:
+        return column
+    try:
+        return column.cast(pl.String)  # older writers do not mark texts as such
+    except pl.exceptions.PolarsError:
+        return column.bin.encode("hex")
+
+
 def parse_scores(series: pl.Series, decimal_comma: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
     """Convert a column to scores.
 

@@ -1,11 +1,14 @@
 """Parquet files whose pages are damaged are bad input, however Polars says so."""
 
+from datetime import timedelta
+
 import polars as pl
 import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files import guards, parquet
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
@@ -125,3 +128,14 @@ def test_what_arrow_says_of_columns_counts_where_it_is_short(tmp_path, monkeypat
         source = ParquetSource("t.parquet", data, "", Budget(10**9))
         assert source.load(["model"]).item() == "name 1"
         assert (b"ARROW:schema" in source._data) == (values == 20)
+
+
+def test_durations_are_seconds_and_bytes_are_text_or_digits(tmp_path):
+    frame = pl.DataFrame(
+        {"took": [timedelta(seconds=1.5), None], "text": [b"a", b"\xc3\x96"], "key": [b"\xff", b"\0"]}
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    source = ParquetSource("t.parquet", (tmp_path / "t.parquet").read_bytes(), "", Budget())
+    read = {"took": [1.5, None], "text": ["a", "Ö"], "key": ["ff", "00"]}
+    assert source.load(["took", "text", "key"]).to_dict(as_series=False) == read
+    assert FrameSource(frame).load(["took", "text", "key"]).to_dict(as_series=False) == read
