@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies
 # Fixtures of pictures, which tests of several rooms draw.
 pytest_plugins = ["tests.pictures"]
 
-# `make test-lowest` and `make test-newest` look at three times as many examples.
-for name, examples in (("quick", 30), ("thorough", 100)):
+# `make test-lowest` and `make test-newest` look at five times as many examples.
+for name, examples in (("quick", 20), ("thorough", 100)):
     settings.register_profile(
         name,
         deadline=None,

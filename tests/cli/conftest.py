@@ -1,6 +1,7 @@
 """Run commands on streams in memory, and the score tables they run on."""
 
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -80,19 +81,23 @@ def run():
 
 @pytest.fixture
 def refused(run, tmp_path):
-    """Run a command that must end in three lines, an exit status (2) and no output; returns the lines."""
+    """Run a command that must end in three lines, an exit status (2) and no output; returns the lines.
+
+    The output goes by turns to the standard output and to a file.
+    """
+    never = tmp_path / "never.json"
+    outputs = itertools.cycle(([], ["--output", never]))
 
     def run_refused(*args, status=2, **streams) -> tuple[str, str, str]:
-        for output in (None, tmp_path / "never.json"):
-            outcome = run(*args, *(["--output", output] if output else []), **streams)
-            assert outcome.status == status, outcome
-            assert outcome.stdout == ""
-            said = outcome.stderr.splitlines()
-            lines, ways = said[:3], said[3:]
-            assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr
-            assert all(line.startswith("  riskrank ") for line in ways), outcome.stderr
-            assert all(line.split(": ", 1)[1].strip() for line in lines), outcome.stderr
-            assert output is None or not output.exists()
+        outcome = run(*args, *next(outputs), **streams)
+        assert outcome.status == status, outcome
+        assert outcome.stdout == ""
+        said = outcome.stderr.splitlines()
+        lines, ways = said[:3], said[3:]
+        assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr
+        assert all(line.startswith("  riskrank ") for line in ways), outcome.stderr
+        assert all(line.split(": ", 1)[1].strip() for line in lines), outcome.stderr
+        assert not never.exists()
         return tuple(lines)
 
     return run_refused

@@ -215,7 +215,7 @@ def test_every_reader_has_an_export_here():
 
 
 @pytest.mark.parametrize(("name", "case"), [one for one in CASES if one.id != "junit"])
-@settings(max_examples=settings.default.max_examples // 8)
+@settings(max_examples=settings.default.max_examples // 6)
 @given(data=st.data())
 def test_a_node_of_another_type_is_no_defect(name, case, data):
     written = export_of(name, case)
