@@ -203,7 +203,8 @@ def write_all(
             place = "standard output"
             for shown in (data for name, data in results if name is None):
                 send(shown, stdout)
-            for stream, (place, data) in zip(streams, devices, strict=True):
+            for stream, (device, data) in zip(streams, devices, strict=True):
+                place = device
                 with contextlib.suppress(BrokenPipeError):
                     write_whole(stream, data)
             settled()
