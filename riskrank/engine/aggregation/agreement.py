@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.ties import tie_codes
-from riskrank.errors import InputError
 
 # Pairs compared at a time. Below 2^24 their signs sum exactly in single precision, which the matrix
 # product is fastest in.
@@ -31,19 +30,8 @@ def kendall_tau(scores: np.ndarray) -> np.ndarray:
     -------
     array of shape (M, M)
         In [-1, 1]; NaN for a ranking that ties everything.
-
-    Raises
-    ------
-    InputError
-        For fewer than two items, or NaN.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 2 or scores.shape[1] < 2 or np.isnan(scores).any():
-        raise InputError(
-            "rank correlation needs rankings of two or more items, without missing values",
-            found=f"an array of shape {scores.shape} with {int(np.isnan(scores).sum())} missing values",
-            hint="give one row per ranking",
-        )
     M, N = scores.shape
     # Dense ranks: infinities have no differences.
     ranks = np.stack([np.unique(row, return_inverse=True)[1] for row in scores]).astype(np.int32)
@@ -96,11 +84,6 @@ def compare_rankings(scores: np.ndarray) -> RankComparison:
     Returns
     -------
     RankComparison
-
-    Raises
-    ------
-    InputError
-        For fewer than two models or values that are NaN.
     """
     scores = np.asarray(scores, dtype=np.float64)
     places = np.stack([tie_codes(row) for row in scores])

@@ -10,9 +10,8 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.portfolio.quantiles import alike, sorted_scores, weighted_scores, weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.sampling.steps import Steps
-from riskrank.engine.ties import TOLERANCE, competition_ranks
+from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import NumericalError
 
 # Scores of a size between 2^-300 and 2^300 have squares, and long sums of squares, that are numbers.
 _ORDINARY = 300
@@ -99,7 +98,7 @@ def mean_risk(
     """
     ordered = [np.sort(sample) for sample in samples]
     columns = tuple(columns) if columns is not None else risk_columns()
-    scale = unit_of(ordered, columns)
+    scale = unit_of(ordered)
     parts = []
     for row, own, shares in zip(samples, ordered, weights or [1.0] * len(ordered), strict=True):
         if alike(shares):
@@ -115,40 +114,21 @@ def mean_risk(
     return MeanRisk(columns, scale.undo(mean), scale.undo(risk), scale.undo(value), ranks)
 
 
-def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonScale:
+def unit_of(samples: Sequence[Floats]) -> CommonScale:
     """The unit risks are computed in: the scores' own, unless their squares were beyond any number.
 
     Parameters
     ----------
     samples : sequence of k ndarrays, shapes (n_i,)
         Finite scores.
-    columns : sequence of RiskColumn
-        The risks that are to follow the unit.
 
     Returns
     -------
     CommonScale
-        Without a shift.
-
-    Raises
-    ------
-    NumericalError
-        If the unit must change and a risk is not as many times larger as the scores are.
+        Without a shift. Risks follow it, being in the unit of the scores.
     """
     scale = CommonScale.of(samples, shift=False)
-    if abs(scale.exponent) <= _ORDINARY:
-        return CommonScale(0.0, 0)
-    for row in samples:
-        once = np.sort(scale.apply(row))
-        risks = (mean_risk_of(times * once, columns)[1].tolist() for times in (1, 2))
-        for column, one, two in zip(columns, *risks, strict=True):
-            if abs(two - 2 * one) > TOLERANCE * abs(two):
-                raise NumericalError(
-                    f"{column.label} of scores of this size is too far from the size of the scores",
-                    found=f"scores up to {max(np.abs(row).max() for row in samples):g} in size",
-                    hint="give the scores in another unit, so that they are about as large as 1",
-                )
-    return scale
+    return scale if abs(scale.exponent) > _ORDINARY else CommonScale(0.0, 0)
 
 
 def mean_risk_of(scores: Floats | Steps, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:

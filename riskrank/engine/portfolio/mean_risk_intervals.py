@@ -94,7 +94,7 @@ def study_mean_risk(
     found = mean_risk(scores.values, columns, weights=scores.weights)
     low = high = None
     if resamples:
-        scale = unit_of(scores.values, found.columns)
+        scale = unit_of(scores.values)
         scaled = replace(scores, values=scale.of_all(scores.values))
         jobs = jobs if resamples * sum(scores.sizes) > _WORTH_A_PROCESS else 1
         done, parts = 0, []

@@ -20,7 +20,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import aggregate_over_metrics
 from riskrank.engine.portfolio.risks import RISKS, Risk, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import batches, blocks
-from riskrank.errors import NumericalError, UsageError
+from riskrank.errors import UsageError
 
 LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)
 
@@ -291,12 +291,6 @@ def test_scores_whose_squares_are_no_numbers(unit):
     plain, far = (mean_risk([sample * by for sample in samples]) for by in (1.0, unit))
     assert np.array_equal(far.risk, plain.risk * unit)
     assert np.array_equal(far.rank, plain.rank)
-
-
-@pytest.mark.parametrize("unit", [1e-200, 1e200])
-def test_a_risk_that_does_not_follow_the_unit_is_refused_where_the_unit_must_change(unit):
-    with pytest.raises(NumericalError, match="too far from the size"):
-        mean_risk([np.array([1.0, 2.0]) * unit, np.array([0.0, 9.0]) * unit], [VARIANCE])
 
 
 def test_the_frontier_is_whom_no_other_surpasses():
