@@ -41,8 +41,8 @@ class MetricTails:
         Of the same samples.
     seed : int
         Entropy of the random streams.
-    counting : ndarray of bool, shape (m,), optional
-        Metrics that a verdict may be about; by default all.
+    counting : ndarray of bool, shape (m,)
+        Metrics that a verdict may be about.
 
     Attributes
     ----------
@@ -62,12 +62,9 @@ class MetricTails:
         columns = [tables.column(name) for name in tables.metrics]
         return cls(columns, seed=inference.seed, counting=tables.weights > 0)
 
-    def __init__(
-        self, columns: Sequence[ClusteredScores], *, seed: int, counting: Booleans | None = None
-    ) -> None:
+    def __init__(self, columns: Sequence[ClusteredScores], *, seed: int, counting: Booleans) -> None:
         self.columns, self.level = columns, tail_level(columns[0])
-        self.counting = np.ones(len(columns), dtype=bool) if counting is None else counting
-        self.seed = seed
+        self.counting, self.seed = counting, seed
         self._tails = (_alike if columns[0].plain else _weighted)(columns, self.level)
         ones = [np.ones((1, count), dtype=np.int64) for count in columns[0].cluster_counts]
         self.sample = self._tails(ones)[0]

@@ -236,7 +236,7 @@ def quantile_difference(
     levels : array_like, shape (l,)
         Probabilities in (0, 1].
     resamples : int
-        Bootstrap resamples; 0 for no band.
+        Bootstrap resamples.
     level : float
         The band holds with probability 1 - level at each level.
     seed : int
@@ -251,9 +251,6 @@ def quantile_difference(
     pair = scores.of_models((winner, loser))
     both = zip(pair.values, pair.weights, strict=True)
     better, worse = (quantile(own, levels, shares) for own, shares in both)
-    estimate = better - worse
-    if not resamples:
-        return Differences(estimate, None, None)
     design, drawn = WeightedDesign(pair), []
     for cumulated in design.batches(blocks(resamples, seed), size=_BATCH):
         of_each = zip(design.values, cumulated, strict=True)
@@ -261,4 +258,4 @@ def quantile_difference(
         drawn.append(first - second)
     behind = least(behind_pairs(pair, [(0, 1)]))
     low, high = expanded_interval(np.concatenate(drawn), behind, level=1 - level)
-    return Differences(estimate, low, high)
+    return Differences(better - worse, low, high)

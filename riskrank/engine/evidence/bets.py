@@ -34,6 +34,9 @@ BETS: Floats = np.sin(np.pi * (np.arange(64) + 0.5) / 128) ** 2
 # Halvings of an interval of scores: more than a double has digits.
 _HALVINGS = 60
 
+# Samples that nobody will ever have, in those there are.
+_MOST_TIMES = 1e9
+
 # The largest e-value that is written as a number.
 _MOST = math.log(1e300)
 
@@ -146,15 +149,15 @@ class Wagers:
         wanted = -math.log(level)
         return bisected(lambda at: self.log_e_value(at) >= wanted, -self.reach, self.reach, _HALVINGS)[0]
 
-    def times_needed(self, boundary: float, level: float, most: float = 1e9) -> float | None:
+    def times_needed(self, boundary: float, level: float) -> float | None:
         """How many times the samples, if more are like them, until the e-value reaches 1/level.
 
-        None where that is never, or not within `most` times as many.
+        None where that is never, or not within a billion times as many.
         """
         wanted = -math.log(level)
-        if float(self.wealth(boundary).max()) <= 0 or self.log_e_value(boundary, most) < wanted:
+        if float(self.wealth(boundary).max()) <= 0 or self.log_e_value(boundary, _MOST_TIMES) < wanted:
             return None
-        low, high = 1.0, most
+        low, high = 1.0, _MOST_TIMES
         for _ in range(_HALVINGS):
             middle = math.sqrt(low * high)
             enough = self.log_e_value(boundary, middle) >= wanted

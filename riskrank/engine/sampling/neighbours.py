@@ -32,7 +32,7 @@ _TOGETHER = 15_000
 _FEWEST = 32
 
 
-def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int = 0) -> bool:
+def neighbours_alike(scores: Floats, of_task: Integers | None = None) -> bool:
     """Whether neighbours are more alike than chance makes them.
 
     Parameters
@@ -41,8 +41,6 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
         Scores of every model on the samples in their order.
     of_task : ndarray of int, shape (n,), optional
         Tasks, which stand one after the other: samples are ranked within theirs.
-    seed : int
-        Of the permutations.
     """
     k, n = scores.shape
     if n < _FEWEST:
@@ -65,7 +63,7 @@ def neighbours_alike(scores: Floats, of_task: Integers | None = None, seed: int 
     if not _SURE < p < _DOUBTED:
         return p <= _SURE
     count = int(np.clip(_WORK // (ranks.size * len(lags)), _FEWEST_PERMUTATIONS, _PERMUTATIONS))
-    rng, beyond = np.random.default_rng(seed), 0
+    rng, beyond = np.random.default_rng(0), 0
     together = max(_TOGETHER // ranks.size, 1)
     for done in range(0, count, together):
         orders = np.array([rng.permutation(n) for _ in range(min(together, count - done))])

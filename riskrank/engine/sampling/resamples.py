@@ -160,8 +160,6 @@ def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -
         return [_within_tasks(strata.bounds(model), rng, count) for model in models]
     if scores.drawn_together:
         return [rng.integers(0, counts[0], (count, counts[0]))]
-    if len(set(counts)) == 1:
-        return list(rng.integers(0, counts[0], (count, len(counts), counts[0])).transpose(1, 0, 2))
     drawn = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
     return [np.stack(model) for model in zip(*drawn, strict=True)]
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # loads its functions when they are first used
 
+from riskrank.engine.sampling.cluster_means import LEVEL
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -171,16 +172,16 @@ def _share(counted: Integers, runs: Integers, k: int) -> Floats:
     return share
 
 
-def mean_interval(shares: Floats, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean of shares between 0 and 1 with an interval: Student's, at least Wilson's of as many samples.
+def mean_interval(shares: Floats) -> tuple[float, float, float]:
+    """Mean of shares between 0 and 1 with a 95 % interval: Student's, at least Wilson's of as many samples.
 
     Student's interval has no width where all shares are equal, which says nothing of the next sample.
     """
     n, mean = shares.size, float(shares.mean())
-    z = float(scipy.special.ndtri((1 + level) / 2))
+    z = float(scipy.special.ndtri((1 + LEVEL) / 2))
     centre, width = mean + z * z / (2 * n), z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     wilson = (centre - width) / (1 + z * z / n), (centre + width) / (1 + z * z / n)
     if n < 2 or np.ptp(shares) == 0:
         return mean, max(float(wilson[0]), 0.0), min(float(wilson[1]), 1.0)
-    half = float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) * float(shares.std(ddof=1)) / np.sqrt(n)
+    half = float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2)) * float(shares.std(ddof=1)) / np.sqrt(n)
     return mean, max(mean - half, 0.0), min(mean + half, 1.0)

@@ -254,12 +254,12 @@ class Profile:
     high: Floats
 
 
-def thresholds(scores: TaskScores, most: int = MOST) -> Floats:
+def thresholds(scores: TaskScores) -> Floats:
     """Every value a score takes, or as many of them as are seen, evenly by their number."""
     values = np.unique(np.concatenate(scores.values))
-    if values.size <= most:
+    if values.size <= MOST:
         return values
-    return values[np.round(np.linspace(0, values.size - 1, most)).astype(int)]
+    return values[np.round(np.linspace(0, values.size - 1, MOST)).astype(int)]
 
 
 def profile(scores: TaskScores, tau: Floats, level: float = 0.05) -> Profile:

@@ -205,10 +205,11 @@ def test_runs_by_tasks_are_rliables_profile():
     np.testing.assert_allclose(found.share, expected, rtol=0, atol=1e-12)
 
 
-def test_unequal_tasks_weigh_as_asked():
+def test_unequal_tasks_weigh_as_asked(monkeypatch):
     values, task, _ = suite()
     scores = TaskScores.build(values, [task] * 3, weights=[1.0, 2.0, 5.0])
-    tau = thresholds(scores, 17)
+    monkeypatch.setattr("riskrank.engine.suites.macro_means.MOST", 17)
+    tau = thresholds(scores)
     found = profile(scores, tau)
     each = np.array([[(value[task == t, None] > tau).mean(axis=0) for t in range(3)] for value in values])
     np.testing.assert_allclose(found.share, np.average(each, axis=1, weights=[1, 2, 5]), atol=1e-12)
