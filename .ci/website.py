@@ -41,6 +41,7 @@ ORDER = (
             "python": "Work from Python and notebooks",
             "pictures": "Draw pictures",
             "scale": "Read large tables",
+            "machine": "Set options of the machine",
         },
     ),
     ("Commands", {}),

@@ -11,13 +11,21 @@ def power_findings(study: PowerStudy) -> list[Said]:
     """Say how many samples it takes, or that no number does; of a pilot also what else is possible."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
     size = {"limit": float(study.tried.sizes[-1])} if study.size is None else {"size": float(study.size)}
-    figures = size | {"power": study.power, "target": study.target}
+    figures = size | {"power": study.power, "target": study.target} | _whole_tests(study)
     endless = {} if study.endless is None else {"tasks": float(study.endless)}
     return [
         (Finding(kind="size-needed", models=pair, figures=figures), _size_needed(study)),
         (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
         *_possible_sizes(study.interval, pair),
     ]
+
+
+def _whole_tests(study: PowerStudy) -> dict[str, float]:
+    """Return how many whole tests differ from the closed form; nothing if they confirm the size."""
+    if study.confirmed or study.size is None or study.size == study.plan.smallest:
+        return {}
+    checks = study.agreement
+    return {"differing": float(checks.verdicts - checks.agreed), "verdicts": float(checks.verdicts)}
 
 
 def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
@@ -33,15 +41,18 @@ def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> l
 
 
 def _size_needed(study: PowerStudy) -> str:
-    plan, found = study.plan, study.agreement
+    plan, counts = study.plan, _whole_tests(study)
     what = "the pair" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} pairs at once"
     if plan.unattainable:
         where = "even without noise" if plan.named else "in the pilot"
         number = "tasks like these" if plan.unit == TASKS else "samples"
         return f"No number of {number} shows {what}: {where} the claim does not hold."
     least, limit = study.size == plan.smallest, int(study.tried.sizes[-1])
-    differ = f"; {found.verdicts - found.agreed} of {found.verdicts} verdicts of the whole test differ"
-    note = "" if study.confirmed or least or study.size is None else differ
+    note = (
+        "; {differing:.0f} of {verdicts:.0f} verdicts of the whole test differ".format(**counts)
+        if counts
+        else ""
+    )
     return needed(study.size, limit, unit_words(study), what, percent(study.target), least=least, note=note)
 
 
