@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -108,18 +107,3 @@ def test_lists_of_anything_are_text():
         """["b'a'", "1 day, 0:00:00"]""",
         "[1.0]",
     ]
-
-
-@pytest.mark.parametrize("options", [(), ("--sql", "SELECT * FROM t")])
-def test_times_with_a_zone_without_the_package_they_need(refused, tmp_path, monkeypatch, options):
-    duckdb = pytest.importorskip("duckdb")
-    if int(duckdb.__version__.partition(".")[0]) > 1:
-        pytest.skip("DuckDB 2 reads times with a zone by itself")
-    monkeypatch.setitem(sys.modules, "pytz", None)
-    path = tmp_path / "t.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            "CREATE TABLE t AS SELECT 'a' AS model, now() AS sample, 'm' AS metric, 1 AS score"
-        )
-    lines = refused("rank", path, *options)
-    assert lines[2].startswith("hint: pip install pytz, or ask for them as text: --sql")

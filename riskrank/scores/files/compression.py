@@ -10,7 +10,7 @@ from typing import Any
 
 import zstandard
 
-from riskrank.scores.files.guards import OF_AN_OBJECT, Budget, cut_short
+from riskrank.scores.files.guards import Budget, cut_short
 
 _GZIP = b"\x1f\x8b"
 # A frame of Zstandard, or one that is to be skipped, as parallel compressors write before each frame.
@@ -18,6 +18,8 @@ _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Bytes taken at a time: each may unpack to some 40,000 with Zstandard, so a bomb is noticed within 40 MB.
 _PIECE = 1 << 10
+# Cells of the budget for each member: to begin one takes as long as many numbers.
+_OF_A_MEMBER = 16
 # First bytes of Parquet and of archives, whose own readers tell how much is in them.
 _BINARY = (b"PA", b"PK")
 
@@ -74,7 +76,7 @@ def unpack(label: str, data: bytes, budget: Budget, start: Callable[[], Any], *,
                 stream, members = start(), members + 1
             held.write(stream.decompress(piece))
             at += len(piece) - len(stream.unused_data)
-            budget.take(label, at, held.tell(), OF_AN_OBJECT * members)
+            budget.take(label, at, held.tell(), _OF_A_MEMBER * members)
     except (zlib.error, zstandard.ZstdError, MemoryError) as error:
         raise cut_short(f"{label}: the file cannot be decompressed", str(error) or "no memory") from None
     if data and not stream.eof:

@@ -20,9 +20,9 @@ from riskrank.scores.files.guards import (
     BeyondLimitError,
     Budget,
     Watch,
+    decoding,
     empty,
     reason_of,
-    unreadable,
 )
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.query import no_rows, require_select
@@ -41,6 +41,7 @@ Piece = pl.Series | tuple[object, ...]
 # Bytes 18 and 19 of the header: the file is written and read by way of a log.
 _VERSIONS, _LOGGED = slice(18, 20), b"\x02\x02"
 
+_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _DUCKDB_TABLES = (
     "SELECT CASE WHEN table_schema = 'main' THEN table_name ELSE table_schema || '.' || table_name END "
@@ -70,7 +71,9 @@ class DatabaseSource(FrameInMemory):
         files = [path + ending for ending in ("", "-wal", ".wal")]
         sizes = (os.path.getsize(file) for file in files if os.path.isfile(file))  # noqa: PTH113, PTH202 (any text)
         watch = Watch(path, sum(sizes), budget)
-        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, watch)
+        hint = "check that it is a whole file of that kind, and that nobody is writing to it"
+        with decoding(f"{path}: the database", _NAMES[kind], hint):
+            answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, watch)
         if not answer.rows:
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
         self._name_columns(answer.names)
@@ -151,19 +154,13 @@ def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
 
 def _ask_sqlite(path: str, sql: str | None, watch: Watch) -> _Answer:
     address, prepare = _quiet_address(Path(path).resolve())
-    try:
-        with (
-            closing(sqlite3.connect(address, uri=True)) as connection,
-            watch.interrupting(connection.interrupt),
-        ):
-            for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
-                connection.execute(f"PRAGMA {pragma}")
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_FIELD)
-            # An interrupt ends no query that is still being prepared.
-            connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.late() else sqlite3.SQLITE_OK)
-            return _query(path, sql, partial(_gathered, connection, path, watch), _SQLITE_TABLES)
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _failed(path, sql, str(error)) from None
+    with closing(sqlite3.connect(address, uri=True)) as connection, watch.interrupting(connection.interrupt):
+        for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_FIELD)
+        # An interrupt ends no query that is still being prepared.
+        connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.late() else sqlite3.SQLITE_OK)
+        return _query(path, sql, partial(_gathered, connection, path, watch), _SQLITE_TABLES)
 
 
 def _ask_duckdb(path: str, sql: str | None, watch: Watch) -> _Answer:
@@ -177,14 +174,11 @@ def _ask_duckdb(path: str, sql: str | None, watch: Watch) -> _Answer:
     # result would be written beside the file.
     safe: dict[str, str | bool | int | float | list[str]]
     safe = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{watch.work}B"}
-    try:
-        with (
-            closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
-            watch.interrupting(connection.interrupt),
-        ):
-            return _query(path, sql, partial(_gathered, connection, path, watch), _DUCKDB_TABLES)
-    except duckdb.Error as error:
-        raise _failed(path, sql, reason_of(error)) from None
+    with (
+        closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
+        watch.interrupting(connection.interrupt),
+    ):
+        return _query(path, sql, partial(_gathered, connection, path, watch), _DUCKDB_TABLES)
 
 
 def _gathered(connection: Any, path: str, watch: Watch, query: str) -> _Answer:
@@ -263,23 +257,12 @@ def _all_of(table: str) -> str:
     return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
 
 
-def _failed(path: str, sql: str | None, reason: str, tables: Mapping[str, Names] | None = None) -> InputError:
-    if "'pytz'" in reason:
-        found = "times with a zone, which DuckDB hands over by means of the package pytz"
-        as_text = option("sql", "SELECT …, CAST(t AS TEXT) AS t …")
-        hint = f"pip install pytz, or ask for them as text: {as_text}"
-        return unreadable(f"{path}: the database", found, hint)
-    if sql is None:
-        hint = "check that it is a whole file of that kind, and that nobody is writing to it"
-        return unreadable(f"{path}: the database", reason, hint)
+def _failed(path: str, sql: str, reason: str, tables: Mapping[str, Names]) -> InputError:
     hint = "write it in the database's own SQL"
-    if tables and ("no such table" in reason or "Table with name" in reason):
+    if "no such table" in reason or "Table with name" in reason:
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
         close = next((near for word in words if word not in tables and (near := nearest(word, tables))), None)
         other = f"choose: {option('sql', _all_of(likeliest(tables)))}"
         hint = f"did you mean the table {close}?" if close else other
-    return InputError(
-        f"{path}: {option('sql', sql)} fails",
-        found=f"{reason}; tables: {listing(with_columns(tables))}" if tables else reason,
-        hint=hint,
-    )
+    found = f"{reason}; tables: {listing(with_columns(tables))}"
+    return InputError(f"{path}: {option('sql', sql)} fails", found=found, hint=hint)

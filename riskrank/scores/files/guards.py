@@ -26,7 +26,7 @@ MOST_BYTES, MOST_PIPED = 1 << 34, 1 << 30
 # Bytes that any file may unpack to, and times its packed bytes: tables and logs pack ten to fifty times.
 _LEAST_BYTES, _TIMES_PACKED = 1 << 27, 200
 # Cells of any file, and for each packed byte and each letter; an object takes what several numbers take.
-_LEAST_CELLS, _CELLS_A_BYTE, _CELLS_A_LETTER, OF_AN_OBJECT = 5_000_000, 16, 2, 8
+_LEAST_CELLS, _CELLS_A_BYTE, _CELLS_A_LETTER, _OF_AN_OBJECT = 5_000_000, 16, 2, 8
 # Cells of a table that is never too empty, and for each byte, which columns of numbers do not reach.
 _FEW_CELLS, _CELLS_OF_A_TABLE = 10_000_000, 4
 MOST_COLUMNS = 100_000
@@ -93,7 +93,7 @@ class Budget:
         if all_bytes > max(_LEAST_BYTES, _TIMES_PACKED * all_packed):
             found = f"more than {all_bytes:,} bytes"
         elif all_cells > _LEAST_CELLS + min(_CELLS_A_BYTE * all_packed, _CELLS_A_LETTER * all_bytes):
-            found = f"{all_cells:,} values, objects {OF_AN_OBJECT}-fold,"
+            found = f"{all_cells:,} values, objects {_OF_AN_OBJECT}-fold,"
         if found:
             files = f", of {len(self._files | {label: file}):,} files" if self._files.keys() - {label} else ""
             raise InputError(
@@ -108,7 +108,7 @@ class Budget:
     def take_text(self, label: str, packed: int, text: bytes) -> None:
         """Take the lines and values of a text."""
         objects = sum(map(text.count, b"{["))
-        self.take(label, packed, len(text), sum(map(text.count, b",;\t\n")) + OF_AN_OBJECT * objects)
+        self.take(label, packed, len(text), sum(map(text.count, b",;\t\n")) + _OF_AN_OBJECT * objects)
 
 
 def too_large(label: str, limit: int) -> BeyondLimitError:
@@ -285,7 +285,7 @@ def panics_unsaid() -> Iterator[None]:
 # Bytes that the answer of a database may have, and times those of its file: columns of one value pack well.
 _LEAST_ANSWER, _TIMES_FILE = 1 << 26, 300
 # Seconds of a query, and bytes of the file and rows for each further one.
-_SECONDS, _BYTES_A_SECOND, _ROWS_A_SECOND = 8.0, 1e6, 2e5
+_SECONDS, _BYTES_A_SECOND, _ROWS_A_SECOND = 5.0, 3e5, 1e6
 # Seconds between two looks at the clock.
 _LOOK = 0.01
 # Bytes that a database may take for its own work, and those of its libraries, which it does not count.

@@ -151,7 +151,7 @@ def test_a_view_without_end_is_left_after_a_time(tmp_path, monkeypatch, kind, as
     monkeypatch.setattr(guards, "_SECONDS", 0.05)
     path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(asked, ""))
     options = ReadOptions(sql="SELECT * FROM scores ORDER BY 1" if queried else None)
-    with pytest.raises(InputError, match="no end within 0 seconds") as caught:
+    with pytest.raises(InputError, match="no end within [01] seconds") as caught:
         read_scores([path], options)
     assert "sql" in caught.value.hint
     assert [entry.name for entry in tmp_path.iterdir()] == [f"t.{kind}"]
@@ -216,7 +216,7 @@ def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
     """Rows that are sorted before the first of them comes."""
     monkeypatch.setattr(guards, "_LEAST_WORK", 30_000_000)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, " ORDER BY i"))
-    with pytest.raises(InputError, match=r"no end within (30,000,000 bytes|8 seconds)"):
+    with pytest.raises(InputError, match=r"no end within (30,000,000 bytes|5 seconds)"):
         read_scores([path], ReadOptions(max_bytes=1_000_000))
 
 
