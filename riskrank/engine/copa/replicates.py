@@ -231,8 +231,8 @@ def _any(own: Floats, added: Floats, sides: Sequence[SideScores], level: float |
 def _weights(units: Sequence[int], *, together: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:
     """Weights of the units and of one more, a column each, for all models or a table a model."""
     sizes = [max(units) + 1] if together else [count + 1 for count in units]
-    streams, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
-    for start in range(0, len(streams), step):
-        own = [(np.random.default_rng(stream), count) for stream, count in streams[start : start + step]]
+    every, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
+    for start in range(0, len(every), step):
+        own = [(block.generator(), block.count) for block in every[start : start + step]]
         drawn = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in own]
         yield [np.concatenate(parts) for parts in zip(*drawn, strict=True)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 
@@ -20,13 +19,13 @@ from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import Jobs, Workers
-from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
+from riskrank.engine.sampling.processes import Workers
+from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, batches, blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 
-Task = tuple[int, Blocks]
+Task = tuple[int, list[ResampleBlock]]
 
 # Score comparisons in one process before a second one pays for its own start.
 _WORTH_A_PROCESS = 300_000_000
@@ -49,8 +48,8 @@ class Bootstrap:
     columns : sequence of BootstrapColumn
     seed : int
         Entropy of the random streams.
-    jobs : int or Workers
-        Number of processes, or those there are, which stay open.
+    workers : Workers, optional
+        Where to draw what is worth a process; by default here.
     progress : callable, optional
         Called with the number of finished resamples of all columns and of those planned so far.
     """
@@ -60,24 +59,15 @@ class Bootstrap:
         columns: Sequence[BootstrapColumn],
         *,
         seed: int,
-        jobs: Jobs = 1,
+        workers: Workers | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._problems = [_Problem.of(column) for column in columns]
         self._gathered = [Gathering(one.column, one.scale, one.tail_level) for one in self._problems]
         self._seed = seed
-        self._here = Workers(1)
-        self._own = Workers(jobs) if isinstance(jobs, int) else None
-        self._workers = jobs if isinstance(jobs, Workers) else self._own or self._here
+        self._workers = workers or Workers(1)
         self._progress = progress
         self._done = self._planned = 0
-
-    def __enter__(self) -> Bootstrap:
-        return self
-
-    def __exit__(self, *reason: Any) -> None:
-        if self._own is not None:
-            self._own.__exit__(*reason)
 
     def extend(self, totals: dict[int, int]) -> dict[int, Replicates]:
         """Draw until the numbered columns hold these totals of resamples.
@@ -93,12 +83,10 @@ class Bootstrap:
             All resamples of these columns so far.
         """
         tasks = [task for at, total in totals.items() for task in self._tasks(at, total)]
-        work = sum(self._problems[at].column.comparisons * part.total for at, part in tasks)
-        self._planned += sum(part.total for _, part in tasks)
-        # Processes of the caller's run already, and cost nothing to start.
-        wait = self._own is not None and work <= _WORTH_A_PROCESS
-        workers = self._here if wait else self._workers
-        ends = np.cumsum([self._done, *(part.total for _, part in tasks)]).tolist()
+        work = sum(self._problems[at].column.comparisons * _total(part) for at, part in tasks)
+        self._planned += sum(_total(part) for _, part in tasks)
+        workers = self._workers if work > _WORTH_A_PROCESS else Workers(1)
+        ends = np.cumsum([self._done, *(_total(part) for _, part in tasks)]).tolist()
 
         def arrived(count: int) -> None:
             if self._progress is not None:
@@ -116,6 +104,10 @@ class Bootstrap:
         lacking = blocks(total, self._seed)[self._gathered[at].count // BLOCK :]
         step = max(_TASK // (BLOCK * sum(problem.scores.sizes)), 1)
         return [(at, lacking[start : start + step]) for start in range(0, len(lacking), step)]
+
+
+def _total(part: list[ResampleBlock]) -> int:
+    return sum(block.count for block in part)
 
 
 @dataclass(frozen=True)
@@ -140,18 +132,18 @@ class _Problem:
 
 
 def _run(problems: Sequence[_Problem], task: Task) -> Part:
-    at, streams = task
-    problem = problems[at]
+    at, part = task
+    problem, total = problems[at], _total(part)
     column, k = problem.column, problem.scores.models
     kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
-    ratios = np.empty((len(column.orders), k, k, streams.total))
-    means, tails = np.empty((2, k, streams.total))
+    ratios = np.empty((len(column.orders), k, k, total))
+    means, tails = np.empty((2, k, total))
     drawn = _repeated if problem.scores.even else _weighed
-    for rows, found, *statistics in drawn(problem, streams, kernel):
+    for rows, found, *statistics in drawn(problem, part, kernel):
         ratios[..., rows] = found
         means[:, rows], tails[:, rows] = statistics
     # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
-    overall = np.empty((streams.total, 0, k))
+    overall = np.empty((total, 0, k))
     if column.pairs is None:
         overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
     crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
@@ -168,14 +160,14 @@ def _run(problems: Sequence[_Problem], task: Task) -> Part:
     )
 
 
-Resampled = Iterator[tuple[slice | Integers, Floats, Floats, Floats]]
+Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
 """Numbers of some resamples, and their ratios, means and tail means, shapes (o, k, k, B) and (k, B)."""
 
 
-def _repeated(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
+def _repeated(problem: _Problem, part: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
     """Resamples that all hold equally many scores of the same weight."""
     done, level = 0, problem.tail_level
-    for ordered in batches(problem.scores, streams, size=max(_BATCH // sum(problem.scores.sizes), 1)):
+    for ordered in batches(problem.scores, part, size=max(_BATCH // sum(problem.scores.sizes), 1)):
         rows = slice(done, done + len(ordered[0]))
         done = rows.stop
         # Sorted scores: models with equal scores have equal means to the last bit.
@@ -185,14 +177,14 @@ def _repeated(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Re
         yield rows, kernel.ratios(ordered), means, tails
 
 
-def _weighed(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
+def _weighed(problem: _Problem, part: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
     """Resamples of scores that weigh differently: weights change, and no score is sorted again."""
     scores, done = problem.scores, 0
     design = WeightedDesign(scores)
     # With a judge a tail has weights of its own, of the same draws.
     tail = design if problem.tail_scores is scores else WeightedDesign(problem.tail_scores)
-    of_tails = repeat(None) if tail is design else tail.batches(streams, size=BLOCK)
-    for cumulated, of_tail in zip(design.batches(streams, size=BLOCK), of_tails, strict=False):
+    of_tails = repeat(None) if tail is design else tail.batches(part, size=BLOCK)
+    for cumulated, of_tail in zip(design.batches(part, size=BLOCK), of_tails, strict=False):
         rows = slice(done, done + len(cumulated[0]))
         done = rows.stop
         ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))

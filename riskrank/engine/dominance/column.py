@@ -16,6 +16,7 @@ from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, p
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, advice_on, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.engine.sampling.processes import workers_for
 from riskrank.engine.types import Booleans
 from riskrank.errors import UsageError, option
 
@@ -175,7 +176,8 @@ def _resampled(
             replicates[at], rounds[at] = enumerated(column, multisets), ()
             for test in tests[at]:
                 test.settle(replicates[at], last=True)
-    with Bootstrap(columns, seed=inference.seed, jobs=inference.jobs, progress=progress) as bootstrap:
+    with workers_for(inference.jobs) as workers:
+        bootstrap = Bootstrap(columns, seed=inference.seed, workers=workers, progress=progress)
         for number in range(max(map(len, rounds), default=0)):
             totals = {
                 at: totals[number]

@@ -17,7 +17,7 @@ from riskrank.engine.dominance.ranking import tail_level
 from riskrank.engine.dominance.violation import WEIGHING
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import BLOCK, Blocks, blocks, chosen_of, counts_of
+from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, blocks, chosen_of, counts_of
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -86,11 +86,11 @@ class MetricTails:
         return self._drawn[0][:total]
 
 
-def _counts(scores: ClusteredScores, streams: Blocks) -> Iterator[list[Integers]]:
+def _counts(scores: ClusteredScores, lacking: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
     """How often each unit is drawn, several blocks at a time, an array a model."""
     step = max(_BATCH // (BLOCK * sum(scores.cluster_counts)), 1)
-    for start in range(0, len(streams), step):
-        counts = [counts_of(chosen) for chosen in chosen_of(scores, streams[start : start + step])]
+    for start in range(0, len(lacking), step):
+        counts = [counts_of(chosen) for chosen in chosen_of(scores, lacking[start : start + step])]
         yield counts * scores.models if scores.drawn_together else counts
 
 

@@ -125,8 +125,8 @@ def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) 
 def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
     """Weights of the units of either model, some resamples at a time."""
     step = max(_WEIGHTS // (new + old), 1)
-    for stream, count in blocks(resamples, seed):
-        rng = np.random.default_rng(stream)
+    for block in blocks(resamples, seed):
+        rng, count = block.generator(), block.count
         for start in range(0, count, step):
             rows = min(step, count - start)
             first = rng.standard_exponential((rows, new))

@@ -19,7 +19,7 @@ from riskrank.engine.portfolio.mean_risk import (
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.engine.sampling.resamples import batches, blocks
+from riskrank.engine.sampling.resamples import ResampleBlock, batches, blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
@@ -133,9 +133,7 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _block(
-    problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
-) -> Floats:
+def _block(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
     """Replicates of mean − risk of a block of resamples, shape (B, k, R)."""
     scores, columns = problem
     values = []
@@ -146,7 +144,7 @@ def _block(
 
 
 def _resampled(
-    scores: ClusteredScores, task: tuple[np.random.SeedSequence, int], *, size: int
+    scores: ClusteredScores, task: ResampleBlock, *, size: int
 ) -> Iterator[Iterable[Floats | Steps]]:
     """Resamples of each model; where scores weigh differently only the weights change, and none is sorted."""
     if scores.even:

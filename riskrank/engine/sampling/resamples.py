@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,49 +66,30 @@ def _aligned(size: int, kind: type) -> NDArray[Any]:
 BLOCK = 25
 
 
-class Blocks(Sequence[tuple[np.random.SeedSequence, int]]):
-    """Resamples in blocks of fixed size with a random stream each, made when it is their turn.
+@dataclass(frozen=True)
+class ResampleBlock:
+    """Resamples that share a random stream, so that numbers do not depend on who draws which block.
 
-    The numbers do not depend on how many processes share the blocks. Block i has the stream that
-    ``SeedSequence(seed).spawn`` gives as its child i; millions of them would take long to make and to hold.
+    ResampleBlock i has the stream that ``SeedSequence(seed).spawn`` gives as its child i.
     """
 
-    def __init__(self, resamples: int, seed: int, numbers: range | None = None) -> None:
-        self._resamples = resamples
-        self._seed = seed
-        self._numbers = range(-(-resamples // BLOCK)) if numbers is None else numbers
+    seed: int
+    number: int
+    count: int
 
-    @property
-    def total(self) -> int:
-        """Resamples in these blocks."""
-        if not self._numbers:
-            return 0
-        return BLOCK * len(self._numbers) - max(BLOCK * (self._numbers[-1] + 1) - self._resamples, 0)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, at: int) -> tuple[np.random.SeedSequence, int]: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Blocks: ...
-
-    def __getitem__(self, at: int | slice) -> tuple[np.random.SeedSequence, int] | Blocks:
-        if isinstance(at, slice):
-            return Blocks(self._resamples, self._seed, self._numbers[at])
-        number = self._numbers[at]
-        stream = np.random.SeedSequence(self._seed, spawn_key=(number,))
-        return stream, min(BLOCK, self._resamples - number * BLOCK)
+    def generator(self) -> np.random.Generator:
+        """Begin the random stream."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number,)))
 
 
-def blocks(resamples: int, seed: int) -> Blocks:
+def blocks(resamples: int, seed: int) -> list[ResampleBlock]:
     """Cut resamples into blocks."""
-    return Blocks(resamples, seed)
+    starts = range(0, resamples, BLOCK)
+    return [ResampleBlock(seed, start // BLOCK, min(BLOCK, resamples - start)) for start in starts]
 
 
 def batches(
-    scores: ClusteredScores, streams: Sequence[tuple[np.random.SeedSequence, int]], *, size: int
+    scores: ClusteredScores, part: Sequence[ResampleBlock], *, size: int
 ) -> Iterator[Floats | list[Floats]]:
     """Draw the resamples of some blocks, at most `size` at a time.
 
@@ -116,8 +98,8 @@ def batches(
     scores : ClusteredScores
         Of which no model's units differ in size; others are weighed, see
         :class:`riskrank.engine.sampling.weighted_resamples.WeightedDesign`.
-    streams : sequence of (SeedSequence, int)
-        Blocks as `blocks` cuts them.
+    part : sequence of ResampleBlock
+        Some blocks of `blocks`.
     size : int
         Most resamples in one batch; it changes no number.
 
@@ -127,7 +109,7 @@ def batches(
         In order; the numbers depend on neither the size nor on how blocks are put together. Its sorted scores
         last until the next one.
     """
-    drawn, scratch = chosen_of(scores, streams), Scratch()
+    drawn, scratch = chosen_of(scores, part), Scratch()
     for start in range(0, len(drawn[0]), size):
         picks = [rows[start : start + size] for rows in drawn]
         chosen = picks * scores.models if scores.paired else picks
@@ -164,12 +146,10 @@ def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -
     return [np.stack(model) for model in zip(*drawn, strict=True)]
 
 
-def chosen_of(
-    scores: ClusteredScores, streams: Iterable[tuple[np.random.SeedSequence, int]]
-) -> list[Integers]:
+def chosen_of(scores: ClusteredScores, part: Iterable[ResampleBlock]) -> list[Integers]:
     """The same of some blocks, one below the other."""
-    parts = [chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
-    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+    drawn = [chosen_many(scores, block.generator(), block.count) for block in part]
+    return [np.concatenate(own) for own in zip(*drawn, strict=True)]
 
 
 def _within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:

@@ -11,14 +11,14 @@ only blur their probabilities, of which the smallest, T⁻ᵀ, says what no resa
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import Blocks, chosen_many, counts_of
+from riskrank.engine.sampling.resamples import ResampleBlock, chosen_many, counts_of
 from riskrank.engine.sampling.steps import StepMaker, proper, units_of
 from riskrank.engine.types import Floats, Integers
 
@@ -73,16 +73,14 @@ class WeightedDesign:
             found.append(own)
         return found
 
-    def batches(
-        self, streams: Blocks | Sequence[tuple[np.random.SeedSequence, int]], *, size: int
-    ) -> Iterator[list[Integers]]:
+    def batches(self, part: Iterable[ResampleBlock], *, size: int) -> Iterator[list[Integers]]:
         """Cumulated weights of the resamples of some blocks, at most `size` at a time.
 
         The numbers depend on neither the size nor on how blocks are put together.
         """
-        for stream, count in streams:
-            picks = chosen_many(self._scores, np.random.default_rng(stream), count)
-            for start in range(0, count, size):
+        for block in part:
+            picks = chosen_many(self._scores, block.generator(), block.count)
+            for start in range(0, block.count, size):
                 drawn = [counts_of(rows[start : start + size]) for rows in picks]
                 yield self.of_counts(drawn * self._scores.models if self._scores.drawn_together else drawn)
 

@@ -11,6 +11,7 @@ from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.processes import workers_for
 
 
 def violation_matrix(samples, *, order):
@@ -26,7 +27,8 @@ def violation_ratio(winner, loser, *, order):
 def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=None):
     """Resample one column, all pairs in both orders."""
     column = BootstrapColumn(scores, thresholds=tuple(thresholds))
-    with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
+    with workers_for(jobs) as workers:
+        bootstrap = Bootstrap([column], seed=seed, workers=workers, progress=progress)
         (found,) = bootstrap.extend({0: resamples}).values()
     return found
 

@@ -105,8 +105,8 @@ def test_chosen_pairs_and_one_order_are_those_of_the_whole():
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(6, 40))))
     whole = replicate(scores, resamples=50, seed=1, thresholds=(0.4,))
     pairs = ((4, 1), (0, 5), (0, 2), (1, 4))
-    with Bootstrap([BootstrapColumn(scores, (2,), (0.4,), pairs)], seed=1) as drawn:
-        part = drawn.extend({0: 50})[0]
+    drawn = Bootstrap([BootstrapColumn(scores, (2,), (0.4,), pairs)], seed=1)
+    part = drawn.extend({0: 50})[0]
     for i, j in pairs:
         assert part.crossed(2, 0.4)[i, j] == whole.crossed(2, 0.4)[i, j]
         assert part.crossed(2, 0.4)[j, i] == whole.crossed(2, 0.4)[j, i]
@@ -134,9 +134,9 @@ def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
 def test_a_later_round_continues_the_first(name, scores):
     """Byte for byte, whatever shares a batch with a resample."""
-    with Bootstrap([BootstrapColumn(scores)], seed=3) as drawn:
-        first = drawn.extend({0: 2 * BLOCK})[0]
-        second = drawn.extend({0: 5 * BLOCK + 7})[0]
+    drawn = Bootstrap([BootstrapColumn(scores)], seed=3)
+    first = drawn.extend({0: 2 * BLOCK})[0]
+    second = drawn.extend({0: 5 * BLOCK + 7})[0]
     equal(first, second, 2 * BLOCK)
     alone = replicate(scores, resamples=5 * BLOCK + 7, seed=3)
     equal(second, alone, 5 * BLOCK + 7)
@@ -153,9 +153,9 @@ def test_long_samples_continue_byte_for_byte_too():
 def test_columns_of_different_totals_share_the_streams():
     rng = np.random.default_rng(0)
     one, two = (ClusteredScores.build(list(rng.normal(size=(3, 20)))) for _ in range(2))
-    with Bootstrap([BootstrapColumn(one), BootstrapColumn(two)], seed=5) as drawn:
-        drawn.extend({0: 50, 1: 50})
-        found = drawn.extend({1: 100})
+    drawn = Bootstrap([BootstrapColumn(one), BootstrapColumn(two)], seed=5)
+    drawn.extend({0: 50, 1: 50})
+    found = drawn.extend({1: 100})
     assert list(found) == [1]
     equal(replicate(two, resamples=50, seed=5), found[1], 50)
     assert found[1].count == 100
@@ -191,9 +191,9 @@ def test_progress_ends_at_the_total(monkeypatch):
     assert seen == [(60, 60)]
     monkeypatch.setattr(bootstrap, "_TASK", 1)
     seen.clear()
-    with Bootstrap(
+    drawn = Bootstrap(
         [BootstrapColumn(scores)], seed=0, progress=lambda done, total: seen.append((done, total))
-    ) as drawn:
-        drawn.extend({0: 50})
-        drawn.extend({0: 100})
+    )
+    drawn.extend({0: 50})
+    drawn.extend({0: 100})
     assert seen == [(25, 50), (50, 50), (75, 100), (100, 100)]

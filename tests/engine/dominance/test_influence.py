@@ -421,8 +421,8 @@ def suite(sizes, weights, *, paired=True, seed=0, random=False):
 def resampled(request):
     """A suite and its resamples, which hold both orders."""
     scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=request.param)
-    with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
-        return scores, bootstrap.extend({0: 400})[0]
+    bootstrap = Bootstrap([BootstrapColumn(scores)], seed=1)
+    return scores, bootstrap.extend({0: 400})[0]
 
 
 @pytest.mark.parametrize("order", [1, 2])

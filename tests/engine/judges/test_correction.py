@@ -114,9 +114,9 @@ def test_resamples_weigh_as_if_the_correction_were_made_of_the_resample(seed):
     rng = np.random.default_rng(seed)
     corrections = [Correction.of(*scored(rng, 25, 80)) for _ in range(2)]
     own = column(corrections)
-    design, streams = WeightedDesign(own), blocks(25, seed)
-    drawn = next(design.batches(streams, size=25))[0]
-    picks = chosen_many(own, np.random.default_rng(streams[0][0]), 25)[0]
+    design, (block,) = WeightedDesign(own), blocks(25, seed)
+    drawn = next(design.batches([block], size=25))[0]
+    picks = chosen_many(own, block.generator(), 25)[0]
     one = corrections[0]
     for row, pick in enumerate(picks):
         judge = one.judge[pick]

@@ -148,8 +148,8 @@ def test_mean_risk_intervals_against_plain_loops():
     scores, columns = suite(3), risk_columns()
     found = study_mean_risk(scores, columns, names="abc", resamples=50, seed=3)
     of_cluster, values = scores.strata.of_cluster[0], []
-    for stream, count in blocks(50, 3):
-        (picks,) = chosen_many(scores, np.random.default_rng(stream), count)
+    for block in blocks(50, 3):
+        (picks,) = chosen_many(scores, block.generator(), block.count)
         for chosen in picks:
             copies = np.array([20, 12, 3])[of_cluster[chosen]]
             plain = mean_risk([np.repeat(value[chosen], copies) for value in scores.values], columns)

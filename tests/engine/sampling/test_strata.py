@@ -21,6 +21,7 @@ from riskrank.engine.sampling.cluster_means import (
     task_column_means,
 )
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.engine.sampling.processes import Workers
 from riskrank.engine.sampling.resamples import blocks, chosen_many
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
@@ -81,11 +82,11 @@ def test_each_task_draws_as_many_as_it_has():
 @pytest.mark.parametrize("draws", [1, 3])
 def test_replicates_of_means_and_tails_against_plain_loops(draws):
     scores, _, _ = suite([6, 30, 12], draws=draws, decimals=1)
-    with Bootstrap([BootstrapColumn(scores)], seed=5) as bootstrap:
-        found = bootstrap.extend({0: 30})[0]
+    bootstrap = Bootstrap([BootstrapColumn(scores)], seed=5)
+    found = bootstrap.extend({0: 30})[0]
     row = 0
-    for stream, count in blocks(30, 5):
-        (picks,) = chosen_many(scores, np.random.default_rng(stream), count)
+    for block in blocks(30, 5):
+        (picks,) = chosen_many(scores, block.generator(), block.count)
         for chosen in picks:
             for model, (value, cluster) in enumerate(zip(scores.values, scores.clusters, strict=True)):
                 kept = np.concatenate([np.flatnonzero(cluster == unit) for unit in chosen])
@@ -101,11 +102,13 @@ def test_replicates_of_means_and_tails_against_plain_loops(draws):
     assert row == 30
 
 
-def test_resamples_are_the_same_for_any_number_of_processes():
+def test_resamples_are_the_same_for_any_number_of_processes(monkeypatch):
     scores, _, _ = suite([6, 30, 12])
     both = []
+    monkeypatch.setattr("riskrank.engine.dominance.bootstrap._WORTH_A_PROCESS", 0)
     for jobs in (1, 2):
-        with Bootstrap([BootstrapColumn(scores)], seed=5, jobs=jobs) as bootstrap:
+        with Workers(jobs) as workers:
+            bootstrap = Bootstrap([BootstrapColumn(scores)], seed=5, workers=workers)
             both.append(bootstrap.extend({0: 100})[0])
     assert np.array_equal(both[0].means, both[1].means)
     assert np.array_equal(both[0].overall, both[1].overall)
@@ -113,8 +116,8 @@ def test_resamples_are_the_same_for_any_number_of_processes():
 
 def test_equal_weights_by_either_way():
     scores, _, _ = suite([16, 16, 16], decimals=1)
-    with Bootstrap([BootstrapColumn(scores)], seed=2) as bootstrap:
-        plain = bootstrap.extend({0: 50})[0]
+    bootstrap = Bootstrap([BootstrapColumn(scores)], seed=2)
+    plain = bootstrap.extend({0: 50})[0]
     design = WeightedDesign(scores)
     kernel = ViolationKernel.of(3)
     parts = design.batches(blocks(50, 2), size=25)
