@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -37,14 +38,12 @@ class ParquetSource(Source):
         self._data = self._footer.data
         self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(self._data)))
         self._name_columns(list(self._schema))
+        self._places = {name: place for place, name in enumerate(self.columns)}
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns."""
-        raw = dict(zip(self.columns, self._schema, strict=True))
-        wanted = [raw[name] for name in names]
-        with self._decoding():
-            size = self._footer.unpacked_size({*map(list(self._schema).index, wanted)})
-        self._take(max(size, self.height() * _ROW))
+        raw = self._asked(names)
+        wanted = [*raw.values()]
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         if wanted and frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
@@ -57,8 +56,17 @@ class ParquetSource(Source):
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Return the named columns without reading them yet."""
-        raw = dict(zip(self.columns, self._schema, strict=True))
+        raw = self._asked(names)
         return pl.scan_parquet(io.BytesIO(self._data)).select(pl.col(raw[name]).alias(name) for name in names)
+
+    def _asked(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the names of columns as they stand in the file, if the budget has room for the columns."""
+        places = [self._places[name] for name in names]
+        with self._decoding():
+            size = sum(map(self._footer.unpacked_size, places))
+        self._take(max(size, self.height() * _ROW))
+        raw = list(self._schema)
+        return {name: raw[place] for name, place in zip(names, places, strict=True)}
 
     def height(self) -> int:
         """Return the number of rows, which the footer holds."""
@@ -136,7 +144,8 @@ class _Footer:
 
     def __init__(self, label: str, data: bytes) -> None:
         self.data = data
-        self._chunks: list[tuple[int, int, int, int]] = []
+        self._chunks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self._sizes: dict[int, int] = {}
         start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
         if data[-4:] != _MARK or start < 0:
             return  # no footer, which Polars says of every format
@@ -152,23 +161,27 @@ class _Footer:
                 hint="leave the column out, or write it flat",
             )
         for group in footer.get(_GROUPS, ()):
-            for (root, width), column in zip(leaves, group[_COLUMNS], strict=True):
-                chunk = column[_CHUNK]
+            for (column, width), described in zip(leaves, group[_COLUMNS], strict=True):
+                chunk = described[_CHUNK]
                 first = min(filter(None, (chunk.get(_DICTIONARY_PAGE), chunk[_DATA_PAGE])))
-                self._chunks.append((root, width, first, first + chunk[_PACKED]))
+                self._chunks[column].append((width, first, first + chunk[_PACKED]))
         end = _ARROW.sub(lambda found: found[0] if len(found[1]) < 2 else found[0].swapcase(), data[start:])
         if end != data[start:]:
             self.data = data[:start] + end
 
-    def unpacked_size(self, columns: Collection[int]) -> int:
-        """Return the bytes that the pages of some columns unpack to, at least those of their values."""
+    def unpacked_size(self, column: int) -> int:
+        """Return the bytes that the pages of a column unpack to, at least those of its values."""
+        if column not in self._sizes:
+            self._sizes[column] = sum(self._chunk_size(*chunk) for chunk in self._chunks[column])
+        return self._sizes[column]
+
+    def _chunk_size(self, width: int, at: int, end: int) -> int:
         size = 0
-        for _, width, at, end in (chunk for chunk in self._chunks if chunk[0] in columns):
-            while at < end:
-                page, at = self._values.struct(at)
-                values = [page[field][_VALUES] for field in _PAGE_HEADS if field in page]
-                size += max(page[_PAGE_UNPACKED], width * sum(values))
-                at += page[_PAGE_PACKED]
+        while at < end:
+            page, at = self._values.struct(at)
+            values = [page[field][_VALUES] for field in _PAGE_HEADS if field in page]
+            size += max(page[_PAGE_UNPACKED], width * sum(values))
+            at += page[_PAGE_PACKED]
         return size
 
 
