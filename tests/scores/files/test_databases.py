@@ -207,7 +207,7 @@ def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch
     monkeypatch.setattr(guards, "_LEAST_WORK", 200_000_000)
     view = ENDLESS.format("CASE WHEN i < 140000 THEN 1 ELSE randomblob(900000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
-    with memory_below(600_000_000), pytest.raises(InputError, match="within 200,000,000 bytes of memory"):
+    with memory_below(600_000_000), pytest.raises(InputError, match="no end within"):
         read_scores([path], ReadOptions(max_bytes=20_000_000))
 
 
