@@ -39,6 +39,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from riskrank.asked.commands import COMMANDS
+    from riskrank.options.commands import COMMANDS
 
     return sorted([*_OWN, *(row.name for row in COMMANDS if row.python)])

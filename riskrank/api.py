@@ -16,23 +16,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.baseline import GateReading
-from riskrank.asked.commands import BY_NAME, Command, named
-from riskrank.asked.option import Option, options_of
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.resampling import RunOptions
-from riskrank.asked.signature import documented, signature
-from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, did_you_mean, listing, option, spell
+from riskrank.options.baseline import GateReading
+from riskrank.options.commands import BY_NAME, Command, named
+from riskrank.options.option import Option, options_of
+from riskrank.options.reading import ReadOptions
+from riskrank.options.resampling import RunOptions
+from riskrank.options.signature import documented, signature
+from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
-from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
 from riskrank.studies.groups.study import refuse_groups
+from riskrank.studies.keyword_types import checked, whole_number
 from riskrank.studies.runtime import Runtime, running
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Scores:
     def tables_apart(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
         """Validated tables of the metrics that a gate wants, each on the samples it was scored on."""
         options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
-        from riskrank.scores.table.apart import metrics_apart, read_selected
-        from riskrank.studies.gate.claimed import wanted_metrics
+        from riskrank.scores.table.metric_tables import metrics_apart, read_selected
+        from riskrank.studies.gate.claim_list import wanted_metrics
 
         scores = read_selected(self._sources, options, baseline=settings.baseline)
         return metrics_apart(scores, wanted=partial(wanted_metrics, settings))
@@ -108,8 +108,8 @@ class Scores:
             If a gate could not use them.
         """
         file = str(Path(path))
-        from riskrank.scores.table.blessing import blessed, read_only_model, require_name
-        from riskrank.shown.files import check_writable, write_all
+        from riskrank.render.files import check_writable, write_all
+        from riskrank.scores.table.baseline_writer import blessed, read_only_model, require_name
 
         require_name(file)
         options = GateReading(**{**self._options, **BY_NAME["gate"].needs})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from riskrank.asked.output import FORMATS
 from riskrank.errors import RiskrankError, UsageError, nearest, spell
+from riskrank.options.output import FORMATS
 from riskrank.studies.document import Document, Gated
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Result:
         UsageError
             If the name tells no format, or nothing can be written there.
         """
-        from riskrank.shown.files import check_writable, choose_formats, write_all
+        from riskrank.render.files import check_writable, choose_formats, write_all
 
         file = _file_name(path)
         (kind,) = choose_formats(None, [file], allowed=(*FORMATS, "parquet", *self._formats))
@@ -117,7 +117,7 @@ class Result:
         write_all([(file, self._rendered(kind))], sys.stdout)
 
     def _rendered(self, kind: str, *, width: int | None = None, explain: bool = True) -> bytes:
-        from riskrank.shown.render import render
+        from riskrank.render.dispatch import render
 
         return render(
             self.document, kind, encoding="utf-8", width=width, color=False, flags=False, explain=explain
@@ -168,7 +168,7 @@ class Result:
     @property
     def pictures(self) -> dict[str, str]:
         """What :meth:`plot` can draw: captions by name, the main picture first."""
-        from riskrank.shown.figures.catalogue import pictures
+        from riskrank.render.figures.catalogue import pictures
 
         return {picture.name: picture.caption for picture in pictures(self.document)}
 
@@ -190,7 +190,7 @@ class Result:
         UsageError
             If there is no such picture, or Matplotlib is not installed.
         """
-        from riskrank.shown.figures.catalogue import draw
+        from riskrank.render.figures.catalogue import draw
 
         return draw(self.document, name)
 
@@ -198,7 +198,7 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from riskrank.shown.render import notebook_page
+        from riskrank.render.dispatch import notebook_page
 
         return notebook_page(self.document)
 

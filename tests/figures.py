@@ -58,7 +58,7 @@ TABLE = (
 
 def colors(scheme: str) -> dict[str, str]:
     """The page's colours by name, in light or in the dark."""
-    css = (ROOT / "riskrank/shown/page/templates/page.css").read_text(encoding="utf-8")
+    css = (ROOT / "riskrank/render/page/templates/page.css").read_text(encoding="utf-8")
     blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)", css)
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[SCHEMES.index(scheme)]))
 
@@ -66,8 +66,8 @@ def colors(scheme: str) -> dict[str, str]:
 def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     """Names of files, and the pictures in them."""
     import riskrank as rr
-    from riskrank.shown.figures.fonts import browser_fonts
-    from riskrank.shown.page.svg import FONTS, Styles, to_inline
+    from riskrank.render.figures.fonts import browser_fonts
+    from riskrank.render.page.svg import FONTS, Styles, to_inline
 
     given = dict(figure.table)
     result = getattr(rr, figure.command)(rr.read(given.pop("scores"), **given), **figure.options)

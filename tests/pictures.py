@@ -28,7 +28,7 @@ def _words(figure):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Pages without their pictures, which take most of the time, where only the rest matters."""
-    from riskrank.shown.page.exhibits import Drawing, Exhibitor
+    from riskrank.render.page.exhibits import Drawing, Exhibitor
 
     monkeypatch.setattr(Exhibitor, "_drawing", lambda _, picture, __: Drawing("", "", picture.caption))
 
@@ -36,7 +36,7 @@ def no_pictures(monkeypatch):
 @pytest.fixture(scope="session")
 def legible():
     """Assert that a figure is the same bytes twice, and that no word is cut or lies on another."""
-    from riskrank.shown.figures.style import ABOVE, look
+    from riskrank.render.figures.style import ABOVE, look
 
     drawn_twice = set()
 

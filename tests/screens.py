@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.render.formats.terminal import with_pictures
+from riskrank.render.page.sections import chapters
+from riskrank.render.sections import spelled_sections
+from riskrank.render.view import Table, text_of
 from riskrank.results import Result, result_of
-from riskrank.shown.formats.terminal import with_pictures
-from riskrank.shown.page.chapters import chapters
-from riskrank.shown.sections import spelled_sections
-from riskrank.shown.view import Table, text_of
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
 from riskrank.version import __version__

@@ -181,12 +181,12 @@ def test_report_is_a_function_however_often_it_is_asked_for():
     for _ in range(2):
         result = rr.report(long_table(), **QUICK)
         assert result.document.schema == "report"
-    import riskrank.shown.files
+    import riskrank.render.files
 
-    assert riskrank.shown.files.SUFFIXES[".html"] == "html"
+    assert riskrank.render.files.SUFFIXES[".html"] == "html"
     assert rr.report(long_table(), **QUICK).verdict == result.verdict
     code = (
-        "import riskrank.shown.numbers, riskrank as rr\n"
+        "import riskrank.render.numbers, riskrank as rr\n"
         "try: rr.report('nowhere.csv')\n"
         "except rr.errors.InputError as error: print(error.what)"
     )
@@ -233,7 +233,7 @@ def test_no_form_for_a_reader_of_python_has_flags(made, spelled):
 
 
 def test_a_command_that_nobody_knows_is_no_option():
-    from riskrank.shown.schema import documents
+    from riskrank.render.schema import documents
 
     with pytest.raises(errors.UsageError, match="there is no command or document 'rnak'") as caught:
         documents("rnak")

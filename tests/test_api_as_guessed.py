@@ -9,8 +9,8 @@ import pytest
 
 import riskrank as rr
 from riskrank import errors
-from riskrank.asked.commands import COMMANDS
-from riskrank.cli.call import options_on_the_line
+from riskrank.cli.typer_functions import options_on_the_line
+from riskrank.options.commands import COMMANDS
 
 
 def table() -> dict[str, list]:

@@ -6,12 +6,13 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import riskrank
-from riskrank.asked.commands import COMMANDS, PAPERS
+from riskrank.options.commands import COMMANDS, PAPERS
 
 PACKAGE = Path(riskrank.__file__).parent
 FILES = {
@@ -27,7 +28,7 @@ def layer(name: str) -> str:
     if len(parts) < 2 or parts[0] != "riskrank":
         return ""
     if parts[1] == "studies" and len(parts) > 3:
-        return {"options": "asked", "screen": "shown", "figures": "shown"}.get(parts[3], "studies")
+        return {"options": "options", "screen": "render", "figures": "render"}.get(parts[3], "studies")
     return parts[1]
 
 
@@ -105,7 +106,7 @@ def unswept():
 
 
 def test_there_is_something_to_look_at():
-    assert min(len(of(name)) for name in ("engine", "scores", "studies", "shown", "cli")) > 5
+    assert min(len(of(name)) for name in ("engine", "scores", "studies", "render", "cli")) > 5
     assert {*map(id, walk(tree("riskrank.api")))} == {*map(id, ast.walk(tree("riskrank.api")))}
     assert list(imports(ast.parse("def f():\n  from a.b import c\n  import d"))) == ["a.b.c", "d"]
     lazily = "if TYPE_CHECKING:\n  import a\ndef f():\n  import b\ntry:\n  import c\nexcept E: pass"
@@ -127,8 +128,8 @@ def test_the_engine_imports_numbers_only():
 
 
 def test_what_can_be_asked_needs_no_library():
-    allowed = ("riskrank.asked", "riskrank.errors", *of("asked"))
-    assert [found for name in of("asked") for found in beside(name, *allowed)] == []
+    allowed = ("riskrank.options", "riskrank.errors", *of("options"))
+    assert [found for name in of("options") for found in beside(name, *allowed)] == []
 
 
 def prints(node: ast.AST) -> bool:
@@ -142,7 +143,7 @@ def test_nothing_is_printed_below():
     assert [*map(prints, ast.walk(ast.parse("print; sys.stderr; done.stderr")))].count(True) == 2
     found = [
         f"{name}, line {node.lineno}"
-        for name in of("asked", "engine", "scores", "studies")
+        for name in of("options", "engine", "scores", "studies")
         for node in nodes(name)
         if prints(node)
     ]
@@ -150,10 +151,10 @@ def test_nothing_is_printed_below():
 
 
 ALLOWED = {
-    "shown": ("asked", "engine", "studies", "shown", "errors"),
-    "studies": ("asked", "engine", "scores", "studies", "errors"),
-    "scores": ("asked", "engine", "scores", "errors"),
-    "asked": ("asked", "errors"),
+    "render": ("options", "engine", "studies", "render", "errors"),
+    "studies": ("options", "engine", "scores", "studies", "errors"),
+    "scores": ("options", "engine", "scores", "errors"),
+    "options": ("options", "errors"),
     "errors": (),
     "version": (),
 }
@@ -169,20 +170,20 @@ def test_imports_of_ours_point_down():
     assert upwards == []
 
 
-# The rooms of scores, each above the next.
-ROOMS = ("table", "exports", "files", "names")
+# The packages of scores, each level above the next. Tables and layouts still import each other.
+LEVELS = (("table", "layouts"), ("exports",), ("files",), ("names",))
 
 
-def test_rooms_of_scores_lie_above_each_other():
+def test_packages_of_scores_import_downwards():
     """Containers know no harness, and harnesses no roles."""
-    rooms = [f"riskrank.scores.{room}" for room in ROOMS]
+    levels = [[f"riskrank.scores.{package}" for package in level] for level in LEVELS]
     upwards = [
-        f"{name} imports {found}"
+        f"{name} imports {target}"
         for name in FILES
-        for at, room in enumerate(rooms)
-        if within(name, room)
-        for found in imported(name)
-        if within(found, "riskrank.scores") and not within(found, *rooms[at:])
+        for at, level in enumerate(levels)
+        if within(name, *level)
+        for target in imported(name)
+        if within(target, "riskrank.scores") and not within(target, *chain(*levels[at:]))
     ]
     assert upwards == []
 
@@ -191,7 +192,7 @@ def test_reports_compute_nothing():
     """They show what studies found: of the engine they know types and constants, no function."""
     functions = [
         f"{name} computes with {alias.name}"
-        for name in of("shown")
+        for name in of("render")
         for node in nodes(name)
         if isinstance(node, ast.ImportFrom) and within(node.module or "", "riskrank.engine")
         for alias in node.names
@@ -203,7 +204,7 @@ def test_reports_compute_nothing():
 MEANS = {"mean", "nanmean", "average", "median", "quantile", "percentile"}
 STATISTICS = MEANS | {"std", "var", "sd", "sem", "cov", "corrcoef", "sqrt", "bincount", "group_by", "agg"}
 GEOMETRY = {
-    "riskrank.shown.figures.rows": "the middle of the heights of some lines",
+    "riskrank.render.figures.rows": "the middle of the heights of some lines",
     "riskrank.studies.gsd.figures.layers": "nodes stand above the middle of those they lie above",
 }
 
@@ -235,7 +236,7 @@ def test_statistics_are_seen():
 
 def test_what_lays_out_documents_computes_no_statistics():
     """Means and deviations are made by a study, so that every door and format tells the same."""
-    found = {name: list(computed(tree(name))) for name in of("shown")}
+    found = {name: list(computed(tree(name))) for name in of("render")}
     assert {name: what for name, what in found.items() if bool(what) != (name in GEOMETRY)} == {}
 
 
@@ -260,10 +261,10 @@ def slow_to_load(name: str) -> Iterator[str]:
             yield found
         if within(name, "riskrank.cli.commands") and not within(name, "riskrank.cli.commands.convert"):
             continue  # loaded when the command runs
-        if within(found, "riskrank.scores.exports.catalogue") or layer(found) == "asked":
+        if within(found, "riskrank.scores.exports.catalogue") or layer(found) == "options":
             continue  # tables that import nothing
         # What lies below imports NumPy and Polars.
-        if within(found, "riskrank.engine", "riskrank.scores", "riskrank.studies", "riskrank.shown"):
+        if within(found, "riskrank.engine", "riskrank.scores", "riskrank.studies", "riskrank.render"):
             yield found
 
 
@@ -304,9 +305,9 @@ def called(tree: ast.AST) -> Iterator[str]:
 
 # Who loads what the rows of the table of commands name.
 RESOLVED = {
-    "riskrank.shown.sections": [f"riskrank.studies.{paper.view}" for paper in PAPERS.values()],
-    "riskrank.shown.schema": [f"riskrank.studies.{paper.documents}" for paper in PAPERS.values()],
-    "riskrank.shown.figures.catalogue": [
+    "riskrank.render.sections": [f"riskrank.studies.{paper.view}" for paper in PAPERS.values()],
+    "riskrank.render.schema": [f"riskrank.studies.{paper.documents}" for paper in PAPERS.values()],
+    "riskrank.render.figures.catalogue": [
         f"riskrank.studies.{paper.figures}" for paper in PAPERS.values() if paper.figures
     ],
     "riskrank.api": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
@@ -316,7 +317,7 @@ RESOLVED = {
 
 
 # Tables of their own, and the function that loads.
-OTHERS = {"riskrank.scores.exports.registry", "riskrank.asked.commands"}
+OTHERS = {"riskrank.scores.exports.registry", "riskrank.options.commands"}
 
 
 def test_only_they_load_what_the_table_names():
@@ -359,13 +360,13 @@ def test_no_imports_go_round():
 
 def test_texts_that_name_modules_are_imports():
     text = (
-        'import_module("riskrank.shown.view"); '
+        'import_module("riskrank.render.view"); '
         'x = {"a": "riskrank.studies.check.study:check"}; f"riskrank.cli.{x}"'
     )
     found = set(called(ast.parse(text)))
-    assert {"riskrank.shown.view", "riskrank.studies.check.study.check", "riskrank.cli.call"} <= found
-    assert "riskrank.studies.rank.screen.first" in loaded("riskrank.shown.sections")
-    assert "riskrank.shown.page.page" in loaded("riskrank.shown.render")
+    assert {"riskrank.render.view", "riskrank.studies.check.study.check"} <= found
+    assert "riskrank.studies.rank.screen.first" in loaded("riskrank.render.sections")
+    assert "riskrank.render.page.page" in loaded("riskrank.render.dispatch")
 
 
 def test_classes_have_names_of_their_own():
@@ -384,7 +385,7 @@ def test_classes_have_names_of_their_own():
 LONG_FILES = {
     "riskrank.api": "one door: a function a command, and how they are made",
     "riskrank.engine.aggregation.kemeny": "one problem, by dynamic programming and by integer programs",
-    "riskrank.asked.commands": "one table of all commands, a third of it their words and examples",
+    "riskrank.options.commands": "one table of all commands, a third of it their words and examples",
     "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.rank.sentences": "one table: how each kind of finding is said",

@@ -33,7 +33,7 @@ ROWS = {
     "riskrank/scores/exports/catalogue.py": (
         ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
     ),
-    "riskrank/asked/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
+    "riskrank/options/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.commands import BY_NAME as COMMANDS
 from riskrank.engine.portfolio.risks import RISKS
+from riskrank.options.commands import BY_NAME as COMMANDS
 from riskrank.scores.exports.catalogue import EXPORTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +70,7 @@ def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name):
     """On the command's page, or in the manual that is made of the table: a new command's as well."""
-    from riskrank.cli.call import options_on_the_line
+    from riskrank.cli.typer_functions import options_on_the_line
     from riskrank.errors import spell
 
     row = COMMANDS[name]

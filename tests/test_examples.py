@@ -35,7 +35,7 @@ def test_numbers_are_typeset_one_way(example):
 
 
 def test_every_command_has_an_example():
-    from riskrank.asked.commands import BY_NAME as COMMANDS
+    from riskrank.options.commands import BY_NAME as COMMANDS
 
     shown = " ".join(example.command for example in EXAMPLES)
     assert [name for name in COMMANDS if f"riskrank {name} " not in shown] == []

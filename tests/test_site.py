@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from riskrank.api import read
-from riskrank.asked.commands import BY_NAME as COMMANDS
+from riskrank.options.commands import BY_NAME as COMMANDS
 from tests.page import chromium
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -44,7 +44,7 @@ class Boundary(TyperGroup):
 
 def _answer(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
     """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
-    from riskrank.shown.staging import discard
+    from riskrank.render.staging import discard
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.say(INTERRUPTED)
@@ -73,7 +73,7 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
     for line in known.lines(flags=True):
         environment.say(line)
     for way in (told for told, _ in known.ways if told):
-        from riskrank.cli.again import to_copy
+        from riskrank.cli.suggested_commands import to_copy
 
         environment.say(f"  {to_copy(arguments, spell(way, flags=True), known.instead_of)}")
     return known.exit_status
@@ -104,7 +104,7 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         )
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Results and files are written elsewhere, with errors of their own; this is help or a version.
-        from riskrank.shown.staging import cannot_write
+        from riskrank.render.staging import cannot_write
 
         return cannot_write(
             "standard output", error.strerror or str(error), "make room, or send it elsewhere"

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from riskrank.asked.values import contradict
 from riskrank.cli.found_paths import leading_out
 from riskrank.errors import InputError, option
+from riskrank.options.values import contradict
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
 # No configuration a person wrote is larger; a pipe or a device would never end.

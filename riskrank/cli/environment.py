@@ -54,8 +54,8 @@ class Environment:
         cost the result or change the exit status.
         """
         from riskrank.errors import bounded
-        from riskrank.shown.escapes import for_ci_log, for_log, in_a_build
-        from riskrank.shown.staging import discard
+        from riskrank.render.escapes import for_ci_log, for_log, in_a_build
+        from riskrank.render.staging import discard
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
@@ -74,7 +74,7 @@ class _Closed(io.TextIOBase):
     def write(self, text: str) -> int:
         """Refuse it."""
         from riskrank.errors import option
-        from riskrank.shown.staging import cannot_write
+        from riskrank.render.staging import cannot_write
 
         hint = f"leave it open, or name a file: {option('output', 'FILE')}"
         raise cannot_write("standard output", "whoever started riskrank has closed it", hint)

@@ -19,8 +19,8 @@ def end(document: Gated[Any], environment: Environment) -> None:
     RiskrankError
         What the document ends with.
     """
-    from riskrank.shown.junit import notes
-    from riskrank.shown.render import markdown_page, suite_of
+    from riskrank.render.dispatch import markdown_page, suite_of
+    from riskrank.render.junit import notes
 
     failed = document.failed
     if environment.variables.get("GITHUB_ACTIONS") == "true":

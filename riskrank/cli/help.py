@@ -7,9 +7,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.option import OUTPUT, PANELS, Option
 from riskrank.cli.config import ConfiguredCommand
+from riskrank.options.commands import BY_NAME
+from riskrank.options.option import OUTPUT, PANELS, Option
 from riskrank.scores.exports.catalogue import EXPORTS
 
 ALL = "--help-all"

@@ -1,7 +1,7 @@
 """Ctrl-C ends a run with one line and exit status 130, whatever the run is at.
 
 Until this file is imported Python itself answers, with a traceback, so it imports next to nothing. Worker
-processes end with their parent, and files that are being written are removed by ``riskrank.shown.staging``.
+processes end with their parent, and files that are being written are removed by ``riskrank.render.staging``.
 """
 
 import os

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from riskrank.asked.commands import BY_NAME, COMMANDS
 from riskrank.cli.app import Boundary
-from riskrank.cli.call import Call, callable_of, options_on_the_line
 from riskrank.cli.help import command_class
+from riskrank.cli.typer_functions import Call, callable_of, options_on_the_line
+from riskrank.options.commands import BY_NAME, COMMANDS
 from riskrank.version import __version__
 
 

@@ -40,7 +40,7 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot,
     """
     if not texts:
         return ()
-    from riskrank.shown.figures.catalogue import check_name, require_matplotlib
+    from riskrank.render.figures.catalogue import check_name, require_matplotlib
 
     require_matplotlib()
     found = []
@@ -53,7 +53,7 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot,
 
 def draw_plot(plot: WantedPlot, document: Any) -> bytes:
     """Draw a picture as the bytes of its file."""
-    from riskrank.shown.figures.catalogue import draw
+    from riskrank.render.figures.catalogue import draw
 
     return draw(document, plot.picture).to_bytes(plot.kind)
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.commands import named
-from riskrank.asked.output import FORMATS
-from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment, progress_bar
 from riskrank.cli.forecast import paced, reading_memory, replicates_memory, require_memory
 from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.outputs import draw_plot, wanted_plots
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import one_line, spell
+from riskrank.options.commands import named
+from riskrank.options.output import FORMATS
 
 if TYPE_CHECKING:
     from riskrank.scores.table.score_table import ScoreTable
@@ -38,7 +38,7 @@ class Session:
     """
 
     def __init__(self, call: Call, *, piped: str = "table") -> None:
-        from riskrank.shown.files import check_outputs, choose_formats
+        from riskrank.render.files import check_outputs, choose_formats
 
         environment: Environment = call.context.obj
         output = call.output
@@ -56,7 +56,7 @@ class Session:
         self.plots = wanted_plots(output.plot, environment.command)
         check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
         if "html" in self.formats:
-            from riskrank.shown.page import require_pages
+            from riskrank.render.page import require_pages
 
             require_pages()
 
@@ -124,7 +124,7 @@ class Session:
 
         A file of that name that says something else may be a person's work: it stays, and comes second.
         """
-        from riskrank.shown.staging import is_device
+        from riskrank.render.staging import is_device
 
         files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
@@ -144,9 +144,9 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files beside it, all or none."""
-        from riskrank.scores.table.gaps import tells_of_gone
-        from riskrank.scores.table.shapes.reading import READ, kind_of
-        from riskrank.shown.files import check_outputs, write_all
+        from riskrank.render.files import check_outputs, write_all
+        from riskrank.scores.layouts.layout import READ, kind_of
+        from riskrank.scores.table.missing_scores import tells_of_gone
 
         config = self.environment.config
         if config is not None:
@@ -169,8 +169,8 @@ class Session:
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""
-        from riskrank.shown.render import render
-        from riskrank.shown.staging import is_device
+        from riskrank.render.dispatch import render
+        from riskrank.render.staging import is_device
 
         asked, shown = self.output, not self.output.output
         width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
@@ -184,7 +184,7 @@ class Session:
 
     def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
         """A page for standard output, by whatever name, which a build prints into its log."""
-        from riskrank.shown.escapes import for_ci_log, in_a_build
+        from riskrank.render.escapes import for_ci_log, in_a_build
 
         if kind == "parquet" or not in_a_build(self.environment.variables):
             return page

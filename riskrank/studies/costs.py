@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from riskrank.engine.evidence.costs import FEWEST_SUCCESSES, Costs
+from riskrank.engine.evidence.cost_per_success import FEWEST_SUCCESSES, Costs
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, listing, option
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from riskrank.asked.flags import among_commas
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.flags import among_commas
 from riskrank.scores.names.directions import doubtful_by_name, looks_like_a_cost
 from riskrank.scores.table.metrics import assumed_cost
 from riskrank.scores.table.metrics_file import MetricSpec

@@ -12,9 +12,9 @@ import numpy as np
 
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.files.formulas import Table, mark
-from riskrank.scores.table.gaps import tells_of_gone
-from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.shapes.reading import ALIKE, CHAPTER, FOLDERS, READ, kind_of
+from riskrank.scores.layouts.layout import ALIKE, CHAPTER, FOLDERS, READ, kind_of
+from riskrank.scores.table.missing_scores import tells_of_gone
+from riskrank.scores.table.score_counts import Scored
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,8 +15,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import one_line
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
-from riskrank.studies.gravity import gravity
-from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter
+from riskrank.studies.judge.section import JudgedChapter, judged_chapter
 from riskrank.studies.metric_means import (
     MetricMeans,
     assumed,
@@ -26,8 +25,9 @@ from riskrank.studies.metric_means import (
     metric_means,
     worst_everywhere,
 )
-from riskrank.studies.suites import words
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.severity import gravity
+from riskrank.studies.suites import sentences
+from riskrank.studies.suites.section import SuiteChapter
 from riskrank.studies.wording import fitting, names
 
 CaseType = TypeVar("CaseType")
@@ -79,8 +79,8 @@ class Sentences(Generic[CaseType]):
 
     def said(self, findings: Iterable[Finding], case: CaseType) -> list[Said]:
         """Findings with their sentences, the gravest first."""
-        words = {**SHARED, **self.of_kind}
-        found = ((one, words[one.kind](one, case)) for one in findings)
+        sentences = {**SHARED, **self.of_kind}
+        found = ((one, sentences[one.kind](one, case)) for one in findings)
         return sorted(found, key=lambda said: gravity(said[0].kind))
 
     def told(
@@ -261,13 +261,13 @@ def better_means(case: Case, column: str, model: int) -> Iterator[Finding]:
 
 def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
-    for p, _ in words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
+    for p, _ in sentences.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p})
 
 
 def _other_scope(finding: Finding, case: Case) -> str:
     suite, (first, other) = case.of_tasks, finding.models
-    return " ".join(text for _, text in words.other_scope(suite, suite.columns[finding.on], first, other))
+    return " ".join(text for _, text in sentences.other_scope(suite, suite.columns[finding.on], first, other))
 
 
 def alike_throughout(models: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
-from riskrank.engine.evidence.shared import FEWEST_SHARED, additive_means, shared_differences
+from riskrank.engine.evidence.shared_tasks import FEWEST_SHARED, additive_means, shared_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.strata import FEWEST_TASKS

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED
 from riskrank.engine.sampling.cluster_means import mean_intervals, share_intervals, task_column_means
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
+from riskrank.options.reading import SHARED
 from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -20,7 +20,7 @@ from riskrank.studies.targets import tasks_of, units_of
 from riskrank.studies.wording import decimals_of, names, percent, rounded, rounded_beside_zero, told_apart
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance.column import DominanceStudy
+    from riskrank.engine.dominance.column_tests import DominanceStudy
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from riskrank.asked.values import contradict
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.errors import UsageError, option
+from riskrank.options.values import contradict
 
 
 class Move(Protocol):

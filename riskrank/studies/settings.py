@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.asked.option import Settings, told
-from riskrank.asked.resampling import FamilySettings
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import PAPER_THRESHOLDS, Claim, Inference, claims
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
+from riskrank.options.option import Settings, told
+from riskrank.options.resampling import FamilySettings
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance

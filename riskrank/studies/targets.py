@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.asked.option import Settings
-from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
-from riskrank.asked.values import contradict
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
@@ -15,10 +12,13 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, listing, option
+from riskrank.options.option import Settings
+from riskrank.options.suites import FIXED, RANDOM, SuiteSettings
+from riskrank.options.values import contradict
+from riskrank.scores.layouts.layout import ALIKE, READ, Warned, kind_of
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.shapes.reading import ALIKE, READ, Warned, kind_of
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 COMBINED = "combined score"

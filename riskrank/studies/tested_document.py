@@ -4,19 +4,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.scores.files.formulas import Table
+from riskrank.studies.detectable_difference import visible_differences
 from riskrank.studies.document import Row
 from riskrank.studies.findings import Case, Finding, Sentences
 from riskrank.studies.groups.study import GroupedDocument
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
+from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import described_tests, provenance
-from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
-from riskrank.studies.visible import visible_differences
+from riskrank.studies.suites.section import SuiteChapter
 
 
 @dataclass(frozen=True, kw_only=True)

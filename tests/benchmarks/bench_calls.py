@@ -22,7 +22,7 @@ from riskrank.engine.copa.population import population
 from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.gsd.null_optima import Relabelling

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import mannwhitneyu, wilcoxon
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.hidden_risk import worse_tails
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.simultaneous import spread_of_differences

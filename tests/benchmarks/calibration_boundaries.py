@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.ranking import estimate

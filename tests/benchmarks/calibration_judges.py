@@ -12,13 +12,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.column_tests import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
 from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.sampling.degrees_of_freedom import Behind, Freedom, expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide

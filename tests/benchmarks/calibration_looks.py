@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.evidence.bets import BETS, Wagers
+from riskrank.engine.evidence.e_values import BETS, Wagers
 
 LOOKS = range(50, 2001, 50)
 MOST = 2000

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from calibration_cases import Case, same
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores

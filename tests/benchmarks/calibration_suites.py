@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.sampling.design import ClusteredScores

@@ -9,8 +9,8 @@ import time
 import numpy as np
 from calibration_boundaries import boundaries, rejections
 
-from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import pairwise_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs, p_cheaper
 from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
 

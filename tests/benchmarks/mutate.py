@@ -142,7 +142,7 @@ def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> lis
         [test for test in running if test.startswith(f"{near}::")],
         [test for test in running if test.startswith(f"{package}/")],
         [test for test in running if test.startswith("tests/engine/")],
-        [test for test in running if not test.startswith(("tests/shown/", "tests/cli/"))],
+        [test for test in running if not test.startswith(("tests/render/", "tests/cli/"))],
         running,
     ]
     done: set[str] = set()

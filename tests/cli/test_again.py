@@ -6,8 +6,8 @@ import shlex
 import pytest
 import typer
 
-from riskrank.cli.again import to_copy
 from riskrank.cli.main import app
+from riskrank.cli.suggested_commands import to_copy
 from tests.examples import ROOT
 
 COMMANDS = typer.main.get_command(app).commands

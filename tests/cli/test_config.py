@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.commands import COMMANDS
-from riskrank.cli.call import options_on_the_line
 from riskrank.cli.config_file import ONLY_NAMED, READS, WRITES
+from riskrank.cli.typer_functions import options_on_the_line
+from riskrank.options.commands import COMMANDS
 
 FILES = {
     "riskrank.toml": "{}",

@@ -7,7 +7,7 @@ import json
 import polars
 import pytest
 
-from riskrank.shown.files import SUFFIXES
+from riskrank.render.files import SUFFIXES
 
 COMMANDS = ["portfolio", "dominance", "rank", "check"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import riskrank as rr
-from riskrank.asked.commands import COMMANDS
-from riskrank.shown.figures import fonts
-from tests import drawn
+from riskrank.options.commands import COMMANDS
+from riskrank.render.figures import fonts
+from tests import stored_drawings
 from tests.cli.test_made_again import tables  # noqa: F401
 
 STORED = sorted(Path(__file__).with_name("drawn").glob("*.txt"))
@@ -27,7 +27,7 @@ def head(stored):
 @pytest.fixture
 def even_letters(monkeypatch):
     """Letters of one width: how wide they are is a matter of Matplotlib's version."""
-    monkeypatch.setattr(fonts, "_rulers", lambda: (drawn.Ruler(),))
+    monkeypatch.setattr(fonts, "_rulers", lambda: (stored_drawings.Ruler(),))
     fonts.text_width.cache_clear()
     yield
     fonts.text_width.cache_clear()
@@ -44,9 +44,9 @@ def test_pictures_are_drawn_as_before(tables, monkeypatch, write_made, stored): 
     for name in result.pictures:
         if found := {name, name.partition("@")[0]}.intersection(kinds):
             kinds = [kind for kind in kinds if kind not in found]
-            made += ["", f"## {name}: {result.pictures[name]}", *drawn.told(result.plot(name))]
+            made += ["", f"## {name}: {result.pictures[name]}", *stored_drawings.told(result.plot(name))]
     assert not kinds
-    drawn.hold(stored, made, write_made)
+    stored_drawings.hold(stored, made, write_made)
 
 
 def test_every_kind_of_picture_is_looked_at():

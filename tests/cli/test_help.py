@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from riskrank.asked.commands import BY_NAME as COMMANDS
-from riskrank.asked.option import PANELS
 from riskrank.cli.commands.convert import HARNESSES, JUDGES
 from riskrank.cli.help import examples_of
 from riskrank.cli.main import app
+from riskrank.options.commands import BY_NAME as COMMANDS
+from riskrank.options.option import PANELS
 from riskrank.scores.exports.catalogue import EXPORTS
 from tests import manual
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import riskrank
-from riskrank.scores.table.gaps import tells_of_gone
+from riskrank.scores.table.missing_scores import tells_of_gone
 
 N = 12
 

@@ -35,12 +35,12 @@ def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     """Twice the columns take twice as many steps, not four times."""
     from dataclasses import replace
 
-    from riskrank.asked.reading import ReadOptions
+    from riskrank.options.reading import ReadOptions
     from riskrank.scores.files.frames import FrameSource
     from riskrank.scores.table.columns import Roles
-    from riskrank.scores.table.further_columns import dividing_columns
     from riskrank.scores.table.reading import read_frame
     from riskrank.scores.table.scores import FileRead
+    from riskrank.scores.table.unassigned_columns import dividing_columns
 
     compared = []
 

@@ -19,9 +19,9 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.commands import COMMANDS
-from riskrank.shown.sections import sections
-from riskrank.shown.view import Table
+from riskrank.options.commands import COMMANDS
+from riskrank.render.sections import sections
+from riskrank.render.view import Table
 from tests.cli.test_schema import keeps_to_its_schema
 from tests.screens import shortened
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.style import Plot
 from riskrank.version import __version__
-from tests import drawn
+from tests import stored_drawings
 from tests.cli.test_drawn import even_letters  # noqa: F401
 from tests.cli.test_made_again import tables  # noqa: F401
 
@@ -37,4 +37,4 @@ def test_pages_are_written_as_before(run, tables, monkeypatch, write_made, store
     # A page is named by all it holds, to the last bit, which other libraries add up otherwise.
     page = re.sub(r"\brr[0-9a-f]{6}\b", "rr000000", page).replace(__version__, "0")
     made = [call, *re.sub(r">\s*<", ">\n<", page).splitlines()]
-    drawn.hold(stored, made, write_made)
+    stored_drawings.hold(stored, made, write_made)

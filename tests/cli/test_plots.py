@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from riskrank.shown.figures import catalogue
+from riskrank.render.figures import catalogue
 
 FAST = ("--resamples", "50", "--jobs", "1")
 
@@ -51,7 +51,7 @@ def test_without_matplotlib(refused, table, no_reading, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("full", "more"), [("os.fsync", ("-o", "a.json")), ("riskrank.shown.files.send", ())]
+    ("full", "more"), [("os.fsync", ("-o", "a.json")), ("riskrank.render.files.send", ())]
 )
 def test_all_files_and_standard_output_or_none(run, table, tmp_path, monkeypatch, full, more):
     def broken(*args):

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from tests import told as texts
+from tests import stored_messages as texts
 
 
 @pytest.fixture

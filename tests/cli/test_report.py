@@ -6,7 +6,7 @@ import json
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.shown import page as pages
+from riskrank.render import page as pages
 
 FAST = ("--resamples", "40", "--jobs", "1", "--higher", "*")
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.studies.gravity import gravity
+from riskrank.studies.severity import gravity
 
 OF_SIZES = ("few", "worth", "blind-to")
 COMMANDS = {

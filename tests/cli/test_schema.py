@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from riskrank.asked.commands import PAPERS
-from riskrank.shown.schema import json_schema
+from riskrank.options.commands import PAPERS
+from riskrank.render.schema import json_schema
 
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 # Those of which no document is stored in `made`, where each is held to its schema; the others beside them.

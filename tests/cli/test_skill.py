@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from riskrank.asked.commands import BY_NAME
+from riskrank.options.commands import BY_NAME
 from tests.page.conftest import scores
 
 SKILL = (Path(__file__).resolve().parents[2] / "docs/skill/SKILL.md").read_text(encoding="utf-8")

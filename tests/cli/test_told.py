@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from rich.cells import cell_len
 
-from tests import told as texts
+from tests import stored_messages as texts
 
 
 def at(found, *place):

@@ -17,8 +17,8 @@ from random import Random
 import polars as pl
 import zstandard
 
-from riskrank.asked.commands import COMMANDS
-from riskrank.cli.call import options_on_the_line
+from riskrank.cli.typer_functions import options_on_the_line
+from riskrank.options.commands import COMMANDS
 from tests.fuzz import inputs
 from tests.fuzz.inputs import ROLES
 from tests.fuzz.oracles import Run, judged

@@ -28,11 +28,11 @@ def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make
     [
         (
             outside.partial_write,
-            "riskrank.shown.staging.write_whole",
+            "riskrank.render.staging.write_whole",
             lambda stream, data: stream.write(data),
             "not all is written",
         ),
-        (outside.build, "riskrank.shown.escapes.for_ci_log", lambda text, *_: text, "a command to"),
+        (outside.build, "riskrank.render.escapes.for_ci_log", lambda text, *_: text, "a command to"),
         (
             outside.found_configuration,
             "riskrank.cli.config.refuse_reaching_out",

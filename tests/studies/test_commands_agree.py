@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.gravity import ANSWER, gravity
+from riskrank.studies.severity import ANSWER, gravity
 from tests.studies.test_findings import DRAWS, OPTIONS
 
 TESTED = OPTIONS | {"jobs": 1, "resamples": 400}

@@ -15,7 +15,7 @@ import pytest
 
 import riskrank
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.runs import split_of_runs
+from riskrank.studies.repeats import split_of_runs
 
 
 def scored(between, within, samples=400, runs=4):

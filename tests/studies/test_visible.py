@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.visible import visible_words
+from riskrank.studies.detectable_difference import visible_words
 from tests.tables import of_rows
 
 

@@ -1,7 +1,7 @@
 """``riskrank check``: it looks at what cannot be read as a table, too."""
 
-from riskrank.cli.call import Call
 from riskrank.cli.session import Session
+from riskrank.cli.typer_functions import Call
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check.study import check
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import typer
 
-from riskrank.asked.commands import BY_NAME, Command
-from riskrank.asked.option import options_of
-from riskrank.asked.output import OutputOptions
-from riskrank.asked.reading import ReadOptions
-from riskrank.cli.call import Call, callable_of
 from riskrank.cli.help import ManyCommands, command_class
+from riskrank.cli.typer_functions import Call, callable_of
+from riskrank.options.commands import BY_NAME, Command
+from riskrank.options.option import options_of
+from riskrank.options.output import OutputOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import EXPORTS
 from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TextIO
 
 import riskrank
-from riskrank.cli.call import Call
 from riskrank.cli.interrupts import settle_interrupts
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.shown.staging import cannot_write, discard, tidying_up
+from riskrank.render.staging import cannot_write, discard, tidying_up
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"

@@ -4,20 +4,20 @@ from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
 
-from riskrank.asked.baseline import BASELINE, GateReading
-from riskrank.asked.option import options_of
-from riskrank.asked.values import contradict
-from riskrank.cli.call import Call
 from riskrank.cli.github import end
 from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.session import Session, settled
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import UsageError, listing, option, spell
-from riskrank.scores.table.apart import metrics_apart, read_selected
-from riskrank.scores.table.blessing import blessed, read_only_model, require_name
+from riskrank.options.baseline import BASELINE, GateReading
+from riskrank.options.option import options_of
+from riskrank.options.values import contradict
+from riskrank.render.files import write_all
+from riskrank.scores.table.baseline_writer import blessed, read_only_model, require_name
+from riskrank.scores.table.metric_tables import metrics_apart, read_selected
 from riskrank.scores.table.scores import Scores
-from riskrank.shown.files import write_all
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.claimed import wanted_metrics
+from riskrank.studies.gate.claim_list import wanted_metrics
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.study import gate

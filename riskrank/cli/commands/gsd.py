@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from riskrank.asked.output import DiagramOptions
-from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
+from riskrank.cli.typer_functions import Call
+from riskrank.options.output import DiagramOptions
 from riskrank.studies.gsd.screen.hasse import to_dot
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from riskrank.asked.option import options_of
-from riskrank.asked.suites import SuiteSettings
-from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
+from riskrank.cli.typer_functions import Call
+from riskrank.options.option import options_of
+from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.distributions import named_distributions, refuse_table_options
 from riskrank.studies.power.study import power_between

@@ -2,11 +2,11 @@
 
 import json
 
-from riskrank.cli.call import Call
 from riskrank.cli.interrupts import settle_interrupts
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import UsageError, listing
-from riskrank.shown.files import check_outputs, write_all
-from riskrank.shown.schema import json_schema
+from riskrank.render.files import check_outputs, write_all
+from riskrank.render.schema import json_schema
 
 
 def run(call: Call) -> None:

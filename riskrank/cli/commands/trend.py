@@ -1,8 +1,8 @@
 """``riskrank trend``: every file is a run, and its exit status may be its answer."""
 
-from riskrank.cli.call import Call
 from riskrank.cli.github import end
 from riskrank.cli.session import Session, settled
+from riskrank.cli.typer_functions import Call
 from riskrank.scores.table.runs import read_runs
 from riskrank.studies.trend.study import trend
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.evidence.shared import reached
+from riskrank.engine.evidence.shared_tasks import reached
 from riskrank.engine.types import Floats, Integers
 
 LISTED = 24

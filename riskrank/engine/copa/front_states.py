@@ -26,10 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.replicates import ObjectiveScores
-from riskrank.engine.evidence.costs import p_cheaper
+from riskrank.engine.evidence.cost_per_success import p_cheaper
 from riskrank.engine.family import Family, Side
-from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.sampling.freedom import expanded_p_value
+from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.types import Booleans, Floats, Integers
 
 

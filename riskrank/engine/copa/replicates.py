@@ -13,13 +13,13 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import Costs
-from riskrank.engine.gates.caution import Comparison
+from riskrank.engine.evidence.cost_per_success import Costs
 from riskrank.engine.gates.replicates import statistics
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.products import weighted_sums
+from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.matrix_products import weighted_sums
+from riskrank.engine.sampling.degrees_of_freedom import expanded_share
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_share
 from riskrank.engine.sampling.resamples import BLOCK, blocks
 from riskrank.engine.types import Booleans, Floats, Integers
 

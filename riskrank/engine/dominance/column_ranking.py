@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import RELATIVE, Inference
@@ -25,8 +25,8 @@ from riskrank.engine.dominance.simultaneous import Separation, Spread, separatio
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Side
+from riskrank.engine.sampling.degrees_of_freedom import Freedom
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats
 

@@ -18,7 +18,7 @@ from riskrank.engine.evidence.student import Student, p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.cluster_means import TaskParts, sums_by
-from riskrank.engine.sampling.freedom import kish
+from riskrank.engine.sampling.degrees_of_freedom import kish
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats
 

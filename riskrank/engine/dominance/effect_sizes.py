@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
-from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.sampling.degrees_of_freedom import Behind, Freedom
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 

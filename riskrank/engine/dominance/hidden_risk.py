@@ -27,7 +27,7 @@ from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.dominance.rank_guard import least
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
+from riskrank.engine.sampling.degrees_of_freedom import Freedom, expanded_p_value, expanded_share
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 

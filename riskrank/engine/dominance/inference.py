@@ -14,8 +14,8 @@ import numpy as np
 from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import Freedom, expanded_share
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_share
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
 from riskrank.engine.types import Floats

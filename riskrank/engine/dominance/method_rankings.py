@@ -12,8 +12,8 @@ import numpy as np
 
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking

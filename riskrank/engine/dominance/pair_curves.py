@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
+from riskrank.engine.matrix_products import dot
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
-from riskrank.engine.products import dot
+from riskrank.engine.sampling.degrees_of_freedom import expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_interval
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_of, units_of
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign

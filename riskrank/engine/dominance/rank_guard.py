@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from riskrank.engine.sampling.degrees_of_freedom import Freedom, satterthwaite, smallest
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, satterthwaite, smallest
 from riskrank.engine.sampling.strata import Strata
 from riskrank.engine.ties import Pool, mid_rank_shares
 from riskrank.engine.types import Floats

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
-from riskrank.engine.dominance.challenge import Challenge, Ranked, beaten, challenge
 from riskrank.engine.dominance.contrasts import PassedOver, contrasts, passed_over
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.other_firsts import leaders_without, leaders_without_metric, ratios
+from riskrank.engine.dominance.leader_comparison import Challenge, Ranked, beaten, challenge
+from riskrank.engine.dominance.leader_sensitivity import leaders_without, leaders_without_metric, ratios
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers

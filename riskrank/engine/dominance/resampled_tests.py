@@ -8,7 +8,6 @@ Dominance tests from standard errors, without resampling (method §4 "CLT").
 import numpy as np
 from scipy.special import logit, ndtr
 
-from riskrank.engine.dominance.closing import ClaimFamily, Counted, relative_tail
 from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.rank_guard import (
@@ -21,6 +20,7 @@ from riskrank.engine.dominance.rank_guard import (
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.sign_tests import sign_tests
+from riskrank.engine.dominance.stopping import ClaimFamily, Counted, relative_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
 from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers

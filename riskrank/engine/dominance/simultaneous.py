@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from riskrank.engine.sampling.freedom import Behind, Widening
+from riskrank.engine.sampling.degrees_of_freedom import Behind, Widening
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # A spread that is this small beside the numbers themselves is their rounding.

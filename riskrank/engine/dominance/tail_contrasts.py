@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.closing import ClaimFamily, Counted
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.permuted_tails import Relabelled
 from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.dominance.stopping import ClaimFamily, Counted
+from riskrank.engine.sampling.degrees_of_freedom import Freedom
 from riskrank.engine.types import Booleans, Floats
 
 # Sums of the same numbers in another order differ by a few units in the last place.

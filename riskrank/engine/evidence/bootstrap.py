@@ -15,7 +15,7 @@ import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.student import MeanDifference, Student
-from riskrank.engine.sampling.freedom import Freedom, Widening, expanded_p_value, expanded_share
+from riskrank.engine.sampling.degrees_of_freedom import Freedom, Widening, expanded_p_value, expanded_share
 from riskrank.engine.sampling.monte_carlo import counted_share
 from riskrank.engine.types import Floats
 

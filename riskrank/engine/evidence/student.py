@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.freedom import kish
+from riskrank.engine.sampling.degrees_of_freedom import kish
 from riskrank.engine.types import Floats, Integers
 
 # Scores are at most 1 where this is asked.

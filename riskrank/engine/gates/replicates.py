@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.judged_sides import TailSide
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.products import weighted_sums
+from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.matrix_products import weighted_sums
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.evidence.student import MeanDifference, mean_difference
-from riskrank.engine.products import weighted_sums
+from riskrank.engine.matrix_products import weighted_sums
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite, smallest
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import satterthwaite, smallest
 from riskrank.engine.types import Floats, Integers
 
 # Scores are at most 1 where this is asked.

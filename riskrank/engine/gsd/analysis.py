@@ -9,11 +9,11 @@ import numpy as np
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.parallel import Progress
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, dominance_relation
 from riskrank.engine.gsd.relation import DominanceRelation, HasseDiagram, Utilities, hasse_diagram
-from riskrank.engine.gsd.spread import Progress
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import UsageError

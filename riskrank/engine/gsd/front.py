@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.parallel import Progress
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, sample_masses
-from riskrank.engine.gsd.spread import Progress
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 

@@ -15,6 +15,7 @@ from random import Random
 from statistics import median
 
 from riskrank.engine.gsd.null_optima import FIRST, NullOptima, Relabelling, closed_early, relabellings
+from riskrank.engine.gsd.parallel import Progress, spread
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.relation import (
     Comparison,
@@ -24,7 +25,6 @@ from riskrank.engine.gsd.relation import (
     relation_of,
     sample_masses,
 )
-from riskrank.engine.gsd.spread import Progress, spread
 from riskrank.engine.sampling.processes import Jobs
 
 

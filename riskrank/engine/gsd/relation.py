@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.shared import reached
+from riskrank.engine.evidence.shared_tasks import reached
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
 from riskrank.engine.gsd.quality import QualityTable

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # loads its functions when they are first used
 
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.types import Booleans, Floats, Integers
 
 FEWEST_OTHERS = 2

@@ -8,7 +8,7 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.ties import Pool, mid_rank_shares
 from riskrank.engine.types import Floats
 

@@ -13,7 +13,6 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.closing import TAIL_MARGIN
 from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.dominance.rank_guard import (
     behind_pairs,
@@ -25,13 +24,14 @@ from riskrank.engine.dominance.rank_guard import (
 )
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.sign_tests import by_signs
-from riskrank.engine.dominance.tests_of_task_means import is_blind
+from riskrank.engine.dominance.stopping import TAIL_MARGIN
+from riskrank.engine.dominance.task_mean_tests import is_blind
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.planning import Plan
 from riskrank.engine.power.simulation import streams
+from riskrank.engine.sampling.degrees_of_freedom import Freedom, expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.sampling.weighted_resamples import MOST_UNITS
 from riskrank.engine.types import Booleans, Floats, Integers

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from riskrank.engine.bisection import least_size
-from riskrank.engine.gates.caution import beyond
+from riskrank.engine.gates.worst_case_sample import beyond
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Floats

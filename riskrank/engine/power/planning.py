@@ -13,7 +13,7 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, Claim
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare, family_of

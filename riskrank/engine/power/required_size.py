@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 from riskrank.engine.bisection import bisected, least_size
 from riskrank.engine.power.effects import Effects
 from riskrank.engine.power.simulation import PilotSampler
-from riskrank.engine.sampling.freedom import Behind, expanded_share, satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import Behind, expanded_share, satterthwaite
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
 

@@ -7,7 +7,7 @@ from math import ceil, hypot, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
+from riskrank.engine.dominance.task_mean_tests import means_of_tasks
 from riskrank.engine.power.closed_form import PARTS, NormalTables, TaskTables
 from riskrank.engine.power.effects import effects_of
 from riskrank.engine.power.planning import TASKS, Plan

@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import NDArray
 
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
 

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.sampling.freedom import kish
+from riskrank.engine.sampling.degrees_of_freedom import kish
 from riskrank.engine.sampling.steps import places_of, proper_weights
 from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign, nested, unit_numbers
 from riskrank.engine.types import Floats, Integers

@@ -35,8 +35,8 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import kish
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
-from riskrank.engine.sampling.freedom import kish
 from riskrank.engine.types import Floats, Integers
 
 

@@ -3,7 +3,7 @@
 from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holding
+from riskrank.scores.files.signatures import holding
 
 METRIC = "win_rate"
 

@@ -7,8 +7,8 @@ from typing import Any
 from riskrank.errors import listing
 from riskrank.scores.exports.fields import broken
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.parsing import ERROR, UNSCORED
+from riskrank.scores.files.signatures import holds
 
 SUCCESS = "success"
 _KINDS = ("testCases", "conversationalTestCases")

@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.choosing import chosen_by_task, wanted_metrics
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, as_score, broken
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.exports.selection import chosen_by_task, wanted_metrics
 from riskrank.scores.files.json_objects import json_object
+from riskrank.scores.files.signatures import first_bytes
 
 _SUFFIX = "_samples.jsonl"
 _WAYS = {"True": "lower", "False": "higher"}  # by lower_is_better

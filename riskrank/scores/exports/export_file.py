@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.choosing import model_of
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, broken, document
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import LabelledPath
+from riskrank.scores.exports.selection import model_of
 from riskrank.scores.files.bounded import parse_json, parse_lines
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
 from riskrank.scores.files.json_objects import shown

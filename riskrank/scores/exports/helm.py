@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.choosing import chosen_by_task
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, wrong_type
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.exports.selection import chosen_by_task
 from riskrank.scores.files.json_objects import plain_text
+from riskrank.scores.files.signatures import first_bytes
 
 # What HELM counts and times beside its metrics.
 _BOOKKEEPING = re.compile(

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 import polars as pl
 
 from riskrank.errors import InputError, counted, listing, option
-from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.interface import FILE, GRADE
 
 # Inspect's own values of these letters: correct, partially, incorrect, no answer.

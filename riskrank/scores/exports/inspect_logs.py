@@ -14,17 +14,17 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.choosing import ALL, chosen_by_task
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.inspect_grades import graded
 from riskrank.scores.exports.interface import GRADE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.exports.selection import ALL, chosen_by_task
 from riskrank.scores.files.json_objects import plain_text, shown
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
+from riskrank.scores.files.signatures import first_bytes
 from riskrank.scores.files.zip_members import ZipMembers, open_members
-from riskrank.scores.names.words import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import FOUND_BY_NAME
 
 # Layouts of a log: samples with one score, and samples with scores by scorer. The oldest do not say.
 _VERSIONS = (None, 1, 2)

@@ -2,7 +2,7 @@
 
 A reader is a generator of the rows of one file, of which `riskrank.scores.exports.row_reader` makes one that
 reads all; which of several filters, epochs, splits or repeats count is never its guess: it raises, naming the
-rule to give. `riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting
+rule to give. `riskrank.scores.exports.collection` has what readers share: bounded reading of files, counting
 what is no score, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
 """
 

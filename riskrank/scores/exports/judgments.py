@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, a_name
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import FILE
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_record
+from riskrank.scores.files.signatures import first_record
 
 SCORE, WIN_RATE = "score", "win_rate"
 

@@ -6,12 +6,12 @@ from xml.parsers import expat
 
 import polars as pl
 
-from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.gathering import Gathering
+from riskrank.options.values import number_or_nan
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
+from riskrank.scores.files.signatures import first_bytes
 
 PASSED, TIME, SKIPPED = "passed", "time", "skipped test"
 # Tests within suites within suites: no runner nests them deeper.

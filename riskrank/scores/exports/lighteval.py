@@ -11,8 +11,8 @@ from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, broken
 from riskrank.scores.exports.interface import likeliest
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.files.signatures import holds
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 

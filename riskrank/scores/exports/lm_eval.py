@@ -13,13 +13,13 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.choosing import check_used, choose, wanted_metrics
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import as_score
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, run_of
 from riskrank.scores.exports.lm_eval_rows import HASH, TRUTHS, at_once, sample_rows
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.exports.selection import check_used, choose, wanted_metrics
+from riskrank.scores.files.signatures import first_bytes
 
 _LINES = re.compile(rf"\.jsonl{SUFFIX}")
 _AVERAGES = re.compile(rb'\{\s*"results"\s*:\s*\{\s*"[^"]*"\s*:\s*\{')

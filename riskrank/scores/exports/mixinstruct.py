@@ -1,7 +1,7 @@
 """MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
 
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holding
+from riskrank.scores.files.signatures import holding
 
 
 @reads(

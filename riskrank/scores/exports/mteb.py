@@ -3,10 +3,10 @@
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.choosing import chosen_by_task
-from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holding
+from riskrank.scores.exports.selection import chosen_by_task
+from riskrank.scores.files.signatures import holding
 
 MAIN = "main_score"
 _META = "model_meta.json"

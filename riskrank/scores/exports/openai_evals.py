@@ -6,7 +6,7 @@ from pathlib import Path
 from riskrank.scores.exports.fields import Record, a_name, as_score
 from riskrank.scores.exports.interface import within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_record
+from riskrank.scores.files.signatures import first_record
 
 CORRECT = "correct"
 

@@ -15,14 +15,14 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.choosing import check_used, choose
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, a_name, broken, numbered
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.exports.selection import check_used, choose
 from riskrank.scores.files.json_objects import as_text, plain_text, shown
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
+from riskrank.scores.files.signatures import first_bytes
 
 _LONGEST_NAME = 80
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion

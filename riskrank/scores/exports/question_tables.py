@@ -10,10 +10,10 @@ from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import numbered
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns, is_number, json_columns
 from riskrank.scores.files.delimited import long_fields
-from riskrank.scores.names.words import known
+from riskrank.scores.files.signatures import first_bytes
+from riskrank.scores.names.vocabulary import known
 
 # Columns that hold a model's answer, by the names tools have given it.
 _ANSWERS = ("response", "answer", "outputs", "output")

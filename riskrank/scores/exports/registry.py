@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, counted, listing, one_of, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.choosing import wanted_metrics
 from riskrank.scores.exports.export_file import walk
 from riskrank.scores.exports.interface import Export, LabelledPath
 from riskrank.scores.exports.row_reader import RowReader
+from riskrank.scores.exports.selection import wanted_metrics
 from riskrank.scores.files.paths import labelled_paths
 
 READERS = (*EXPORTS,)

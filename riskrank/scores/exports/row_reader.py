@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
-from riskrank.scores.exports.choosing import keep_readings, refuse_rules
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.export_file import ExportFile, files_of
 from riskrank.scores.exports.fields import broken
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import FILE, Export, LabelledPath
+from riskrank.scores.exports.selection import keep_readings, refuse_rules
 from riskrank.scores.files.paths import differing
 
 Rows = Iterator[Mapping[str, Any]]

@@ -6,9 +6,9 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.data_frames import Columns
-from riskrank.scores.names.words import is_unnamed
+from riskrank.scores.files.signatures import first_bytes
+from riskrank.scores.names.vocabulary import is_unnamed
 
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.parsing import ERROR, UNSCORED
+from riskrank.scores.files.signatures import holds
 
 RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
 # What a list of a report says of its instances: the score, why there is none, and what to say of it.

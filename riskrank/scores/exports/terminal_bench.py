@@ -4,8 +4,8 @@ from pathlib import Path
 
 from riskrank.scores.exports.fields import Record
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.beginnings import holds
 from riskrank.scores.files.parsing import ERROR, UNSCORED
+from riskrank.scores.files.signatures import holds
 
 RESOLVED = "is_resolved"
 _USED = ("n_input_tokens", "n_output_tokens", "cost_usd")

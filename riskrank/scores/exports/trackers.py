@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.question_tables import as_question
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, reads
-from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
-from riskrank.scores.names.words import service_of
+from riskrank.scores.files.signatures import first_bytes
+from riskrank.scores.names.vocabulary import service_of
 
 _KEY = re.compile(rb'"([^"\\]+)"\s*:')
 

@@ -11,7 +11,7 @@ from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.limits import empty, require_columns, require_filled
 from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
-from riskrank.scores.names.words import synonym
+from riskrank.scores.names.vocabulary import synonym
 
 Columns = dict[str, list[object]]
 

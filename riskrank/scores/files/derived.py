@@ -8,7 +8,7 @@ import polars as pl
 from riskrank.scores.files.json_objects import json_object, json_text
 from riskrank.scores.files.parsing import as_one_name, column_kind, present
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.names.words import INDEX, is_unnamed
+from riskrank.scores.names.vocabulary import INDEX, is_unnamed
 
 # Rows that tell whether a column holds objects, and columns that are asked.
 _LOOK, _MOST_COLUMNS = 100, 1_000

@@ -15,7 +15,7 @@ from riskrank.scores.files.data_frames import Columns, Pairs, json_columns, repe
 from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode, reason_of
 from riskrank.scores.files.limits import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
-from riskrank.scores.names.words import synonym
+from riskrank.scores.names.vocabulary import synonym
 
 # An escape for half of a surrogate pair, without the other half beside it.
 _HALF = re.compile(

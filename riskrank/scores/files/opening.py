@@ -7,9 +7,9 @@ import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
-from riskrank.asked.reading import FORMATS
-from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.reading import FORMATS
+from riskrank.options.values import out_of_place
 from riskrank.scores.files.bounded import decompressed
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
@@ -75,7 +75,7 @@ def _open_path(path: str, how: How) -> Source:
 
 def _open(path: str, how: How) -> Source:
     if path == "-":
-        from riskrank.scores.files.beginnings import sniffed
+        from riskrank.scores.files.signatures import sniffed
 
         data = _piped(how.stdin, how.room.limit)
         told, compression = how.input_format or sniffed(data), None

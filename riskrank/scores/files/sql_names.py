@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
-from riskrank.scores.names.words import synonym
+from riskrank.options.values import number_or_nan
+from riskrank.scores.names.vocabulary import synonym
 
 # Words that SQL takes for something else than a column.
 _RESERVED = {"current_user", "interval", "not", "select", "session_user", "user"}

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from riskrank.scores.names.words import known, listed_words, plain, vocabulary, words
+from riskrank.scores.names.vocabulary import known, listed_words, plain, vocabulary, words
 
 # Less of these is better as often as not, where they are what is measured and no bookkeeping.
 _UNCERTAIN = known("uncertain")

@@ -2,7 +2,7 @@
 
 from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import says
+from riskrank.scores.names.vocabulary import says
 
 # Fewer numbers tell nothing.
 _FEWEST = 20

@@ -7,7 +7,14 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.scores.names.directions import counted_until, is_duration, names_a_metric
-from riskrank.scores.names.words import is_spread, known, looks_like_an_identifier, says, vocabulary, words
+from riskrank.scores.names.vocabulary import (
+    is_spread,
+    known,
+    looks_like_an_identifier,
+    says,
+    vocabulary,
+    words,
+)
 
 # Words for how something was run, how large it is, or what was used up: no score of anything.
 _SETTINGS = known("settings")

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from riskrank.asked.baseline import BASELINE
-from riskrank.asked.reading import NO_COLUMN
 from riskrank.errors import InputError, by_door, listing, option
+from riskrank.options.baseline import BASELINE
+from riskrank.options.reading import NO_COLUMN
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from riskrank.asked.reading import NO_COLUMN, ReadOptions
-from riskrank.asked.values import contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.options.reading import NO_COLUMN, ReadOptions
+from riskrank.options.values import contradict
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import FOUND_BY_NAME
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 ROLES = (*FOUND_BY_NAME, "cluster")

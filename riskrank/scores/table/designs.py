@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import SHARED
 from riskrank.engine.sampling.design import FEWEST_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
+from riskrank.options.reading import SHARED
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.scores import Scores

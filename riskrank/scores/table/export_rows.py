@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.exports.gathering import REQUIRED, tidy
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.collection import REQUIRED, tidy
 from riskrank.scores.exports.interface import ANSWERED, ASKED, Export
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.reading import how_to_open
 from riskrank.scores.table.scores import Scores

@@ -8,30 +8,30 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED, ReadOptions
-from riskrank.engine.evidence.shared import FEWEST_SHARED
+from riskrank.engine.evidence.shared_tasks import FEWEST_SHARED
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, found_samples, weak_sizes
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.limits import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
-from riskrank.scores.table import gaps
-from riskrank.scores.table.doubtful_metrics import UndeclaredError
-from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.further_columns import dividing_columns
-from riskrank.scores.table.judged import corrected
+from riskrank.scores.table import missing_scores
+from riskrank.scores.table.imputation import FILLING, filled
+from riskrank.scores.table.judge_calibration import corrected
+from riskrank.scores.table.metric_checks import UndeclaredError
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, OfTask, Specs
-from riskrank.scores.table.oriented import Rows, ScoreTable
+from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
+from riskrank.scores.table.score_counts import Scored, counts_by, numbered, scored
 from riskrank.scores.table.score_table import checked_table
-from riskrank.scores.table.scored import Scored, counts_by, numbered, scored
 from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.suggestions import tried_on
 from riskrank.scores.table.suite import NO_SUITE, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
+from riskrank.scores.table.unassigned_columns import dividing_columns
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
-from riskrank.scores.table.ways import tried_on
 
 _Made = TypeVar("_Made")
 # Rows of larger tables are not looked at as tests would: that takes as long as reading them.
@@ -242,7 +242,7 @@ def _inspected(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> In
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
     means, _ = assemble(_one_by_one(scores), scores.values)
-    covered = gaps.covered(scores, means.model, means.sample)
+    covered = missing_scores.covered(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
@@ -302,7 +302,7 @@ def _holes(scores: Scores, means: Rows) -> dict[str, Any]:
     if scores.options.missing != SHARED:
         return {}
     whole = ~np.isnan(means.values).any(axis=1)
-    there = gaps.covered(scores, means.model[whole], means.sample[whole])
+    there = missing_scores.covered(scores, means.model[whole], means.sample[whole])
     lacking = (~there).sum(axis=0)
     holes = [
         Hole(sample=scores.samples[at], models=tuple(np.array(scores.models)[~there[:, at]].tolist()))

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from riskrank.asked.flags import among_commas
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, index_of, listing, option
+from riskrank.options.flags import among_commas
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import is_unnamed
+from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.total_rows import refuse_totals
+from riskrank.scores.names.vocabulary import is_unnamed
 from riskrank.scores.table.columns import OF_SAMPLES
-from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.totals import refuse_totals
 from riskrank.scores.table.written_numbers import refuse_mixed
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.values import ALL_OTHERS, contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
+from riskrank.options.flags import among_commas
+from riskrank.options.reading import ReadOptions
+from riskrank.options.values import ALL_OTHERS, contradict
 from riskrank.scores.files.limits import require_few, require_short
 from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
 from riskrank.scores.table.metrics_file import MetricSpec, Specs, described_metrics

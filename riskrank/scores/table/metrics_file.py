@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.tiers import TIERS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, by_door, did_you_mean, listing, option
+from riskrank.options.reading import ReadOptions
+from riskrank.options.tiers import TIERS
 from riskrank.scores.files.limits import unreadable
 from riskrank.scores.names.directions import looks_like_an_amount
 

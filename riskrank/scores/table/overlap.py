@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from riskrank.asked.baseline import BASELINE, GateReading
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
+from riskrank.options.baseline import BASELINE, GateReading
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.baseline import RULES, Baseline, Overlap, how_to_bless
-from riskrank.scores.table.filled import FILLING
+from riskrank.scores.table.imputation import FILLING
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.unshared import on_shared
+from riskrank.scores.table.unmatched_samples import on_shared
 
 # Names that a message or a warning has room for.
 _MOST_NAMED = 4

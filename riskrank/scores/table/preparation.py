@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import FOUND_BY_NAME, INDEX
+from riskrank.scores.layouts.layout import FOLDERS, Warned
+from riskrank.scores.names.vocabulary import FOUND_BY_NAME, INDEX
 from riskrank.scores.table.columns import OF_SAMPLES, Named, named_columns, named_roles, no_column
 from riskrank.scores.table.designs import columns_of_folds
-from riskrank.scores.table.once import named_in, of_models
-from riskrank.scores.table.shapes.reading import FOLDERS, Warned
+from riskrank.scores.table.model_properties import named_in, of_models
 
 
 def prepared(sources: Sequence[Source], named: Named, options: ReadOptions) -> list[tuple[Source, Named]]:
@@ -88,7 +88,7 @@ def named_by_paths(source: Source, named: Named) -> Source:
         return source
     from riskrank.scores.files.data_sets import DataSetSource
     from riskrank.scores.files.paths import differing
-    from riskrank.scores.table.ways import inputs_written, namings
+    from riskrank.scores.table.suggestions import inputs_written, namings
 
     assert isinstance(source, DataSetSource)
     places, ways, roles = differing(source.paths), namings(source.paths), ("model", "task")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.reading import read_frame
 
 

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
-from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
+from riskrank.options.values import out_of_place
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Paths, Source
-from riskrank.scores.names.words import service_of
+from riskrank.scores.layouts.layout import READ, Warned
+from riskrank.scores.names.vocabulary import service_of
 from riskrank.scores.table.columns import Assigned, assign_roles, named_roles
 from riskrank.scores.table.designs import columns_of_folds
-from riskrank.scores.table.once import as_they_lie, beside_samples
+from riskrank.scores.table.model_properties import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
+from riskrank.scores.table.requested_metrics import metrics_asked, told_directions
 from riskrank.scores.table.scores import FileRead, Notes, Scores
-from riskrank.scores.table.shapes.reading import READ, Warned
 from riskrank.scores.table.tasks import told_apart
-from riskrank.scores.table.told_metrics import metrics_asked, told_directions
 from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, wide_rows
 
 if TYPE_CHECKING:
@@ -140,14 +140,14 @@ def _understood(
             given = [named_by_paths(one, named_roles(options)) for one in given]
             if not lacks_a_role(given, options):
                 return given, None, options, ()
-            from riskrank.scores.table.shapes.recognise import understood
+            from riskrank.scores.layouts.inference import understood
 
             given, options, said = understood(given, options)
             return given, None, options, said
     except InputError as error:
         writer = _harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.ways import named_by_files, tried
+            from riskrank.scores.table.suggestions import named_by_files, tried
 
             error = tried(error, options, options, partial(read_frame, given))
             raise named_by_files(error, paths, given, partial(_read_with, options)) from None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.errors import InputError, counted, option
-from riskrank.scores.table.gaps import completed
-from riskrank.scores.table.oriented import Rows
-from riskrank.scores.table.scored import numbered
+from riskrank.scores.table.missing_scores import completed
+from riskrank.scores.table.oriented_scores import Rows
+from riskrank.scores.table.score_counts import numbered
 from riskrank.scores.table.scores import Scores
 
 # How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
@@ -123,7 +123,7 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
 
 def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     """A score that is there twice."""
-    from riskrank.scores.table.further_columns import how_runs, taking_runs
+    from riskrank.scores.table.unassigned_columns import how_runs, taking_runs
 
     mean = option("repeats", "mean")
     hint = f"if they are runs of the same thing, average them with {mean}, take the worst or the best run "
@@ -139,7 +139,7 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
 
 def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
     """What stands in one cell twice: where, and what tells both apart."""
-    from riskrank.scores.table.further_columns import hint_for_repeats, how_runs
+    from riskrank.scores.table.unassigned_columns import hint_for_repeats, how_runs
 
     first, second, count = _first_repeat(cell)
     hint, readings = hint_for_repeats(scores)

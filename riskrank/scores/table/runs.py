@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import differing, exists, labelled_paths
 from riskrank.scores.files.source import Paths, Source
 from riskrank.scores.table.fixed_set import all_of, only_scores

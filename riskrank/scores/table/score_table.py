@@ -6,24 +6,24 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
+from riskrank.scores.table.dependence import require_independence, require_like_runs
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, refuse_more
-from riskrank.scores.table.filled import FILLING, filled
+from riskrank.scores.table.imputation import FILLING, filled
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import OfTask, Specs
-from riskrank.scores.table.oriented import Rows, ScoreTable
+from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.scored import numbered, scored
+from riskrank.scores.table.score_counts import numbered, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import NO_SUITE, fixed, suite_of
 from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
-from riskrank.scores.table.times import counted, in_blocks, in_time, note_of_neighbours
+from riskrank.scores.table.time_order import counted, in_blocks, in_time, note_of_neighbours
 from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
-from riskrank.scores.table.wholes import require_independence, require_like_runs
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -56,7 +56,7 @@ def read_scores(
     try:
         return _as_asked(scores)
     except InputError as error:
-        from riskrank.scores.table.ways import tried_on
+        from riskrank.scores.table.suggestions import tried_on
 
         raise tried_on(error, scores, _as_asked, read_frame) from None
 
@@ -66,7 +66,7 @@ def _as_asked(scores: Scores) -> ScoreTable:
     asked, table = scores.notes.asked, checked_table(scores)
     if not asked.corrects_judge:
         return table
-    from riskrank.scores.table.judged import corrected
+    from riskrank.scores.table.judge_calibration import corrected
 
     return corrected(table, asked)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, listing, no_such, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.told_metrics import metrics_asked
+from riskrank.scores.table.requested_metrics import metrics_asked
 from riskrank.scores.table.typed_rows import list_of
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from riskrank.asked.values import number_or_nan, out_of_place
 from riskrank.engine.types import Floats, Integers, Names
 from riskrank.errors import UsageError, listing, no_such, option
+from riskrank.options.values import number_or_nan, out_of_place
 from riskrank.scores.table.metrics_file import MetricSpec, OfTask
 from riskrank.scores.table.scores import Scores
 

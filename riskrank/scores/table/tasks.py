@@ -10,9 +10,9 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.parsing import as_one_name
-from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec, OfTask, Specs
-from riskrank.scores.table.scored import counts_by, numbered
+from riskrank.scores.table.missing_scores import DROPPED
+from riskrank.scores.table.score_counts import counts_by, numbered
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.limits import require_few, require_short
 from riskrank.scores.files.parsing import WHOLE_FLOAT
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import is_unnamed, says
+from riskrank.scores.names.vocabulary import is_unnamed, says
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 
@@ -184,7 +184,7 @@ def _bookkeeping(
     source: Source, frame: pl.DataFrame, declared: Names, options: ReadOptions
 ) -> dict[str, str]:
     """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
-    from riskrank.scores.table.shapes.columns import Columns
+    from riskrank.scores.layouts.column_profiles import Columns
 
     _, described = described_metrics(options)
     columns = Columns(frame, frame.columns, decimal_comma=source.decimal_comma)

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.asked.flags import among_commas
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.options.flags import among_commas
 from riskrank.scores.files import parsing
 from riskrank.scores.files.sql_names import leaving_out
-from riskrank.scores.table.doubtful_metrics import doubtful_directions, doubtful_numbers
-from riskrank.scores.table.gaps import way_out
+from riskrank.scores.table.metric_checks import doubtful_directions, doubtful_numbers
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.oriented import Rows
+from riskrank.scores.table.missing_scores import way_out
+from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.repeats import assemble
-from riskrank.scores.table.scored import counts_by
+from riskrank.scores.table.score_counts import counts_by
 from riskrank.scores.table.scores import Scores
 
 # Models and tasks that a message names.

@@ -12,7 +12,7 @@ from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import How, InputFile, Paths, Source
-from riskrank.scores.names.words import synonym
+from riskrank.scores.names.vocabulary import synonym
 from riskrank.scores.table.columns import lacking_columns, named_columns, no_column, parse_columns
 
 ROLES = ("sample", "model_a", "model_b", "verdict")

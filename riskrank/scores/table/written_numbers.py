@@ -10,8 +10,8 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share, present
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.judgements import Judgement, judgement
-from riskrank.scores.names.words import known
+from riskrank.scores.names.outcome_words import Judgement, judgement
+from riskrank.scores.names.vocabulary import known
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"

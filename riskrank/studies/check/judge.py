@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import of, rows_from
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter
+from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_chapter
 from riskrank.studies.targets import units_of
 from riskrank.studies.wording import names, number, typeset
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from functools import partial
 
-from riskrank.asked.judges import NO_COLUMN
 from riskrank.errors import listing
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.options.judges import NO_COLUMN
+from riskrank.render.screens import offered, unshown
+from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
-from riskrank.studies.runs import PassCurve
+from riskrank.studies.repeats import PassCurve
 from riskrank.studies.wording import counted, decimals_of_range, interval, number, rounded, span
 
 # Commands, problems, metrics and tasks a screen has room for; holes, and models of each.

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
+from riskrank.options.option import Settings, told
 from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, refusing
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, judge_check
 from riskrank.studies.check.suggestions import Suggestion, suggestions
 from riskrank.studies.document import Document, Provenance, entries
-from riskrank.studies.runs import PassCurve, RunsSplit, pass_curves, split_of_runs
+from riskrank.studies.repeats import PassCurve, RunsSplit, pass_curves, split_of_runs
 from riskrank.studies.settings import described_metric
 from riskrank.studies.targets import too_large
 from riskrank.studies.wording import counted

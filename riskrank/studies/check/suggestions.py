@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.flags import flags
-from riskrank.asked.judges import NO_COLUMN
-from riskrank.asked.output import OutputOptions
-from riskrank.asked.reading import SHARED, ReadOptions
 from riskrank.errors import as_one_word
+from riskrank.options.commands import BY_NAME
+from riskrank.options.flags import flags
+from riskrank.options.judges import NO_COLUMN
+from riskrank.options.output import OutputOptions
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import Inspection, MetricRow
 from riskrank.studies.gsd.options import CriteriaSettings

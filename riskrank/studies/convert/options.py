@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import INPUT, METHOD, Settings, ask, rare, several
+from riskrank.options.option import INPUT, METHOD, Settings, ask, rare, several
 
 # What Python says instead of the name of a harness.
 VERDICTS = "verdicts"

@@ -3,9 +3,9 @@
 import numpy as np
 
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_ROWS, all_rows, unshown
-from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_ROWS, all_rows, unshown
+from riskrank.render.view import Column, Line, OfModel, OfRow, Section, by_row
 from riskrank.studies.convert.study import ExportDocument, VoteDocument
 from riskrank.studies.wording import counted, names
 

@@ -8,16 +8,16 @@ from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
-from riskrank.asked.option import told
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
+from riskrank.options.option import told
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import How, Source
 from riskrank.scores.table.export_rows import shaped
 from riskrank.scores.table.metrics_file import toml_key
-from riskrank.scores.table.told_metrics import DIRECTION
+from riskrank.scores.table.requested_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes, scored_rows
 from riskrank.studies.convert.options import VoteSettings
 from riskrank.studies.document import Document, Provenance, entries

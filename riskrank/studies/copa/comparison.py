@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.errors import InputError, counted, option
-from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
+from riskrank.studies.copa.document_base import USUAL_ORDERS, Asked, CopaBase, chapter
 from riskrank.studies.document import of, rows_from
 
 # Models that move most, named in meta and in words.

@@ -10,7 +10,7 @@ from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import sweep_each_weight
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.copa.document_base import Asked, CopaBase, chapter, order_value
 from riskrank.studies.document import of, rows_from
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, rank_norm
 from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
-from riskrank.studies.copa.doubt import FrontDoubt, together
 from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.uncertainty import FrontDoubt, together
 from riskrank.studies.findings import Finding, Sentences, alike_throughout, same_distribution, untested
 from riskrank.studies.wording import names, percent
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import Costs
+from riskrank.engine.evidence.cost_per_success import Costs
 from riskrank.engine.gates.replicates import tail_value
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.cluster_means import cluster_means, task_column_means

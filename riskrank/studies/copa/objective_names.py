@@ -7,10 +7,10 @@ from math import isfinite
 
 import numpy as np
 
-from riskrank.asked.values import number_or_nan
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.values import number_or_nan
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"

@@ -20,7 +20,7 @@ from riskrank.engine.copa.population import (
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.gaps import without_gaps
+from riskrank.studies.copa.missing_objectives import without_gaps
 from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
 from riskrank.studies.copa.objective_names import objective_names, parse_constraint
 from riskrank.studies.copa.options import ObjectiveSettings

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from math import inf
 
-from riskrank.asked.option import METHOD, Settings, ask, differing, rare, several, switch
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.resampling import FamilySettings
-from riskrank.asked.suites import TaskScopeSettings
-from riskrank.asked.values import number_or_nan, parts_of
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.option import METHOD, Settings, ask, differing, rare, several, switch
+from riskrank.options.reading import ReadOptions
+from riskrank.options.resampling import FamilySettings
+from riskrank.options.suites import TaskScopeSettings
+from riskrank.options.values import number_or_nan, parts_of
 
 # What is asked of samples, which only the ranking looks at.
 OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")

@@ -12,11 +12,11 @@ from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, boot
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
 from riskrank.engine.types import Floats
-from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
-from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
+from riskrank.studies.copa.document_base import USUAL_ORDERS, Asked, CopaBase, chapter
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
+from riskrank.studies.copa.uncertainty import FrontDoubt, front_doubt
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.findings import same_scores
 from riskrank.studies.runtime import HERE, Runtime

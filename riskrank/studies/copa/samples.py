@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.option import differing
 from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
-from riskrank.studies.copa.base import Asked
+from riskrank.options.option import differing
+from riskrank.studies.copa.document_base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import OF_SAMPLES, CopaSettings

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from riskrank.asked.suites import SuiteSettings
+from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
+from riskrank.studies.copa.document_base import Asked, CopaBase
 from riskrank.studies.copa.explanation import explain
 from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings

@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.copa.choice import share_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.copa.document_base import Asked, CopaBase, chapter, order_value
 from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import ask
-from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import ask
+from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)

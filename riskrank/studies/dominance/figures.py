@@ -3,13 +3,13 @@
 from functools import partial
 
 from riskrank.engine.dominance.inference import Claim
-from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
-from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import renumbered
-from riskrank.shown.figures.pair import draw_pair
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
-from riskrank.shown.means import score_of
+from riskrank.render.figures.heat_map import draw_heat_map, heat_map
+from riskrank.render.figures.legend import in_focus, looks
+from riskrank.render.figures.marks import renumbered
+from riskrank.render.figures.pair import draw_pair
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
+from riskrank.render.mean_tables import score_of
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
 from riskrank.studies.wording import claim_words
 

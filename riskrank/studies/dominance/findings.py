@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.column_ranking import share_better
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
@@ -14,7 +14,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.family import Side
 from riskrank.studies.findings import Case, Finding, better_means, other_scope
 from riskrank.studies.metric_means import MetricMeans, TailMeans, means_of_two, worst_everywhere
-from riskrank.studies.suites import words
+from riskrank.studies.suites import sentences
 from riskrank.studies.targets import Target, Units
 
 
@@ -145,8 +145,8 @@ def _leaders(case: DominanceCase) -> tuple[int, ...]:
 
 def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
-    if words.by_task(suite, suite.columns[column.name], *pair):
-        figures = words.task_figures(suite, suite.columns[column.name], *pair)
+    if sentences.by_task(suite, suite.columns[column.name], *pair):
+        figures = sentences.task_figures(suite, suite.columns[column.name], *pair)
         yield Finding("by-task", pair, on=column.name, figures=figures)
     yield from other_scope(case, column.name, pair)
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, rare, switch
-from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import SuiteSettings, TaskTableSettings
-from riskrank.asked.values import contradict
 from riskrank.errors import option
+from riskrank.options.option import METHOD, ask, rare, switch
+from riskrank.options.resampling import LimitedSettings
+from riskrank.options.suites import SuiteSettings, TaskTableSettings
+from riskrank.options.values import contradict
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"

@@ -5,7 +5,7 @@ import numpy as np
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
 from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, ahead_of_all, behind, winner
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.suites import words
+from riskrank.studies.suites import sentences
 from riskrank.studies.wording import all_metrics, all_others, names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
@@ -149,7 +149,7 @@ def _by_column(_: Finding, case: DominanceCase) -> str:
 
 def _by_task(finding: Finding, case: DominanceCase) -> str:
     (i, j), suite = finding.models, case.of_tasks
-    told = words.by_task(suite, suite.columns[finding.on], i, j)
+    told = sentences.by_task(suite, suite.columns[finding.on], i, j)
     return f"By task, {case.models[i]} against {case.models[j]}: {told}."
 
 

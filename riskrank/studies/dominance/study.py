@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, First, study_dominance
+from riskrank.engine.dominance.column_tests import DominanceStudy, First, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.sign_tests import sign_tests
 from riskrank.engine.dominance.tests import better_by
+from riskrank.engine.sampling.degrees_of_freedom import Freedom
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import rows_of
@@ -20,11 +20,11 @@ from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, 
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.sentences import SENTENCES
 from riskrank.studies.groups.study import Standing, study_by_group
-from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.judge.section import refuse_with_judge
 from riskrank.studies.metric_means import TailMeans, worst_of
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import claims_of, inference_of
-from riskrank.studies.suites.chapter import suite_chapter
+from riskrank.studies.suites.section import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets, units_of
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.tested_document import TestedDocument, of_tests

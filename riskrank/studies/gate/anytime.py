@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.evidence.bets import Bet, Wagers
+from riskrank.engine.evidence.e_values import Bet, Wagers
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Integers

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from riskrank.asked.option import told
 from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.option import told
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.findings import Finding, stated
@@ -14,8 +14,8 @@ from riskrank.studies.gate.claim import FAILED, NOT_WORSE
 from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claims_among
 from riskrank.studies.gate.findings import SIDES
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with
-from riskrank.studies.gate.words import row_sentence
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.sample_findings import LIMITS
 from riskrank.studies.settings import family_of

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.asked.suites import RANDOM
-from riskrank.asked.values import number_or_nan
 from riskrank.engine.dominance.inference import DIRECT, Claim
 from riskrank.engine.evidence.series import worth_in_order
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.suites import RANDOM
+from riskrank.options.values import number_or_nan
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.targets import no_tasks

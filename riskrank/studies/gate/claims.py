@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 from scipy.special import stdtrit
 
-from riskrank.asked.tiers import CRITICAL, TIERS
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.evidence.bets import Bet, e_values
+from riskrank.engine.evidence.e_values import Bet, e_values
 from riskrank.engine.evidence.evidence import Evidence, either_way
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
+from riskrank.options.tiers import CRITICAL, TIERS
 from riskrank.studies.document import rows_from
 from riskrank.studies.gate.claim import MACRO, MEAN, GateClaim
 from riskrank.studies.gate.document import GateRow

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.baseline import Margin, Percent
-from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.baseline import Margin, Percent
+from riskrank.options.suites import SuiteSettings
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.times import unit_scores
+from riskrank.scores.table.time_order import unit_scores
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings

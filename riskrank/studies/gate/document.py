@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.tiers import SUPPORTING
 from riskrank.engine.family import Family, Side
+from riskrank.options.tiers import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, Unshared
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, place_of
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
+from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.means_only import CountedAs
 from riskrank.studies.wording import whole
 

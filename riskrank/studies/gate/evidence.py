@@ -6,23 +6,23 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.permuted_tails import second_opinion
 from riskrank.engine.dominance.rank_guard import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.evidence.bets import Bet, won_by_bets
 from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
+from riskrank.engine.evidence.e_values import Bet, won_by_bets
 from riskrank.engine.evidence.evidence import Evidence, together
 from riskrank.engine.evidence.series import mean_in_order
 from riskrank.engine.evidence.student import Student
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.sampling.design import FEWEST_LABELS, FEWEST_SAMPLES, found_samples, weak_sizes
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.passing import evidence_of_costs
+from riskrank.studies.gate.derived_columns import evidence_of_costs
 from riskrank.studies.sample_findings import warnings_of_groups
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.

@@ -5,10 +5,10 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from riskrank.asked.tiers import TIERS
+from riskrank.options.tiers import TIERS
 from riskrank.scores.files.parsing import ABSENT
+from riskrank.scores.table.score_counts import Scored
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import rows_of
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic

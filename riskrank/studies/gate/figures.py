@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.intervals import Intervals, draw_intervals
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.intervals import Intervals, draw_intervals
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
 from riskrank.studies.gate.claim import ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.words import looked_at, subtracted
+from riskrank.studies.gate.sentences import looked_at, subtracted
 
 # A violation ratio of ½ is a draw, and less is better.
 _DRAW = 0.5

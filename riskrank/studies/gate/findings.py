@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import option
+from riskrank.options.tiers import ADVISORY
 from riskrank.studies.findings import Finding, Sentences, same_distribution
 from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
+from riskrank.studies.gate.sentences import deciding_row, more_resamples, row_sentence, unit_of, what_decides
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
-from riskrank.studies.gate.words import deciding_row, more_resamples, row_sentence, unit_of, what_decides
 from riskrank.studies.sample_findings import blind, of_group
 from riskrank.studies.wording import names, unseen
 

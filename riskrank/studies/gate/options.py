@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from riskrank.asked.baseline import BASELINE, margins
-from riskrank.asked.option import ByName, ask, rare, several, switch
-from riskrank.asked.resampling import CORRECTIONS, FamilySettings
-from riskrank.asked.suites import SuiteSettings
-from riskrank.asked.tiers import tiers_by_name
-from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
+from riskrank.options.baseline import BASELINE, margins
+from riskrank.options.option import ByName, ask, rare, several, switch
+from riskrank.options.resampling import CORRECTIONS, FamilySettings
+from riskrank.options.suites import SuiteSettings
+from riskrank.options.tiers import tiers_by_name
+from riskrank.options.values import names
 
 # Cases that a comment lists where nobody says how many.
 _IN_COMMENT = 10

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.ranking import alike
 from riskrank.errors import option
+from riskrank.options.suites import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
@@ -16,19 +16,19 @@ from riskrank.studies.findings import Said, stated
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.cheapest import cheapest
 from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
-from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
+from riskrank.studies.gate.claim_list import claims_at_best, claims_of, wanted_metrics
 from riskrank.studies.gate.claims import decide, visible
 from riskrank.studies.gate.columns import without_a_claim
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.evidence import resamples_of
+from riskrank.studies.gate.failing_cases import lost_cases
 from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
-from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.sentences import ending, quoted
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, overall
-from riskrank.studies.gate.words import ending, quoted
 from riskrank.studies.groups.study import refuse_clusters
-from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
+from riskrank.studies.judge.section import judged_chapter, refuse_with_judge
 from riskrank.studies.means_only import components_of, why_means
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import blind_limit, of_group, size_findings

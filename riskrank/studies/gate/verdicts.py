@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from riskrank.asked.tiers import ADVISORY
 from riskrank.engine.family import Side
 from riskrank.errors import GateFailed, GateInconclusive
+from riskrank.options.tiers import ADVISORY
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.shown.screens import asked_for, unshown
-from riskrank.shown.view import Cell, Line, Section, Table, headed
+from riskrank.render.screens import asked_for, unshown
+from riskrank.render.view import Cell, Line, Section, Table, headed
 from riskrank.studies.groups.study import Groups, Standing, places
 from riskrank.studies.wording import names, typeset
 

@@ -11,19 +11,19 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.tests import across_groups
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
+from riskrank.options.commands import grouping
 from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row
-from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.sample_findings import LIMITS, of_group, warnings_of_groups
+from riskrank.studies.severity import gravity
 from riskrank.studies.wording import counted, fitting, names, so_many
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.option import ByName
-from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option
+from riskrank.options.option import ByName
+from riskrank.options.suites import RANDOM
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable

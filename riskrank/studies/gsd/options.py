@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-from riskrank.asked.option import METHOD, ByName, Settings, ask, rare, several, switch
-from riskrank.asked.resampling import CORRECTIONS, FamilySettings
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.asked.values import number_or_nan, numbers_by_name
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, ByName, Settings, ask, rare, several, switch
+from riskrank.options.resampling import CORRECTIONS, FamilySettings
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.values import number_or_nan, numbers_by_name
 
 # Beyond this a double holds no decimal digit.
 MOST_DIGITS = 15

@@ -11,7 +11,7 @@ from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relation import Utilities
-from riskrank.engine.sampling.freedom import kish
+from riskrank.engine.sampling.degrees_of_freedom import kish
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable

@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
-from riskrank.shown.figures.fonts import TEXT
-from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import model_mark, panel_mark, write
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.rows import Rows, dot
-from riskrank.shown.figures.scatter import COLUMN, name_points
-from riskrank.shown.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
-from riskrank.shown.means import score_of
+from riskrank.render.figures.fonts import TEXT
+from riskrank.render.figures.legend import in_focus, looks
+from riskrank.render.figures.marks import model_mark, panel_mark, write
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.rows import Rows, dot
+from riskrank.render.figures.scatter import COLUMN, name_points
+from riskrank.render.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.units import Unit
+from riskrank.render.mean_tables import score_of
 from riskrank.studies.mrm.study import MeanRiskDocument
 
 _NAMED = 12

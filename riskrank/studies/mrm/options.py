@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import rare, several, switch
-from riskrank.asked.resampling import ResamplingSettings
-from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import option
+from riskrank.options.option import rare, several, switch
+from riskrank.options.resampling import ResamplingSettings
+from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import AGGREGATORS
 

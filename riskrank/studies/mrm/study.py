@@ -20,14 +20,14 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta, with_labels
+from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_meta, with_labels
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import described_aggregation, family_of, level_of, provenance
-from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
+from riskrank.studies.suites.section import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
 

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from riskrank.shown.figures.curves import CAPTIONS, draw_curves
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.curves import CAPTIONS, draw_curves
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
 from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument
 
 

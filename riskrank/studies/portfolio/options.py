@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import Settings, rare, several, switch
 from riskrank.errors import UsageError
+from riskrank.options.option import Settings, rare, several, switch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
-from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row, each
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_ROWS, all_rows, offered, unshown
+from riskrank.render.text_charts import sparklines
+from riskrank.render.view import Column, Line, OfModel, OfRow, Section, by_row, each
 from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,

@@ -23,7 +23,7 @@ from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import portfolio_settings, provenance
-from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
+from riskrank.studies.suites.section import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, clustered, fold
 from riskrank.studies.wording import decimals_of, names, percent, rounded
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from riskrank.asked.option import told
 from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.option import told
 from riskrank.studies.document import Provenance
 from riskrank.studies.power.options import PowerSettings
 

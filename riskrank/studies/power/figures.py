@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.power.study import PowerStudy
-from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
 from riskrank.studies.power.study import PowerDocument
 
 

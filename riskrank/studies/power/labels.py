@@ -14,7 +14,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries
 from riskrank.studies.findings import Case, Finding, Said, stated
 from riskrank.studies.gate.columns import score_columns
-from riskrank.studies.judged.chapter import GAIN, refuse_with_judge
+from riskrank.studies.judge.section import GAIN, refuse_with_judge
 from riskrank.studies.pairs import require_pair
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import needed

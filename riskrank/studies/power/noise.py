@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.values import require_known
 from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import option
+from riskrank.options.values import require_known
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, of, rows_from
 from riskrank.studies.findings import Finding, Said, stated

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, differing, rare, several
-from riskrank.asked.resampling import RejectionSettings
-from riskrank.asked.suites import SuiteSettings
-from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.option import METHOD, ask, differing, rare, several
+from riskrank.options.resampling import RejectionSettings
+from riskrank.options.suites import SuiteSettings
+from riskrank.options.values import contradict
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
@@ -14,6 +13,7 @@ from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, weak_sizes
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import listing, option
+from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance, entries, of, rows_from
@@ -25,7 +25,7 @@ from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import power_said
-from riskrank.studies.runs import RunsSplit, split_of_runs
+from riskrank.studies.repeats import RunsSplit, split_of_runs
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.sample_findings import size_findings
 from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import CostRatios, Costs
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs
 from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.family import Family
 from riskrank.engine.types import Floats

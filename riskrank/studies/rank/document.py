@@ -15,9 +15,9 @@ from riskrank.engine.judges.tails import tail_values
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import Standing
-from riskrank.studies.rank.case import Tail, WorseCases
+from riskrank.studies.rank.context import Tail, WorseCases
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.settings import described_aggregation
 from riskrank.studies.targets import Units
 from riskrank.studies.tested_document import TestedDocument

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:

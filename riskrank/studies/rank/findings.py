@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.column_ranking import share_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Side
+from riskrank.options.suites import RANDOM
 from riskrank.studies.findings import Finding, judge_worth, other_scope, untested
 from riskrank.studies.metric_means import means_of_two
-from riskrank.studies.rank.case import AGAINST, NOT_SHOWN, RankCase, Tail, apart, ends_of, worse_cases
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.context import AGAINST, NOT_SHOWN, RankCase, Tail, apart, ends_of, worse_cases
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.sample_findings import blind
-from riskrank.studies.suites import words
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites import sentences
+from riskrank.studies.suites.section import SuiteChapter
 from riskrank.studies.targets import units_of
 
 # Means of the same numbers summed up in another order differ by less, relatively.
@@ -146,8 +146,8 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     if not one.others:
         return
     pair, metric = (one.first, one.others[0]), one.column in case.metrics
-    if held and (metric or words.by_task(suite, column, *pair)):
-        figures = words.task_figures(suite, column, *pair)
+    if held and (metric or sentences.by_task(suite, column, *pair)):
+        figures = sentences.task_figures(suite, column, *pair)
         if (mean := case.mean_of(one.column)) is not None:
             figures |= means_of_two([mean], *pair) | ends_of(one, pair, case)
         yield Finding("by-task", pair, on=one.column, figures=figures)

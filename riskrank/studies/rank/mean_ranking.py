@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.asked.flags import among_commas
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio
-from riskrank.engine.evidence.shared import (
+from riskrank.engine.evidence.shared_tasks import (
     FEWEST_SHARED,
     groups_apart,
     order_of_wins,
@@ -16,11 +15,12 @@ from riskrank.engine.evidence.shared import (
 from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.options.flags import among_commas
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.detectable_difference import visible_sentence
 from riskrank.studies.findings import Finding, Sentences, untested
 from riskrank.studies.means_only import CountedAs, MeanColumn, visible_of
 from riskrank.studies.metric_means import MetricMeans, doubtful, means_of_two
-from riskrank.studies.visible import visible_sentence
 from riskrank.studies.wording import all_others, names
 
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, rare, several, switch
-from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, ask, rare, several, switch
+from riskrank.options.suites import SuiteSettings, TaskTableSettings
 from riskrank.studies.dominance.options import RELATIVE, DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, Tail, differing, strongest, worse_cases
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.context import RankCase, Tail, differing, strongest, worse_cases
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.rank.sentences import test_of
 from riskrank.studies.wording import rounded
 

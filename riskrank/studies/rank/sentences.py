@@ -10,9 +10,9 @@ from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.findings import SHARED, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, Tail, differing, means_differ, strongest, worse_cases
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.suites import words
+from riskrank.studies.rank.context import RankCase, Tail, differing, means_differ, strongest, worse_cases
+from riskrank.studies.rank.leader import Leading
+from riskrank.studies.suites import sentences
 from riskrank.studies.targets import weighed
 from riskrank.studies.wording import (
     all_metrics,
@@ -321,7 +321,7 @@ def _undecided_tail(finding: Finding, case: RankCase) -> str:
 def _by_task(finding: Finding, case: RankCase) -> str:
     """What the tasks say of the first against the next."""
     one, suite, (first, following) = case.leading[finding.on], case.of_tasks, finding.models
-    told = words.by_task(suite, suite.columns[one.column], first, following)
+    told = sentences.by_task(suite, suite.columns[one.column], first, following)
     if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
     if (mean := case.mean_of(one.column)) is not None:

@@ -14,18 +14,18 @@ from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_of
 from riskrank.studies.groups.study import study_by_group
-from riskrank.studies.judged.chapter import refuse_with_judge
-from riskrank.studies.rank.case import RankCase, Tail, marks, worse_cases
+from riskrank.studies.judge.section import refuse_with_judge
+from riskrank.studies.rank.context import RankCase, Tail, marks, worse_cases
 from riskrank.studies.rank.document import PLACES, RankDocument, RankRow, standings
 from riskrank.studies.rank.findings import rank_findings
-from riskrank.studies.rank.leading import firsts, lead, named
+from riskrank.studies.rank.leader import firsts, lead, named
 from riskrank.studies.rank.methods import chosen_methods
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.settings import inference_of
-from riskrank.studies.suites.chapter import suite_chapter
+from riskrank.studies.suites.section import suite_chapter
 from riskrank.studies.targets import Units, check_portfolio, check_range, score_tables, units_of, weighed
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.tested_document import of_tests

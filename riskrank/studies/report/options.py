@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import METHOD, ask, switch
-from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import RANDOM, SuiteSettings
+from riskrank.options.option import METHOD, ask, switch
+from riskrank.options.resampling import LimitedSettings
+from riskrank.options.suites import RANDOM, SuiteSettings
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.dominance.options import DIRECT, DominanceSettings
 from riskrank.studies.gsd.options import GsdSettings

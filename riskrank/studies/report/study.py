@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riskrank.asked.option import told
-from riskrank.asked.values import contradict
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import option, spell
+from riskrank.options.option import told
+from riskrank.options.values import contradict
+from riskrank.scores.layouts.layout import CHAPTER, Warned
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.shapes.reading import CHAPTER, Warned
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.directions import refuse_distributions
@@ -17,7 +17,7 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.study import gsd
-from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.judge.section import refuse_with_judge
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow
 from riskrank.studies.rank.options import RankSettings

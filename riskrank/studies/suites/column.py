@@ -6,14 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.engine.dominance.column import First
+from riskrank.engine.dominance.column_tests import First
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites import macro_means as macro
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
+from riskrank.options.suites import FIXED, RANDOM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.targets import Units, units_of
 

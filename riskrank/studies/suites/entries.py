@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED, RANDOM
+from riskrank.options.suites import FIXED, RANDOM
 from riskrank.studies.document import of, rows_from
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.section import SuiteChapter
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.shown.means import in_words
-from riskrank.shown.numbers import p_value
-from riskrank.shown.screens import asked_for
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.render.mean_tables import in_words
+from riskrank.render.numbers import p_value
+from riskrank.render.screens import asked_for
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.suites.entries import ends
-from riskrank.studies.suites.words import other_scope
+from riskrank.studies.suites.section import SuiteChapter
+from riskrank.studies.suites.sentences import other_scope
 from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.shown.figures.key import Key, beside_key, looks
-from riskrank.shown.figures.marks import curve_mark
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import PALETTE, Plot, drawn
-from riskrank.shown.figures.units import Unit
+from riskrank.render.figures.legend import Key, beside_key, looks
+from riskrank.render.figures.marks import curve_mark
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import PALETTE, Plot, drawn
+from riskrank.render.figures.units import Unit
 from riskrank.studies.trend.document import TrendDocument, TrendLine
 from riskrank.studies.trend.states import WORSE
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, rare, several
-from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, TESTS, ask, rare, several
+from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)

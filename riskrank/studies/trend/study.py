@@ -17,7 +17,7 @@ from riskrank.studies.gate.verdicts import FAIL, ends_with, overall
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.sample_findings import sample_findings, warned
 from riskrank.studies.settings import family_of, provenance
-from riskrank.studies.trend.compared import Key, RunColumn, columns_of, compared, drawn
+from riskrank.studies.trend.comparison import Key, RunColumn, columns_of, compared, drawn
 from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings

@@ -16,8 +16,8 @@ from riskrank.engine.copa.front_states import ObjectiveEvidence, front_states, o
 from riskrank.engine.copa.population import population
 from riskrank.engine.copa.replicates import ObjectiveScores, _means, replicates
 from riskrank.engine.family import Family, Side
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import differences, statistics
+from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 

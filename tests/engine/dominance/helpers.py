@@ -3,8 +3,8 @@
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import Question
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.replicates import BootstrapColumn

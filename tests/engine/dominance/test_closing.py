@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.closing import FEWEST_IN_TAIL, ClaimFamily, Counted, relative_tail
+from riskrank.engine.dominance.stopping import FEWEST_IN_TAIL, ClaimFamily, Counted, relative_tail
 from riskrank.engine.family import Family
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.rank_guard import relative_guard
 from riskrank.engine.dominance.ranking import weighted_matrices
 from riskrank.engine.dominance.replicates import BootstrapColumn, enumerated
 from riskrank.engine.dominance.violation import violation_matrices
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.weighted_resamples import Multisets
 from tests.engine.suites.test_macro_means import p_of_tasks

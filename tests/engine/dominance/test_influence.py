@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from riskrank.engine.dominance import influence as influences
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import (
     LEVELS,

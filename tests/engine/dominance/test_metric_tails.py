@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import study_columns
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import Inference, Question
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk

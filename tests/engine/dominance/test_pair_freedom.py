@@ -6,8 +6,13 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from riskrank.engine.dominance.rank_guard import behind_pairs, direct_guard, least, relative_guard
+from riskrank.engine.sampling.degrees_of_freedom import (
+    Freedom,
+    expanded_p_value,
+    expanded_share,
+    satterthwaite,
+)
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share, satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.ties import Pool, mid_rank_shares
 

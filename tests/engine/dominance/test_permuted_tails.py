@@ -17,8 +17,8 @@ from riskrank.engine.dominance.hidden_risk import (
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.permuted_tails import Relabelled, less_bias, permuted_p_value, second_opinion
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.ties import competition_ranks
 

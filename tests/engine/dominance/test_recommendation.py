@@ -1,11 +1,15 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.challenge import Ranked, challenge
-from riskrank.engine.dominance.column import study_columns
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Claim, Inference, Question
-from riskrank.engine.dominance.other_firsts import leaders_with_more, leaders_without, leaders_without_metric
+from riskrank.engine.dominance.leader_comparison import Ranked, challenge
+from riskrank.engine.dominance.leader_sensitivity import (
+    leaders_with_more,
+    leaders_without,
+    leaders_without_metric,
+)
 from riskrank.engine.dominance.recommendation import recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables

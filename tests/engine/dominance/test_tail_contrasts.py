@@ -8,7 +8,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.tail_contrasts import tail_contrasts
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.freedom import expanded_p_value
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 
 INFERENCE = Inference(resamples=2000, jobs=1)
 N = 200

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.evidence.bets import BETS, Bet, Wagers, e_values, won_by_bets
+from riskrank.engine.evidence.e_values import BETS, Bet, Wagers, e_values, won_by_bets
 from riskrank.engine.family import Family
 
 SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1, max_size=25)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
 from riskrank.engine.family import Family
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.gates.side import SideScores
+from riskrank.engine.gates.worst_case_sample import Comparison
 
 
 def _needed(evidence: ResampledDifference) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper, relative_costs
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs, p_cheaper, relative_costs
 from riskrank.engine.evidence.student import johnson_t, mean_difference
 
 RNG = np.random.default_rng(4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from riskrank.engine.evidence.shared import (
+from riskrank.engine.evidence.shared_tasks import (
     additive_means,
     groups_apart,
     order_of_wins,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.judged_sides import TailSide, mean_side
 from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk

@@ -6,9 +6,9 @@ from scipy.special import stdtrit
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
 from riskrank.engine.evidence.student import mean_difference
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences, tail_means
 from riskrank.engine.gates.side import SideScores, SideTasks, difference_of_means
+from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign

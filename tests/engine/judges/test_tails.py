@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
 from riskrank.engine.dominance.ranking import estimate
 from riskrank.engine.judges.correction import Correction, for_differences

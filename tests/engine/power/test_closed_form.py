@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.power.distributions import parse_distribution

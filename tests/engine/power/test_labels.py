@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.gates.caution import beyond
+from riskrank.engine.gates.worst_case_sample import beyond
 from riskrank.engine.judges.correction import Correction, for_differences
 from riskrank.engine.power.labels import LabelNeed
 from riskrank.studies.gate.claim import BETTER, GateClaim

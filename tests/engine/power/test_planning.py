@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
-from riskrank.engine.dominance.tests_of_task_means import with_task_means
+from riskrank.engine.dominance.task_mean_tests import with_task_means
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import TaskTables
 from riskrank.engine.power.effects import effects_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.sampling.freedom import (
+from riskrank.engine.sampling.degrees_of_freedom import (
     Freedom,
     expanded_interval,
     expanded_p_value,

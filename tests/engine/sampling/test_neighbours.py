@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from riskrank.engine.sampling import neighbours
-from riskrank.engine.sampling.neighbours import neighbours_alike
+from riskrank.engine.sampling import autocorrelation
+from riskrank.engine.sampling.autocorrelation import neighbours_alike
 
 
 def plainly(row, lag):
@@ -18,9 +18,9 @@ def test_sums_and_their_moments_over_all_orders(lag):
     values = np.array([0.3, -1.2, 2.0, 0.1, -0.5, -1.0, 0.9])
     values -= values.mean()
     orders = np.array(list(itertools.permutations(values)))
-    found = neighbours._alike(orders, [lag])[0]
+    found = autocorrelation._alike(orders, [lag])[0]
     assert found[:5] == pytest.approx([plainly(row, lag) for row in orders[:5]])
-    mean, spread = neighbours._moments(values[None], lag)
+    mean, spread = autocorrelation._moments(values[None], lag)
     assert (mean[0], spread[0]) == pytest.approx((found.mean(), found.std()), rel=1e-9)
 
 

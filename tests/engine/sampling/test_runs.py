@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.runs import Passes, mean_interval, variance_components
+from riskrank.engine.sampling.variance_components import Passes, mean_interval, variance_components
 
 COUNTS = np.array([1, 2, 5, 3, 1, 4])
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import READERS, read_export, reader
 

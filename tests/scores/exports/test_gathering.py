@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 import zstandard
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.exports.choosing import check_used, choose, model_of
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.collection import Gathering
 from riskrank.scores.exports.export_file import ExportFile, files_of, walk
 from riskrank.scores.exports.fields import as_score
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import LabelledPath
+from riskrank.scores.exports.selection import check_used, choose, model_of
 from riskrank.scores.files import bounded
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
 from riskrank.scores.files.limits import Room

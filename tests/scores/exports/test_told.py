@@ -14,7 +14,7 @@ import polars as pl
 
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.exports.registry import READERS, reader
-from tests import told as texts
+from tests import stored_messages as texts
 from tests.scores.exports import archives, helpers
 from tests.scores.table import test_told as tables
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import ANSWERED, ASKED
 from riskrank.scores.exports.registry import READERS, read_export, reader
 from tests.scores.exports import archives

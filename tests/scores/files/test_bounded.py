@@ -6,10 +6,10 @@ import pytest
 import zstandard
 
 from riskrank.errors import InputError
-from riskrank.scores.files.beginnings import head_of
 from riskrank.scores.files.bounded import INFLATE, decompressed, parse_lines, unpacked
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.signatures import head_of
 from tests.memory import memory_below
 
 

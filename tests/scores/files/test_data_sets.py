@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.reading import ReadOptions
+from riskrank.render.files import check_writable
 from riskrank.scores.files import folders
 from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.folders import parts_of
@@ -22,7 +23,6 @@ from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import labelled_paths, named_files
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.votes import read_votes
-from riskrank.shown.files import check_writable
 from tests.scores.same import assert_same
 
 MODELS = ["a", "b b", "org/c", "007"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import budget, databases
 from riskrank.scores.files.json_objects import column
 from riskrank.scores.files.opening import open_sources

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.derived import JoinedSource
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.names.words import looks_like_an_identifier
+from riskrank.scores.names.vocabulary import looks_like_an_identifier
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 

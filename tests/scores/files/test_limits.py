@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import bounded, delimited, json_tables
 from riskrank.scores.files.json_tables import JsonLinesSource
 from riskrank.scores.files.limits import Room

@@ -2,8 +2,8 @@
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.files.source import is_url, name_of
 from riskrank.scores.table.score_table import read_scores

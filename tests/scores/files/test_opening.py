@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.formulas import mark
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import How

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import limits
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.parquet import ParquetSource

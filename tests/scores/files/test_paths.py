@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.votes import read_votes

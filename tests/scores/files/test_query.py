@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.query import typed, where
 from riskrank.scores.files.sql_names import leaving_out

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import differing, named_files, template_of
 from riskrank.scores.table.score_table import read_scores
 

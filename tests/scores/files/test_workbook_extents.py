@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.limits import Room
 from riskrank.scores.files.workbook_extents import extents
 from riskrank.scores.table.score_table import read_scores

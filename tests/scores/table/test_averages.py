@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.averages import model_averages
 from riskrank.scores.table.score_table import read_scores
 

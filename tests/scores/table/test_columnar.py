@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 from tests.tables import of_rows

@@ -6,8 +6,8 @@ import io
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, spell
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 

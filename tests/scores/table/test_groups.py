@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 

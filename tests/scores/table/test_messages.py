@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 import riskrank
-from riskrank.asked.baseline import GateReading
-from riskrank.asked.reading import RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.baseline import GateReading
+from riskrank.options.reading import RankReading, ReadOptions
+from riskrank.scores.layouts import column_profiles
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.shapes import columns
 
 ROOM = Path(riskrank.__file__).parent / "scores/table"
 MESSAGES = tomllib.loads(Path(__file__).with_name("messages.toml").read_text())["message"]
@@ -89,7 +89,7 @@ def said_first(text):
 @pytest.fixture(autouse=True)
 def few_columns_are_many(monkeypatch):
     """Of a table of more columns than 100, in the place of 1,000, not all are looked at."""
-    monkeypatch.setattr(columns, "_MOST_COLUMNS", 100)
+    monkeypatch.setattr(column_profiles, "_MOST_COLUMNS", 100)
 
 
 def read(folder, files, asked):

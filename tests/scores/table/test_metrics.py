@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.names.directions import (
     doubtful_by_name,

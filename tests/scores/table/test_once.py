@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, spell
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 SIZES = {"arc": 3, "gsm": 2, "mmlu": 5}

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.baseline import GateReading
 from riskrank.errors import InputError, UsageError
+from riskrank.options.baseline import GateReading
 from riskrank.scores.table.runs import natural, read_runs
 
 OPTIONS = {"min_models": 1, "allow_constant": True}

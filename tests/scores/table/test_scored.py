@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.score_counts import absent_cells
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.scored import absent_cells
 
 HEAD = "model,sample,metric,score,unscored\n"
 ROWS = "A,1,m,1,\nA,2,m,,error\nA,3,m,,refusal\nA,4,m,0,\nB,1,m,0,\nB,2,m,1,\nB,3,m,1,\n"
@@ -40,5 +40,5 @@ def test_cells_that_are_absent_by_hand(write, monkeypatch):
         scores = read_frame([write("t.csv", HEAD.replace(",unscored", "") + rows)], ReadOptions())
         wanted = np.argwhere(there.any(axis=0) & ~there).tolist()
         for most in (0, 1000):
-            monkeypatch.setattr("riskrank.scores.table.scored.DENSE", most)
+            monkeypatch.setattr("riskrank.scores.table.score_counts.DENSE", most)
             assert absent_cells(scores).tolist() == wanted

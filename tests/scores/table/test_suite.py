@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import spell
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores

@@ -2,9 +2,9 @@
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.scores.table.apart import metrics_apart, read_selected
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
+from riskrank.scores.table.metric_tables import metrics_apart, read_selected
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.check.study import check
 

@@ -5,11 +5,11 @@ oriented; clusters, groups and tasks where there are any; gaps and warnings; or 
 ``pytest tests/scores/table/test_told.py -n 0 --write-made`` writes the answers anew.
 """
 
-from riskrank.asked.baseline import GateReading
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import RiskrankError, spell
+from riskrank.options.baseline import GateReading
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
-from tests import told as texts
+from tests import stored_messages as texts
 
 
 def kind_of(metric):

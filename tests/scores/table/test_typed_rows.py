@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.scores import select

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.scores.table.wholes import alike_within
+from riskrank.scores.table.dependence import alike_within
 
 TABLES = 400
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.results import Result
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores

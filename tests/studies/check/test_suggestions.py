@@ -5,8 +5,8 @@ import shlex
 import numpy as np
 import pytest
 
-from riskrank.asked.flags import flags
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.flags import flags
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check.study import check

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.engine.evidence.costs import Costs
+from riskrank.engine.evidence.cost_per_success import Costs
 from riskrank.errors import InputError, UsageError
 
 RNG = np.random.default_rng(3)

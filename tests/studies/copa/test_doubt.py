@@ -8,20 +8,20 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.copa.replicates import replicates
 from riskrank.engine.family import Family, Side
 from riskrank.errors import InputError, UsageError
+from riskrank.options.commands import BY_NAME
+from riskrank.options.reading import ReadOptions
+from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.sections import sections
-from riskrank.studies.copa.doubt import meeting
 from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.objectives import objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
 from riskrank.studies.copa.samples import objective_scores
 from riskrank.studies.copa.study import copa
+from riskrank.studies.copa.uncertainty import meeting
 
 MODELS = ("small", "mid", "big", "worse")
 NEEDS = BY_NAME["copa"].needs

@@ -6,13 +6,13 @@ from math import inf
 import numpy as np
 import pytest
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.commands import BY_NAME
+from riskrank.options.reading import ReadOptions
+from riskrank.render.formats.data import to_csv
+from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.formats.data import to_csv
-from riskrank.shown.sections import sections
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.options import CopaSettings

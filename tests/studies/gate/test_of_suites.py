@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.shown.junit import junit
-from riskrank.shown.schema import json_schema
+from riskrank.render.junit import junit
+from riskrank.render.schema import json_schema
 from riskrank.studies.gate.screen.junit import suite
 
 SIZES = {"arc": 60, "boolq": 80, "gsm8k": 120, "mmlu": 400}

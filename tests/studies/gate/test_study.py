@@ -8,7 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
-from riskrank.studies.gate.words import interval_of
+from riskrank.studies.gate.sentences import interval_of
 from tests.tables import of_rows
 
 

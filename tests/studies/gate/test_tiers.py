@@ -8,7 +8,7 @@ import riskrank as rr
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
-from riskrank.shown.junit import junit, notes
+from riskrank.render.junit import junit, notes
 from riskrank.studies.gate.screen.junit import suite
 
 GOOD, EVEN, BAD = 0.95, 0.7, 0.4

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.shown.junit import junit
-from riskrank.shown.view import Line, Table, text_of
+from riskrank.render.junit import junit
+from riskrank.render.view import Line, Table, text_of
 from riskrank.studies.gate.screen.first import view
 from riskrank.studies.gate.screen.junit import suite
-from riskrank.studies.gate.words import interval_of, quoted
+from riskrank.studies.gate.sentences import interval_of, quoted
 from tests.tables import long_table, of_rows
 
 

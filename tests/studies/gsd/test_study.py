@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.commands import BY_NAME
+from riskrank.options.reading import ReadOptions
+from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.sections import sections
 from riskrank.studies.gsd.document import GsdRow
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.screen.hasse import to_dot

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import riskrank as rr
-from riskrank.asked.commands import BY_NAME
-from riskrank.studies.judged.figures import standing
+from riskrank.options.commands import BY_NAME
+from riskrank.studies.judge.figures import standing
 
 DATA = str(Path(__file__).parents[3] / "sample_data" / "judge.csv")
 HOW = {"wide": True, "human": "people", "judge": "judge"}

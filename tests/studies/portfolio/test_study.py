@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.commands import BY_NAME
 from riskrank.errors import UsageError
-from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.options.commands import BY_NAME
+from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.portfolio.study import portfolio
 

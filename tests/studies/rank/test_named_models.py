@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from riskrank.api import dominance, rank, read, report
-from riskrank.shown.figures.catalogue import pictures
-from riskrank.shown.figures.key import in_focus
-from riskrank.shown.figures.marks import marked_models
-from riskrank.shown.view import Table
+from riskrank.render.figures.catalogue import pictures
+from riskrank.render.figures.legend import in_focus
+from riskrank.render.figures.marks import marked_models
+from riskrank.render.view import Table
 from riskrank.studies.rank.screen.first import view
 from tests.tables import long_table
 

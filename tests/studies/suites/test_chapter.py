@@ -11,31 +11,31 @@ import pytest
 from scipy.stats import sem
 from scipy.stats import t as student
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
+from riskrank.render.formats.data import to_csv, to_json
+from riskrank.render.formats.terminal import to_terminal
+from riskrank.render.schema import json_schema
+from riskrank.render.screens import first_screen
+from riskrank.render.sections import spelled_sections
+from riskrank.render.view import Line, Table, text_of
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import NO_SUITE, Suite
-from riskrank.shown.formats.data import to_csv, to_json
-from riskrank.shown.formats.terminal import to_terminal
-from riskrank.shown.schema import json_schema
-from riskrank.shown.screens import first_screen
-from riskrank.shown.sections import spelled_sections
-from riskrank.shown.view import Line, Table, text_of
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
 from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.study import mrm
 from riskrank.studies.portfolio.options import FoldingSettings
 from riskrank.studies.portfolio.study import portfolio
-from riskrank.studies.rank.leading import firsts
+from riskrank.studies.rank.leader import firsts
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
-from riskrank.studies.suites.chapter import First, SuiteOutline
 from riskrank.studies.suites.column import suite_column
 from riskrank.studies.suites.figures.pictures import task_forest, task_map
 from riskrank.studies.suites.screen import MARKS, strips
-from riskrank.studies.suites.words import other_scope
+from riskrank.studies.suites.section import First, SuiteOutline
+from riskrank.studies.suites.sentences import other_scope
 from tests.tables import long_table
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")

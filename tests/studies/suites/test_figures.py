@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.asked.commands import BY_NAME
 from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.options.commands import BY_NAME
 from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map
 from tests.tables import long_table
 

@@ -9,12 +9,12 @@ from matplotlib.patches import Rectangle
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.key import OTHERS, Key, Look, hue, in_grey, joined, looks
-from riskrank.shown.figures.marks import curve_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import Rows, bar, dot, ruled
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.legend import OTHERS, Key, Look, hue, in_grey, joined, looks
+from riskrank.render.figures.marks import curve_mark, write
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.rows import Rows, bar, dot, ruled
+from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 
 _BOXED = 4
 """Objectives whose middle half is less than all of them."""

@@ -6,17 +6,17 @@ from itertools import combinations
 import numpy as np
 
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.shown.figures.bump import bump, draw_bump
-from riskrank.shown.figures.marks import renumbered
-from riskrank.shown.figures.picture import Picture, numbered
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.bump import bump, draw_bump
+from riskrank.render.figures.marks import renumbered
+from riskrank.render.figures.picture import Picture, numbered
+from riskrank.render.figures.style import Plot
 from riskrank.studies.copa.comparison import ComparisonDocument
-from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
 from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
+from riskrank.studies.copa.uncertainty import FrontDoubt
 
 Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweepDocument
 

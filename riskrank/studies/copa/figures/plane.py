@@ -14,17 +14,17 @@ from matplotlib.colors import ListedColormap
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans, Floats
-from riskrank.shown.figures.fonts import TEXT
-from riskrank.shown.figures.heat_map import color_scale
-from riskrank.shown.figures.key import tone
-from riskrank.shown.figures.marks import model_mark
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import dot
-from riskrank.shown.figures.scatter import COLUMN, name_points
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
-from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.render.figures.fonts import TEXT
+from riskrank.render.figures.heat_map import color_scale
+from riskrank.render.figures.legend import tone
+from riskrank.render.figures.marks import model_mark
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.rows import dot
+from riskrank.render.figures.scatter import COLUMN, name_points
+from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.units import Unit
 from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.uncertainty import FrontDoubt
 
 
 @dataclass(frozen=True, eq=False)

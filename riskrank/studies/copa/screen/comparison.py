@@ -7,9 +7,9 @@ import numpy as np
 from riskrank.engine.copa.comparison import ScalarizationComparison
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.errors import listing, option
-from riskrank.shown import numbers
-from riskrank.shown.screens import unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import objective_cells

@@ -8,9 +8,9 @@ import numpy as np
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import counted, listing, option
-from riskrank.shown import numbers
-from riskrank.shown.screens import unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
 from riskrank.studies.copa.screen.objectives import doubt_sections, objective_cells, weakest_objective

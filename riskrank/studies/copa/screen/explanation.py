@@ -7,8 +7,8 @@ import numpy as np
 from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
 from riskrank.errors import by_door, listing, option
-from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.objectives import Objectives
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from riskrank.engine.family import Side
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.copa.doubt import together
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, offered, unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.objectives import front_cell, objective_columns
+from riskrank.studies.copa.uncertainty import together
 from riskrank.studies.wording import blind_to, decimals_apart, names, rounded
 
 _MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, by_row
-from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.render import numbers
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, by_row
 from riskrank.studies.copa.findings import dominating, why_open
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.uncertainty import FrontDoubt
 from riskrank.studies.costs import PER_SUCCESS
 
 # What follows the name of a metric whose mean the objective is not.

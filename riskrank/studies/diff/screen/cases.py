@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from riskrank.errors import one_line
-from riskrank.shown import numbers
-from riskrank.shown.escapes import visible
-from riskrank.shown.junit import Suite, TestCase
-from riskrank.shown.view import Cell, Column, OfRow, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.escapes import visible
+from riskrank.render.junit import Suite, TestCase
+from riskrank.render.view import Cell, Column, OfRow, Table, by_row
 from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
 
 # Columns of a text that has a line beside the names of its case and model.

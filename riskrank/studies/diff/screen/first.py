@@ -5,9 +5,9 @@ from dataclasses import replace
 from textwrap import wrap
 
 from riskrank.errors import option, spell
-from riskrank.shown import numbers
-from riskrank.shown.screens import all_rows, asked_for, offered, scored_line, unseen, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import all_rows, asked_for, offered, scored_line, unseen, unshown
+from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
 from riskrank.studies.wording import counted

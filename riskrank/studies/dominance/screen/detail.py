@@ -6,14 +6,14 @@ from itertools import combinations
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans
-from riskrank.shown import numbers
-from riskrank.shown.means import in_words, inference_line
-from riskrank.shown.text_pictures import interval_bars
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.mean_tables import in_words, inference_line
+from riskrank.render.text_charts import interval_bars
+from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.wording import decimals_apart, rounded

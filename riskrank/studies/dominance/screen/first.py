@@ -4,19 +4,27 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from riskrank.asked.flags import among_commas
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS, combined, head, seen, side_by_side, told_apart_line, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
-from riskrank.shown.view import Column, Line, OfModel, Section, by_row
+from riskrank.options.flags import among_commas
+from riskrank.render import numbers
+from riskrank.render.mean_tables import (
+    CORRECTIONS,
+    combined,
+    head,
+    seen,
+    side_by_side,
+    told_apart_line,
+    worst,
+)
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
+from riskrank.render.view import Column, Line, OfModel, Section, by_row
+from riskrank.studies.detectable_difference import could_show
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
-from riskrank.studies.visible import could_show
 from riskrank.studies.wording import claim_words, tests_words
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.

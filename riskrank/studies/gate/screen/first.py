@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskrank.errors import listing, one_line, option
-from riskrank.shown import numbers
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import offered, unshown
+from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.studies.detectable_difference import visible_words
 from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
-from riskrank.studies.gate import words
+from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.visible import visible_words
 from riskrank.studies.wording import blind_to, p_words, span
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
@@ -67,14 +67,14 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
         (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
         (Column("new", "left"), lambda row: row.new) if several and common else None,
         (Column("claim", "left"), lambda row: f"{row.new} {_than(row)}") if not common else None,
-        (Column("on", "left"), lambda row: f"{words.looked_at(row)} of {row.metric}"),
+        (Column("on", "left"), lambda row: f"{sentences.looked_at(row)} of {row.metric}"),
         (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else together))
         if tasks
         else None,
         (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column(words.subtracted(rows)), _difference),
+        (Column(sentences.subtracted(rows)), _difference),
         (Column("interval", "left"), _interval),
-        (Column("passes if all", "left"), words.passes_if),
+        (Column("passes if all", "left"), sentences.passes_if),
         (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
         (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if every else None,
         (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
@@ -87,12 +87,16 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
 
 def _difference(row: GateRow) -> str:
     """The difference that was found, or the violation ratio."""
-    return f"ratio {words.estimated(row, numbers.ratio)}" if row.statistic in ORDERS else words.estimated(row)
+    return (
+        f"ratio {sentences.estimated(row, numbers.ratio)}"
+        if row.statistic in ORDERS
+        else sentences.estimated(row)
+    )
 
 
 def _interval(row: GateRow) -> str:
     """The interval of a difference."""
-    return "–" if row.statistic in ORDERS else words.interval_of(row, "–")
+    return "–" if row.statistic in ORDERS else sentences.interval_of(row, "–")
 
 
 def _answer(row: GateRow) -> Cell:
@@ -121,7 +125,7 @@ def _tests(document: GateDocument) -> str:
     elif any(row.tier for row in rows):
         over = "within each tier; supporting claims are tested once all critical ones are shown"
     many = f" ({document.family.correction.capitalize()} {over})" if together else ""
-    units = {words.unit_of(row, document.unit) for row in rows}
+    units = {sentences.unit_of(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"
     size = f"{span(row.samples for row in rows)} {unit}"
     if document.judged is not None:
@@ -180,9 +184,9 @@ def _lost(document: GateDocument) -> list[Section]:
 
 def _to_do(document: GateDocument) -> list[Line]:
     """What would decide an open claim; nothing where one is refuted, which that does not mend."""
-    if document.outcome != INCONCLUSIVE or not words.open_claims(document.rows):
+    if document.outcome != INCONCLUSIVE or not sentences.open_claims(document.rows):
         return []
-    return [Line(f"{words.to_decide(document)}.", "To decide:", "yellow")]
+    return [Line(f"{sentences.to_decide(document)}.", "To decide:", "yellow")]
 
 
 def _details(document: GateDocument) -> list[Section]:
@@ -197,7 +201,7 @@ def _details(document: GateDocument) -> list[Section]:
         )
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is that of violations, below 0.5 where new is ahead")
-    if any(map(words.ranges, document.rows)):
+    if any(map(sentences.ranges, document.rows)):
         text.append("a difference reaches from what is missing at its worst to that at its best")
     if any(row.chosen_p is not None for row in document.rows):
         text.append("both hold for labels chosen by chance, which these do not look: no claim is decided")

@@ -6,14 +6,14 @@ and by default an error, so that no server takes it for a pass.
 
 from collections.abc import Iterator
 
-from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import one_line
-from riskrank.shown import numbers
-from riskrank.shown.junit import Suite, TestCase
+from riskrank.options.tiers import ADVISORY
+from riskrank.render import numbers
+from riskrank.render.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import told
 from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.gate.words import row_sentence
 
 
 def suite(document: GateDocument) -> Suite:

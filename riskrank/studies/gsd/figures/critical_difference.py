@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.marks import model_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import bar, dot
-from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.marks import model_mark, write
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.rows import bar, dot
+from riskrank.render.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
 
 _MOST = 60
 """Models that all have their name; of more, the first ones have."""

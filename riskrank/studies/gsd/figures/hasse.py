@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.key import tone
-from riskrank.shown.figures.marks import model_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, Plot, drawn, sheet
+from riskrank.render.figures.fonts import TEXT, text_width
+from riskrank.render.figures.legend import tone
+from riskrank.render.figures.marks import model_mark, write
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.style import GREY, INK, MARGIN, QUIET, Plot, drawn, sheet
 from riskrank.studies.gsd.figures.layers import layered, positions
 
 _MOST = 80

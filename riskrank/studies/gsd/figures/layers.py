@@ -13,7 +13,7 @@ from statistics import fmean
 
 import numpy as np
 
-from riskrank.shown.figures.labels import in_order
+from riskrank.render.figures.labels import in_order
 
 # Orders up to which all are looked at.
 _ALL = 5000

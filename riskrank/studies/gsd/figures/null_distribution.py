@@ -8,11 +8,11 @@ from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Floats
-from riskrank.shown.figures.key import Key, beside_key, looks
-from riskrank.shown.figures.marks import model_mark
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import GREY, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
+from riskrank.render.figures.legend import Key, beside_key, looks
+from riskrank.render.figures.marks import model_mark
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.style import GREY, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.units import Unit
 
 
 @drawn

@@ -7,10 +7,10 @@ import numpy as np
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS, head
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, asked_for, more_metrics, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS, head
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, asked_for, more_metrics, unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
 from riskrank.studies.gsd.screen.hasse import hasse_table

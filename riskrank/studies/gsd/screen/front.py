@@ -6,8 +6,8 @@ import numpy as np
 
 from riskrank.engine.gsd.front import FrontTest
 from riskrank.engine.gsd.rank_tests import CriteriaTests
-from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row, headed
+from riskrank.render import numbers
+from riskrank.render.view import Cell, Column, Line, OfModel, OfRow, Section, Table, by_row, headed
 from riskrank.studies.gsd.document import Explanation
 from riskrank.studies.wording import typeset
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.shown.escapes import visible
-from riskrank.shown.text_pictures import hasse_rows
-from riskrank.shown.view import Cell, Column, OfModel, Table, by_row
+from riskrank.render.escapes import visible
+from riskrank.render.text_charts import hasse_rows
+from riskrank.render.view import Cell, Column, OfModel, Table, by_row
 
 
 def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:

@@ -9,11 +9,11 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.agreement import aggregation_lines
-from riskrank.shown.means import combined, head, in_words, seen, side_by_side, with_bars, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
+from riskrank.render import numbers
+from riskrank.render.agreement import aggregation_lines
+from riskrank.render.mean_tables import combined, head, in_words, seen, side_by_side, with_bars, worst
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
 from riskrank.studies.mrm.findings import order_of
 from riskrank.studies.mrm.study import MeanRiskDocument
 from riskrank.studies.wording import counted, decimals_apart, rounded

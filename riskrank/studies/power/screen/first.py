@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS
-from riskrank.shown.noise import shares_table
-from riskrank.shown.numbers import power_share
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS
+from riskrank.render.noise import shares_table
+from riskrank.render.numbers import power_share
+from riskrank.render.screens import offered, unshown
+from riskrank.render.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.study import PowerDocument

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
-from riskrank.shown.figures.units import worse_to_better
+from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
+from riskrank.render.figures.units import worse_to_better
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.wording import percent

@@ -6,19 +6,19 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
-from riskrank.shown.figures.bump import Bump, bump, draw_bump
-from riskrank.shown.figures.curves import CAPTIONS, draw_curves
-from riskrank.shown.figures.error_bars import ErrorBars, draw_error_bars
-from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import model_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.rows import BELOW, bar, dot
-from riskrank.shown.figures.style import MARGIN, QUIET, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import worse_to_better
-from riskrank.shown.means import score_of
+from riskrank.render.figures.bump import Bump, bump, draw_bump
+from riskrank.render.figures.curves import CAPTIONS, draw_curves
+from riskrank.render.figures.error_bars import ErrorBars, draw_error_bars
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.legend import in_focus, looks
+from riskrank.render.figures.marks import model_mark, write
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.rows import BELOW, bar, dot
+from riskrank.render.figures.style import MARGIN, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.units import worse_to_better
+from riskrank.render.mean_tables import score_of
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.targets import Units
 from riskrank.studies.wording import percent

@@ -8,14 +8,14 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK, HiddenRisks
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.shown import numbers
-from riskrank.shown.agreement import aggregation_lines, agreement_table
-from riskrank.shown.means import inference_line, score_of
-from riskrank.shown.text_pictures import beaten_letters, interval_bars
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
+from riskrank.render import numbers
+from riskrank.render.agreement import aggregation_lines, agreement_table
+from riskrank.render.mean_tables import inference_line, score_of
+from riskrank.render.text_charts import beaten_letters, interval_bars
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
+from riskrank.studies.detectable_difference import shown_by_metric
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.visible import shown_by_metric
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.wording import decimals_apart, names, not_decided, p_words, percent, rounded
 
 # Terminals from here on have room for letters.

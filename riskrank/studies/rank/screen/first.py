@@ -7,18 +7,18 @@ import numpy as np
 
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import combined, head, seen, side_by_side, told_apart_line, with_bars, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.rank.case import listed
+from riskrank.render import numbers
+from riskrank.render.agreement import stability_table
+from riskrank.render.mean_tables import combined, head, seen, side_by_side, told_apart_line, with_bars, worst
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
+from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.studies.detectable_difference import could_show
+from riskrank.studies.rank.context import listed
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.leader import Leading
 from riskrank.studies.rank.screen.detail import details, methods_beside
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import screen as task_screen
-from riskrank.studies.visible import could_show
 from riskrank.studies.wording import method_words, tests_words
 
 # Marks that are explained below the table.

@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.means import CORRECTIONS, head, side_by_side, with_bars
-from riskrank.shown.noise import shares_table
-from riskrank.shown.screens import MOST_ROWS, also, offered, unseen
-from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
+from riskrank.render.mean_tables import CORRECTIONS, head, side_by_side, with_bars
+from riskrank.render.noise import shares_table
+from riskrank.render.screens import MOST_ROWS, also, offered, unseen
+from riskrank.render.view import Column, Line, OfModel, Section, Table, by_row
+from riskrank.studies.detectable_difference import could_show
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.rank.screen.first import place_of
-from riskrank.studies.visible import could_show
 from riskrank.studies.wording import counted
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS, score_of
-from riskrank.shown.view import Line, Section
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS, score_of
+from riskrank.render.view import Line, Section
 from riskrank.studies.metric_means import bad_cases
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import risk_lines

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS
-from riskrank.shown.view import Line, Section, Table, headed
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS
+from riskrank.render.view import Line, Section, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import counted, names, percent, rounded

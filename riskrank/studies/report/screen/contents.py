@@ -5,18 +5,18 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from riskrank.shown.agreement import agreement_with
-from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
-from riskrank.shown.means import means_say_it, only_share
-from riskrank.shown.screens import also
-from riskrank.shown.view import Line, Section, Table
+from riskrank.render.agreement import agreement_with
+from riskrank.render.mean_tables import means_say_it, only_share
+from riskrank.render.screens import also
+from riskrank.render.table_of_contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
+from riskrank.render.view import Line, Section, Table
 from riskrank.studies.copa.screen import detail as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance.screen import detail as dominance
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd.screen import first as gsd
-from riskrank.studies.judged import screen as judged
+from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.rank.screen.detail import detail_table, reading, separation_line

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from riskrank.shown.means import score_of
-from riskrank.shown.view import Line
+from riskrank.render.mean_tables import score_of
+from riskrank.render.view import Line
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.repeats import split_of_runs
 from riskrank.studies.report.screen import by_metric
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.runs import split_of_runs
-from riskrank.studies.suites import words
+from riskrank.studies.suites import sentences
 from riskrank.studies.wording import counted, design, names, percent, rounded
 from riskrank.studies.wording import told_apart as apart
 
@@ -37,7 +37,7 @@ def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
 def by_task(ranking: RankDocument, _: ReportDocument) -> str:
     """What single tasks say of the two models of the verdict."""
     one, models, suite = ranking.lead, ranking.provenance.models, ranking.suite
-    told = one.others and suite and words.by_task(suite, suite.columns[one.column], one.first, one.other)
+    told = one.others and suite and sentences.by_task(suite, suite.columns[one.column], one.first, one.other)
     return f"{models[one.first]} against {models[one.other]}: {told}" if told else ""
 
 

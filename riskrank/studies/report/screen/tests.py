@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from riskrank.shown.means import CORRECTIONS, inference_line
-from riskrank.shown.view import Line, Section
+from riskrank.render.mean_tables import CORRECTIONS, inference_line
+from riskrank.render.view import Line, Section
+from riskrank.studies.detectable_difference import shown_by_metric
 from riskrank.studies.dominance.screen.detail import WHY_COUNTS_DIFFER
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.visible import shown_by_metric
 from riskrank.studies.wording import counted, percent, unseen
 
 # What the smallest difference means that samples could have shown (method §15).

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from riskrank.shown.view import Line, Section, Table, headed
+from riskrank.render.view import Line, Section, Table, headed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import names

@@ -5,16 +5,16 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.shown.figures.key import OTHERS, Key, beside_key, looks
-from riskrank.shown.figures.marks import curve_mark, model_mark
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot, drawn
-from riskrank.shown.figures.units import Unit
-from riskrank.shown.means import score_of
-from riskrank.studies.suites.chapter import SuiteChapter, SuiteOutline
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.render.figures.legend import OTHERS, Key, beside_key, looks
+from riskrank.render.figures.marks import curve_mark, model_mark
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot, drawn
+from riskrank.render.figures.units import Unit
+from riskrank.render.mean_tables import score_of
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.figures.task_map import TaskForest, TaskMap, draw_task_forest, draw_task_map
+from riskrank.studies.suites.section import SuiteChapter, SuiteOutline
 from riskrank.studies.wording import percent
 
 

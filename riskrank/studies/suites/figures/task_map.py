@@ -10,17 +10,17 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.heat_map import cell_of, color_scale
-from riskrank.shown.figures.key import looks
-from riskrank.shown.figures.marks import model_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import Rows, bar, dot, ruled
-from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, QUIET, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
-from riskrank.shown.means import score_of
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.heat_map import cell_of, color_scale
+from riskrank.render.figures.legend import looks
+from riskrank.render.figures.marks import model_mark, write
+from riskrank.render.figures.names import fitted
+from riskrank.render.figures.rows import Rows, bar, dot, ruled
+from riskrank.render.figures.style import INK, ON_DARK, ON_PALE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.units import Unit
+from riskrank.render.mean_tables import score_of
 from riskrank.studies.suites.column import SuiteColumn
+from riskrank.studies.suites.section import SuiteChapter
 from riskrank.studies.wording import decimals_apart, percent, rounded
 
 # From worse to better, told apart by any colour vision; the middle is pale.

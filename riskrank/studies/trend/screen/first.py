@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unseen, unshown
-from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render.screens import MOST_ROWS, asked_for, offered, unseen, unshown
+from riskrank.render.text_charts import sparklines
+from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
 from riskrank.studies.gate.verdicts import FAIL
 from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import difference, mean_words

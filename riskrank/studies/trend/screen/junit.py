@@ -1,6 +1,6 @@
 """A trend as tests of a CI server: one a metric and model, of the last run."""
 
-from riskrank.shown.junit import Suite, TestCase
+from riskrank.render.junit import Suite, TestCase
 from riskrank.studies.gate.screen.junit import kind_of
 from riskrank.studies.trend.document import TrendDocument
 from riskrank.studies.trend.findings import line_sentence

@@ -7,9 +7,9 @@ import pytest
 
 import riskrank as rr
 from riskrank.engine.copa.population import population
-from riskrank.shown import numbers
-from riskrank.shown.formats.terminal import to_terminal
-from riskrank.shown.view import Column, by_row
+from riskrank.render import numbers
+from riskrank.render.formats.terminal import to_terminal
+from riskrank.render.view import Column, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,

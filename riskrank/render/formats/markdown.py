@@ -1,0 +1,35 @@
+"""A view as Markdown: pipe tables and paragraphs."""
+
+from collections.abc import Iterable, Sequence
+
+from riskrank.render.escapes import for_markdown, for_markdown_cell, for_markdown_code
+from riskrank.render.view import Section, Table, text_of
+
+
+def to_markdown(view: Sequence[Section]) -> str:
+    """Write a view as Markdown: pipe tables and paragraphs."""
+    blocks = []
+    for section in view:
+        if isinstance(section, Table):
+            blocks.append(_table(section.plain))
+            continue
+        if section.verbatim:
+            blocks.append("```\n" + for_markdown_code(section.text) + "\n```")
+            continue
+        label = f"**{for_markdown(section.label)}** " if section.label else ""
+        blocks.append(label + for_markdown(section.text))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(table: Table) -> str:
+    marks = {"left": ":---", "right": "---:", "center": ":---:"}
+    lines = [
+        _pipe_row(column.name or column.head.replace("\n", " ") for column in table.columns),
+        _pipe_row((marks[column.justify] for column in table.columns), escape=False),
+    ]
+    lines += [_pipe_row(text_of(cell) for cell in row) for row in table.rows]
+    return f"### {for_markdown(table.title)}\n\n" + "\n".join(lines)
+
+
+def _pipe_row(cells: Iterable[str], *, escape: bool = True) -> str:
+    return "| " + " | ".join(for_markdown_cell(cell) if escape else cell for cell in cells) + " |"

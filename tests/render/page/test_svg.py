@@ -1,0 +1,58 @@
+"""Pictures of pages: shorter paths are the same lines, and what Matplotlib wrote is made the same again."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from riskrank.render.page.svg import Styles, _in_steps, to_inline
+
+
+def corners(path):
+    """Where a path goes, without what lies amid a straight line."""
+    found, at = [], np.zeros(2)
+    for letter, numbers in re.findall("([A-Za-z])([^A-Za-z]*)", path):
+        given = [float(number) for number in numbers.split()]
+        step = {"h": [1, 0], "v": [0, 1]}.get(letter)
+        at = at + np.multiply(step, given[0]) if step else np.array(given or found[0])
+        if len(found) > 1 and letter not in "Mz":
+            one, other = found[-1] - found[-2], at - found[-1]
+            if 0 in np.abs(one).round(6) and np.array_equal(np.sign(one.round(6)), np.sign(other.round(6))):
+                found.pop()
+        found.append(at)
+    return np.round(found, 6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steps_go_where_lines_went(seed):
+    own = np.random.default_rng(seed)
+    points = np.cumsum(own.integers(-1, 2, (40, 2)) * own.choice([0, 0.01, 10.5], (40, 2)), axis=0).round(2)
+    points = points[np.any(np.diff(points, axis=0, prepend=np.nan) != 0, axis=1)]
+    path = "L".join(f"{x:g} {y:g}" for x, y in points)
+    shorter = _in_steps(f"M{path}z")
+    assert np.array_equal(corners(shorter), corners(f"M{path}z"))
+    assert len(shorter) < len(path) + 2
+
+
+def test_numbers_with_exponents_stay():
+    assert _in_steps("M0 1e-05L1 1e-05") == "M0 1e-05L1 1e-05"
+
+
+# Heights of the headings, and where panels begin and end, as the figures have them.
+WRITTEN = {"forest": (57.8, (26.25, 195.25, 371.25, 556.25)), "pair": (69.0, ())}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_matplotlib_wrote_is_made_part_of_a_page_as_before(name, write_made):
+    """A file of one version of Matplotlib, whatever others write; ``--write-made`` stores it anew."""
+    given, told = (Path(__file__).parent / "written" / f"{name}{end}" for end in (".svg", ".txt"))
+    heading, panels = WRITTEN[name]
+    plot = SimpleNamespace(heading=heading, panels=panels, to_bytes=lambda *_, **__: given.read_bytes())
+    styles = Styles()
+    page = to_inline(plot, styles, identity="i", alternative="What it shows.").replace("><", ">\n<")
+    made = f"{page}\n{styles.sheet('root')}\n"
+    if write_made:
+        told.write_text(made, "utf-8")
+    assert made == told.read_text("utf-8")

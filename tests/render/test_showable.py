@@ -1,0 +1,74 @@
+"""Tables on pages too narrow for them: shorter heads first, then what can be spared, by name."""
+
+from riskrank.render.escapes import together
+from riskrank.render.formats.showable import narrowed
+from riskrank.render.view import Column, Table
+
+TABLE = Table(
+    "",
+    (
+        Column("place"),
+        Column("", "left"),
+        Column("model", "left"),
+        Column("latency_ms ↓"),
+        Column("share of all"),
+        Column(together("worst 5 %\ncombined"), spare=True),
+        Column("by one", spare=True),
+    ),
+    (("1", "", "a-model", "12", "0.5", "0.125", "1–2"), ("2", "", "b-model", "345.25", "0.25", "0.5", "1")),
+    stub=3,
+)
+
+
+def width(table):
+    cells = [
+        [*column.head.split("\n"), *(row[at] for row in table.rows)]
+        for at, column in enumerate(table.columns)
+    ]
+    return sum(max(map(len, texts)) for texts in cells) + 2 * (len(cells) - 1)
+
+
+def at_most(room):
+    return narrowed(TABLE, lambda table: width(table) <= room)
+
+
+def heads(table):
+    return [column.head for column in table.columns]
+
+
+def test_what_fits_stays():
+    assert at_most(width(TABLE)) == (TABLE, [])
+
+
+def test_an_empty_column_goes_first():
+    found, left_out = at_most(width(TABLE) - 1)
+    assert heads(found) == [column.head for column in TABLE.columns if column.head]
+    assert (found.stub, left_out) == (2, [])
+    assert found.rows[1] == ("2", "b-model", "345.25", "0.25", "0.5", "1")
+
+
+def test_heads_go_on_below_between_words_then_in_names():
+    found, left_out = at_most(width(TABLE) - 4)
+    assert heads(found)[2:] == [
+        "latency_ms\n↓",
+        "share\nof\nall",
+        together("worst\n5 %\ncombined"),
+        "by\none",
+    ]
+    found, left_out = at_most(width(found) - 1)
+    assert heads(found)[2] == "latency_\nms ↓"
+    assert left_out == []
+
+
+def test_what_can_be_spared_is_left_out_by_name_the_last_first():
+    everything = at_most(width(TABLE) - 4)[0]
+    found, left_out = at_most(width(everything) - 5)
+    assert left_out == ["by one"]
+    assert heads(found)[-1] == together("worst\n5 %\ncombined")
+    found, left_out = at_most(width(found) - 1)
+    assert left_out == [together("worst 5 % combined"), "by one"]
+    assert [row[1] for row in found.rows] == ["a-model", "b-model"]
+
+
+def test_where_nothing_helps_nothing_is_left_out():
+    assert at_most(20) == (TABLE, [])
