@@ -143,7 +143,7 @@ def test_signatures_and_docstrings_name_every_option(name):
     assert {"scores", "resamples", "alpha", "columns", "jobs"} <= set(parameters)
     assert parameters["metric"].default == ()
     assert parameters["metrics_file"].default is None
-    for option in ("resamples", "copula", *(() if name == "mrm" else ("threshold", "per_metric"))):
+    for option in ("resamples", "copula", *(() if name == "mrm" else ("order", "per_metric"))):
         assert f"\n{option} : " in function.__doc__
     assert sorted(rr.__all__) == dir(rr)
 
@@ -251,11 +251,10 @@ def test_a_result_is_no_table_but_has_one():
 
 def test_what_is_meant_is_taken():
     """Numbers of NumPy, names that are numbers, one value for several."""
-    plain = rr.rank(long_table(), resamples=100, top=2, threshold=[0.25], seed=3, alpha=0.1, jobs=1)
-    numpy = rr.rank(
+    plain = rr.dominance(long_table(), resamples=100, threshold=[0.25], seed=3, alpha=0.1, jobs=1)
+    numpy = rr.dominance(
         long_table(),
         resamples=np.int64(100),
-        top=np.int32(2),
         threshold=np.float64(0.25),
         seed=np.uint8(3),
         alpha=np.float64(0.1),

@@ -92,12 +92,6 @@ class FamilySettings(ResamplingSettings):
 class RejectionSettings(FamilySettings):
     """When a test of dominance rejects."""
 
-    variance: str = rare(
-        "P-values from resampling, or asymptotic ones from influence functions.",
-        "bootstrap",
-        choices=("bootstrap", "clt"),
-        against=("paper_exact", "no_test"),
-    )
     paper_exact: bool = rare(
         "Reject as the paper's Algorithm 1 prints it (liberal).", False, against=("correction",)
     )

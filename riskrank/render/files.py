@@ -198,7 +198,7 @@ def write_all(
     devices = [(place, data) for place, data in files if is_device(Path(place))]
     place = "standard output"
     try:
-        with tidying_up() as finishing, contextlib.ExitStack() as stack:
+        with tidying_up() as finishing, contextlib.ExitStack() as stack, contextlib.ExitStack() as undo:
             # A pipe waits for its reader here, while no file is there yet.
             streams = [stack.enter_context(open_device(Path(place))) for place, _ in devices]
             moves = []
@@ -213,8 +213,10 @@ def write_all(
                     write_whole(stream, data)
             settled()
             finishing()
-            for appear in moves:
+            for appear, vanish in moves:
                 appear()
+                undo.callback(vanish)
+            undo.pop_all()
     except OSError as error:
         room = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
         raise cannot_write(place, error.strerror or str(error), room) from None

@@ -83,25 +83,36 @@ def tidying_up() -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def staged(path: Path, data: bytes) -> Iterator[Callable[[], object]]:
+def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
     """Write a file whole under another name.
 
     Yields
     ------
-    appear : callable
-        Let it appear under its own name.
+    appear, vanish : callable
+        Let it appear under its own name, and put back what was there before.
     """
     target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
     hidden = target.with_name(f".riskrank-{secrets.token_hex(8)}")
+    before = hidden.with_suffix(".old")
     try:
         with hidden.open("xb") as file:
             write_whole(file, data)
             os.fsync(file.fileno())
         if target.exists():
             hidden.chmod(target.stat().st_mode & 0o666)
-        yield partial(hidden.replace, target)
+            with contextlib.suppress(OSError):  # without links of this kind it cannot be put back
+                before.hardlink_to(target)
+        yield partial(hidden.replace, target), partial(_put_back, target, before)
     finally:
         hidden.unlink(missing_ok=True)
+        before.unlink(missing_ok=True)
+
+
+def _put_back(target: Path, before: Path) -> None:
+    if before.exists():
+        before.replace(target)
+    else:
+        target.unlink(missing_ok=True)
 
 
 def is_device(path: Path) -> bool:

@@ -86,7 +86,7 @@ PROMISED = [
     ("P(IC), 12 x 5,000 x 8", PAPER, ["portfolio", "-o", "OUT"], 2, 1),
     ("P(EC), 12 x 5,000 x 8", PAPER, ["portfolio", "--copula", "empirical", "-o", "OUT"], 10, 1),
     ("rank --all-methods, 12 x 5,000 x 8", PAPER, ["rank", "--all-methods"], 60, None),
-    ("rank --variance clt, 12 x 5,000 x 8", PAPER, ["rank", "--variance", "clt"], None, None),
+    ("dominance --variance clt, 12 x 5,000 x 8", PAPER, ["dominance", "--variance", "clt"], None, None),
     ("mrm, all risks, 12 x 5,000 x 8", PAPER, ["mrm"], 6, None),
     ("mrm --no-test, 1,000 x 500", Sizes(500, 1000), ["mrm", "--no-test"], 10, 1),
     ("rank --no-test, 1,000 x 500", Sizes(500, 1000), ["rank", "--no-test"], None, None),

@@ -91,14 +91,14 @@ class Page:
             return "Nothing was simulated.\n"
         kept = self.promises - len(self.missed)
         lines = [
-            f"**Promised figures: {kept} kept, {len(self.missed)} missed, "
-            f"{self.undecided} of too few tables.**"
+            f"**Figures with a limit: {kept} ok, {len(self.missed)} missed, "
+            f"{self.undecided} with too few tables.**"
         ]
         lines += [f"- MISSED: {miss}" for miss in self.missed]
         if self.lacking:
             lines.append(
-                f"\nThe run was not complete: {len(self.lacking)} cases have fewer tables than wanted, or "
-                "none. `make calibrate` goes on where it stopped."
+                f"\nThe run is incomplete: {len(self.lacking)} cases have fewer tables than planned, or "
+                "none. `make calibrate` continues where it stopped."
             )
         return "\n".join(lines) + "\n"
 
@@ -133,13 +133,13 @@ class Page:
     def errors(self) -> str:
         rows = []
         for case, outcomes in self.each("tables", IDENTICAL):
-            rates, verdict = shares(outcomes[:, FALSE] > 0), "not promised"
+            rates, verdict = shares(outcomes[:, FALSE] > 0), "no limit"
             if case.promised:
-                verdict = self.at_most(MOST_ERROR, rates, f"false alarms, {case.key}", outcomes)
+                verdict = self.at_most(MOST_ERROR, rates, f"false positives, {case.key}", outcomes)
             spent = f"{outcomes[:, RESAMPLES].mean():,.0f}", f"{outcomes[:, SECONDS].mean():.2f}"
             rows.append([*_case(case), str(len(outcomes)), *map(shown, rates), *spent, verdict])
         head = ["identical models", "k", "n", "tables", *CLAIM_NAMES, "resamples", "CPU s", f"≤ {MOST_ERROR}"]
-        return section("False alarms", table(head, rows))
+        return section("Family-wise error rate", table(head, rows))
 
     def power(self) -> str:
         rows = []
@@ -159,12 +159,12 @@ class Page:
             wanted = " / ".join("–" if least is None else f"{least:g}" for least in power.promised)
             pairs = max(int(case.better(order).sum()) for order in (1, 2))
             wrong = share((outcomes[:, FALSE] > 0).any(axis=1))
-            verdict = "reported" if not marks else next((mark for mark in marks if mark != OK), OK)
+            verdict = "no limit" if not marks else next((mark for mark in marks if mark != OK), OK)
             cells = [shown(value, 1) for value in found]
             rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
-        labels = [*CLAIM_NAMES, "any false win", "promised (relative)", "kept"]
-        head = ["true differences", "k", "n", "tables", "of", *labels]
-        return section("True pairs found", table(head, rows))
+        labels = [*CLAIM_NAMES, "any false claim", "limit (relative)", "result"]
+        head = ["models", "k", "n", "tables", "true differences", *labels]
+        return section("Power", table(head, rows))
 
     def rank_sets(self) -> str:
         rows = []
@@ -186,15 +186,15 @@ class Page:
                 label = f"{claim.kind}, order {claim.order}"
                 rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
         head = ["case", "claim", "n", "tables", "bootstrap (default)", "`--variance clt`"]
-        return section("At the boundary", table(head, rows))
+        return section("Claims at their boundary", table(head, rows))
 
     def disasters(self) -> str:
         rows = [
             [case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))]
             for case, outcomes in self.each("disasters", DISASTERS)
         ]
-        head = ["case, direct claim", "n", "tables", "called better"]
-        return section("What no test can see", table(head, rows))
+        head = ["case, direct claim", "n", "tables", "significant"]
+        return section("Events too rare to detect", table(head, rows))
 
     def intervals(self) -> str:
         rows, each = [], product(COVERAGE, (30, 100, 300))
@@ -204,7 +204,7 @@ class Page:
             what = f"interval of the mean, {name}, n = {n}: {shown(held[0])}"
             verdict = self.mark(inside, what, outcomes, LEAST_TABLES_OF_INTERVALS)
             rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
-        head = ["scores", "n", "tables", "difference of means", "of worst 5 %", "means .93–.97"]
+        head = ["scores", "n", "tables", "difference of means", "of the worst 5 %", "limit for means .93–.97"]
         return section("Intervals of differences", table(head, rows), self._intervals_of_tables())
 
     def _intervals_of_tables(self) -> str:
@@ -220,8 +220,8 @@ class Page:
         what = f"intervals of all cases: {shown(every)}"
         verdict = self.mark(inside, what, together, LEAST_TABLES_OF_INTERVALS)
         return (
-            f"\nOver all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the first model "
-            f"against the last, out of the whole study: {shown(every)} ({len(found)} cases; {verdict}).\n"
+            f"\nIn all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the coverage for "
+            f"the first model against the last is {shown(every)} ({len(found)} cases; {verdict}).\n"
         )
 
     def risks(self) -> str:
@@ -231,7 +231,7 @@ class Page:
             wrong = share(outcomes[:, 1] > 0 if case.risky else (outcomes > 0).any(axis=1))
             first = shown(share(outcomes[:, 0])) if case.risky else "–"
             rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
-        head = ["eight models", "n", "tables", "risky model found", "false alarms"]
+        head = ["eight models", "n", "tables", "risky model found", "false positives"]
         return section("Hidden risks", table(head, rows))
 
     def rivals(self) -> str:
@@ -252,7 +252,13 @@ class Page:
                 rows.append([rival.name, str(len(answered)), wrong, power, f"{answered[:, 2].mean():.3f}"])
             if rows:
                 pairs = int(case.better(2 if case.spread else 1).sum())
-                head = ["who", "tables", "false alarms", f"true pairs found, of {pairs}", "seconds"]
+                head = [
+                    "package",
+                    "tables",
+                    "false positives",
+                    f"true differences found, of {pairs}",
+                    "seconds",
+                ]
                 kind = ", identical" if case.identical else ""
                 text += f"\n**{case.name}{kind}, k = {case.k}, n = {case.n}**\n\n" + table(head, rows)
         if absent:

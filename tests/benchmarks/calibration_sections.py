@@ -29,13 +29,16 @@ MOST_FALSE = 0.07
 LEAST_ROWS = 0.93
 FEWEST_FOR_ROWS = 30
 
+# By whether tasks are drawn.
+_ANALYSED = "fixed tasks", "random tasks"
+
 
 def answers(page) -> str:
     """Each null beside its alternative, and the rows of rankings."""
     lines, rows = [], []
     for case, outcomes in page.each("answers", ANSWER_CASES, NAME):
         rates = shares(outcomes)
-        marks = [page.at_most(MOST_FALSE, rates[:2], f"false alarms, {case.name}", outcomes)]
+        marks = [page.at_most(MOST_FALSE, rates[:2], f"false positives, {case.name}", outcomes)]
         cells = [shown(rate) for rate in rates]
         for order in (1, 2):
             if order not in case.orders:
@@ -49,14 +52,14 @@ def answers(page) -> str:
         verdict = next((mark for mark in marks if mark != OK), OK)
         lines.append([case.name, f"{len(outcomes):,}", *cells, verdict])
     for case, outcomes in page.each("rows", ROW_CASES, row_name):
-        held, name, mark = share(outcomes[:, 0]), row_name(case), "reported"
+        held, name, mark = share(outcomes[:, 0]), row_name(case), "no limit"
         if case[1] >= FEWEST_FOR_ROWS:
             mark = page.mark(held[0] >= LEAST_ROWS, f"all rows, {name}: {shown(held)}", outcomes)
         rows.append([name, f"{len(outcomes):,}", shown(held), mark])
-    found = "found, order 1", "found, order 2", "best known", "kept"
-    head = ("models", "tables", "false, order 1", "false, order 2", *found)
-    together = table(("models", "tables", "all rows hold", f"≥ {LEAST_ROWS}"), rows)
-    return section("Answers", table(head, lines), together)
+    found = "found, order 1", "found, order 2", "best known test", "result"
+    head = ("models", "tables", "false positives, order 1", "false positives, order 2", *found)
+    together = table(("models", "tables", "all intervals hold", f"≥ {LEAST_ROWS}"), rows)
+    return section("Difficult cases", table(head, lines), together)
 
 
 def gates(page) -> str:
@@ -68,7 +71,7 @@ def gates(page) -> str:
         errors = [rates[at] for at in _errors(case)]
         mark = page.at_most(case.promised, errors, f"gate, {case.key(n)}", outcomes)
         rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
-    head = ("models", "n", "tables", "claim shown", "claim refuted", "intervals hold", "kept")
+    head = ("models", "n", "tables", "claim passes", "claim fails", "coverage", "result")
     return section("Gates", table(head, rows))
 
 
@@ -91,11 +94,11 @@ def looks(page) -> str:
         whole = f"{of_all:,.0f}" if np.isfinite(of_all) else f"more than {LOOKS[-1]:,}"
         stops.append([case.name, tables, shown(passed), f"{of_passed:,.0f}", whole, f"{case.median:,}", mark])
     first = table(
-        ("differences", "tables", "passes at some look", "of a single look's test", f"≤ {LOOK_LEVEL:g}"),
+        ("differences", "tables", "passes at some look", "fixed-sample test", f"≤ {LOOK_LEVEL:g}"),
         false,
     )
-    head = ("differences", "tables", "passes", "median of these", "median of all", "wanted", "within a tenth")
-    return section("Gates looked at again", first, table(head, stops))
+    head = ("differences", "tables", "passes", "median of these", "median of all runs", "reference", "result")
+    return section("Sequential gates", first, table(head, stops))
 
 
 def findings(page) -> str:
@@ -107,7 +110,7 @@ def findings(page) -> str:
         kept = truth[0] <= 0.06 + truth[1] and table_itself[0] == 0
         mark = page.mark(kept, what, outcomes)
         rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
-    head = ("tables of", "tables", "refuted by the truth", "by the table", "≤ 0.06, 0")
+    head = ("kind", "tables", "contradicts the truth", "contradicts the table", "≤ 0.06, 0")
     return section("Findings", table(head, rows))
 
 
@@ -122,8 +125,8 @@ def dependent(page) -> str:
         kept = case.least - found[1] <= found[0] <= case.most + found[1]
         mark = page.mark(kept, f"{case.name}: {shown(found)}", outcomes)
         rows.append([case.name, f"{len(outcomes):,}", shown(found), f"{case.least:g} to {case.most:g}", mark])
-    found = table(("tables of", "tables", "share", "promised", "kept"), rows)
-    return section("Rows that are no independent samples", found)
+    found = table(("case", "tables", "share", "limits", "result"), rows)
+    return section("Dependent samples", found)
 
 
 def _errors(case: Case) -> tuple[int, ...]:
@@ -147,7 +150,7 @@ def dominance_of_vectors(page) -> str:
             what = f"gsd, correlation {correlation:g}, δ = {delta:g}"
             mark = page.at_most(LEVEL, [rate], what, outcomes, errors=2)
             rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
-    found = table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)
+    found = table(("correlation", "δ", "tables", "significantly dominant", f"≤ {LEVEL:g}"), rows)
     return section("Generalized stochastic dominance", found, level=LEVEL, samples=SAMPLES)
 
 
@@ -159,9 +162,11 @@ def suites(page) -> str:
         if case.promised:
             kept = page.at_most(MOST_FALSE, rates, f"suites, {case.key}", outcomes)
         found = [shown(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
-        rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
-    orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
-    found = table(("suite", "asked of", "tables", *orders, "kept"), rows)
+        rows.append(
+            [case.name, _ANALYSED[case.random], f"{len(outcomes):,}", *map(shown, rates), *found, kept]
+        )
+    orders = "false positives, order 1", "false positives, order 2", "found, order 1", "found, order 2"
+    found = table(("suite", "analysed as", "tables", *orders, "result"), rows)
     return section("Suites of tasks", found, _gates_of_suites(page))
 
 
@@ -172,7 +177,7 @@ def _gates_of_suites(page) -> str:
         rates = shares(outcomes)
         kept = page.at_most(case.promised, rates[:2], f"gate over a suite, {case.key}", outcomes)
         rows.append([case.key, f"{len(outcomes):,}", *map(shown, rates), kept])
-    return table(("claims", "tables", "shown", "refuted", "intervals hold", "kept"), rows)
+    return table(("claims", "tables", "passes", "fails", "coverage", "result"), rows)
 
 
 def fronts(page) -> str:
@@ -187,8 +192,10 @@ def fronts(page) -> str:
             for column, all_ in zip(outcomes.T[2:], of, strict=True)
         ]
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, rates), *found, mark])
-    found = table(("tables of", "tables", "false off", "false on", "off", "on", f"≤ {LEVEL:g}"), rows)
-    return section("Fronts with doubt", found, level=LEVEL)
+    found = table(
+        ("case", "tables", "falsely off", "falsely on", "correctly off", "correctly on", f"≤ {LEVEL:g}"), rows
+    )
+    return section("Pareto fronts", found, level=LEVEL)
 
 
 def judges(page) -> str:
@@ -205,5 +212,7 @@ def judges(page) -> str:
         mark = page.mark(kept, f"judges, {case.name}: {', '.join(map(shown, held))}", outcomes)
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, [*held, *widths, *false]), mark])
     head = "mean", "difference", "tail difference", "width", "tail width"
-    wrong = "false wins, order 1", "false wins, order 2", "gate wrong"
-    return section("A judge with labels", table(("judge", "tables", *head, *wrong, "kept"), rows))
+    wrong = "false claims, order 1", "false claims, order 2", "gate wrong"
+    return section(
+        "Judge scores calibrated on human labels", table(("judge", "tables", *head, *wrong, "result"), rows)
+    )

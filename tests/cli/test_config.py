@@ -39,8 +39,8 @@ RANK = ("rank", "scores.csv", "--no-test", "--format", "json")
 
 
 def test_the_same_options_give_the_same_rows_wherever_they_stand(run, project):
-    said = run(*RANK, "--per-metric", "--lower", "f1", "--threshold", "0.1", "--threshold", "0.2")
-    project('per_metric = true\nlower = ["f1"]\nthreshold = [0.1, 0.2]\n')
+    said = run(*RANK, "--per-metric", "--lower", "f1", "--stability", "10", "--stability", "20")
+    project('per_metric = true\nlower = ["f1"]\nstability = [10, 20]\n')
     read = run(*RANK).document
     assert read["meta"].pop("config") == "riskrank.toml"
     assert read == said.document

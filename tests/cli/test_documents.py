@@ -82,9 +82,7 @@ def test_rank_names_its_methods_as_the_paper_does(call):
 
     rates = ["MWR@P(IC)", "MWR(sample)@P(IC)", "MWR(pairwise)@P(IC)"]
     assert methods() == ["R-FSD@P(IC)", "R-SSD@P(IC)", *rates]
-    absolute = [f"{order}({tau})@P(IC)" for order in ("FSD", "SSD") for tau in (0.08, 0.25, 0.4)]
-    assert methods("--test", "absolute") == [*absolute, *rates]
-    assert methods("--threshold", "0.25")[2:4] == ["FSD(0.25)@P(IC)", "SSD(0.25)@P(IC)"]
+    assert methods("--method", "SSD(0.25)") == ["SSD(0.25)@P(IC)"]
     assert {name.split("@")[1] for name in methods("--copula", "empirical")} == {"P(EC)"}
 
 

@@ -147,14 +147,26 @@ def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_all_files_appear_or_none(run, table, tmp_path):
+@pytest.mark.parametrize("broken", ["full", "folder"])
+def test_all_files_appear_or_none(run, table, tmp_path, monkeypatch, broken):
     """A diagram must not stay beside a result that could not be written, nor replace an older one."""
     old, new = tmp_path / "old.json", tmp_path / "new.csv"
     old.write_text("old")
     dot = tmp_path / "order.dot"
     blocked = tmp_path / "z.md"
-    blocked.symlink_to("/dev/full")
+    if broken == "full":
+        if not Path("/dev/full").exists():
+            pytest.skip("no /dev/full")
+        blocked.symlink_to("/dev/full")
+    else:
+        replace = Path.replace
+
+        def fails(self, target):
+            if Path(target).name == "z.md":
+                raise OSError(28, "No space left on device")
+            return replace(self, target)
+
+        monkeypatch.setattr(Path, "replace", fails)
     args = (
         "gsd",
         table,

@@ -16,7 +16,7 @@ VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 # Those of which no document is stored in `made`, where each is held to its schema; the others beside them.
 LINES = {
     "report": "report t.csv --resamples 40 --jobs 1 --group-by half --copa --higher '*'",
-    "rank": "rank t.csv --resamples 40 --rank-by wins --variance clt --all-methods",
+    "rank": "rank t.csv --resamples 40 --rank-by wins --all-methods",
     "rank-means": "rank noise.csv --noise wording",
     "portfolio": "portfolio draws.csv --repeats draws",
     "power": "power normal:2,1 normal:0,1 --sizes 20 --simulations 3 --resamples 40",

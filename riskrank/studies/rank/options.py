@@ -6,7 +6,7 @@ from typing import ClassVar
 from riskrank.errors import UsageError, option
 from riskrank.options.option import METHOD, ask, rare, several, switch
 from riskrank.options.suites import SuiteSettings, TaskTableSettings
-from riskrank.studies.dominance.options import RELATIVE, DominanceTestSettings
+from riskrank.studies.dominance.options import DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
@@ -17,8 +17,6 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     """What to rank by, and how sure to be."""
 
     PANEL: ClassVar[str] = METHOD
-
-    default_kinds: ClassVar[tuple[str, ...]] = (RELATIVE,)
 
     per_metric: bool = switch(
         "Rank by every metric on its own instead of the portfolio.", against=("method", "all_methods")
@@ -38,7 +36,7 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     method: tuple[str, ...] = several(
         "Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...",
         metavar="NAME",
-        against=("all_methods", "threshold", "test", "order"),
+        against=("all_methods", "order"),
     )
     rank_by: str = rare(
         "Order by violation ratio, or by significant wins (Borda), as the paper does.",

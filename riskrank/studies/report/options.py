@@ -16,7 +16,7 @@ from riskrank.studies.rank.options import RankSettings
 
 # Settings that several of its studies share: how metrics are folded, and how differences are tested.
 _PORTFOLIO = ("copula", "copula_scope", "tasks", "task_scale")
-_TESTS = ("resamples", "alpha", "seed", "correction", "variance", "paper_exact", "no_test", "work_limit")
+_TESTS = ("resamples", "alpha", "seed", "correction", "paper_exact", "no_test", "work_limit")
 # Resamples of what needs intervals only, whatever the tests take.
 _INTERVAL_RESAMPLES = 1000
 

@@ -1,16 +1,23 @@
 """The study of rankings: places of absolute methods in its rows, and bounds of its settings."""
 
+from itertools import product
+
 import pytest
 
 from riskrank.errors import UsageError
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 
+TAUS = (0.25, 0.6)
+
 
 @pytest.fixture
 def absolute(table, scores):
     """Rows by method and model of FSD(τ) and SSD(τ), and the tests behind each method."""
-    settings = RankSettings(test="absolute", threshold=(0.25, 0.6), resamples=400, per_metric=True)
+    names = [
+        f"{order}({tau})@{metric}" for metric in ("acc", "f1") for order in ("FSD", "SSD") for tau in TAUS
+    ]
+    settings = RankSettings(method=tuple(names), resamples=400)
     document = rank(table(scores(gap=1.5)), settings)
     rows = {}
     for row in document.rows:
@@ -23,7 +30,7 @@ def test_places_in_the_rows_of_absolute_methods_are_those_the_tests_leave(absolu
     models = document.provenance.models
     looked_at = 0
     for column, study in document.study.studies.items():
-        for order, tau in ((1, 0.25), (1, 0.6), (2, 0.25), (2, 0.6)):
+        for order, tau in product((1, 2), TAUS):
             name = f"{'FSD' if order == 1 else 'SSD'}({tau})"
             beats = study.tests_of(name).dominates
             assert beats.any()
@@ -48,8 +55,8 @@ def test_the_clear_winner_is_known_to_be_first_up_to_one_half_and_not_above(abso
 
 @pytest.mark.parametrize("top", [1, 2])
 def test_the_first_of_each_method(table, top):
-    document = rank(table(), RankSettings(test="relative", no_test=True, top=top))
-    every = rank(table(), RankSettings(test="relative", no_test=True))
+    document = rank(table(), RankSettings(no_test=True, top=top))
+    every = rank(table(), RankSettings(no_test=True))
     for method in document.study.rankings:
         kept = [row for row in document.rows if row.method == method]
         assert kept == [row for row in every.rows if row.method == method][:top]

@@ -59,8 +59,8 @@ def test_what_is_not_decided_is_not_what_cannot_be_told_apart():
 
 
 def test_without_resamples_there_is_no_interval():
-    verdict = rr.rank(table(a=NOISE + 1, b=NOISE), variance="clt").verdict
-    assert verdict == "Ship a: significantly better than b on x. a's mean x is 0.79 against −0.21 of b."
+    verdict = rr.dominance(table(a=NOISE + 1, b=NOISE), variance="clt").verdict
+    assert "a's mean is 0.79 against −0.21 of b." in verdict
 
 
 def test_clusters_are_counted_as_clusters():
