@@ -18,7 +18,7 @@ from measure import LONG, ROOT
 
 from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
 from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.copa.population import population
+from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
@@ -151,8 +151,8 @@ def copa() -> Iterator[Call]:
     cost = np.exp(ability + 0.7 * rng.normal(size=(2148, 1)))
     correlated = np.hstack([-cost, ability + 0.5 * rng.normal(size=(2148, 6))])
     for kind, table in (("correlated", correlated), ("uniform", rng.random((2148, 7)))):
-        yield Call(f"ranks and front, {kind}", partial(population, table))
-        found = population(table)
+        yield Call(f"ranks and front, {kind}", partial(build_population, table))
+        found = build_population(table)
         for p in (1, 2, np.inf):
             run = partial(sweep_weight, found, 0, p=p, steps=10_000)
             yield Call(f"sweep over 10,000 weights, p = {p}, {kind}", run, 0.5)

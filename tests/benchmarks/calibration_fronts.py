@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.front_states import front_states, objective_evidence
-from riskrank.engine.copa.replicates import ObjectiveScores, replicates
+from riskrank.engine.copa.front_membership import front_membership, objective_evidence
+from riskrank.engine.copa.replicates import ObjectiveScores, resample_objectives
 from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -150,7 +150,7 @@ def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
         objectives = case.draw(np.random.default_rng([seed, zlib.crc32(case.name.encode())]))
         low = high = None
         if case.level is not None:
-            drawn = replicates(objectives, [case.n] * case.k, together=True, resamples=_RESAMPLES, seed=seed)
+            drawn = resample_objectives(objectives, [case.n] * case.k, shared_units=True, resamples=_RESAMPLES, seed=seed)
             low, high = drawn.low, drawn.high
         evidence = [
             objective_evidence(
@@ -158,7 +158,7 @@ def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
             )
             for at, one in enumerate(objectives)
         ]
-        state = np.array(front_states(evidence).state)
+        state = np.array(front_membership(evidence).state)
         off, on = state == Side.REFUTED, state == Side.SHOWN
         outcomes.append(
             [

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from riskrank.cli.commands.convert import convert
-from riskrank.scores.exports.registry import READERS, reader
+from riskrank.scores.exports.registry import READERS, load_reader
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def runs(tmp_path):
 def test_every_reader_is_a_command_and_every_module_a_reader():
     assert set(READERS) <= set(typer.main.get_command(convert).commands)
     for name in READERS:
-        assert callable(reader(name).recognises)
-        assert callable(reader(name).read)
+        assert callable(load_reader(name).recognises)
+        assert callable(load_reader(name).read)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])

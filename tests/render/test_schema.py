@@ -11,7 +11,7 @@ import pytest
 from riskrank.errors import UsageError
 from riskrank.options.commands import PAPERS
 from riskrank.render.schema import documents, json_schema, schema_of
-from riskrank.studies.copa.ranking import ONLY_OF_SAMPLES
+from riskrank.studies.copa.ranking import UNCERTAINTY_FIELDS
 
 
 @dataclass
@@ -65,7 +65,7 @@ def test_every_document_has_a_schema_that_is_one(name):
             "chosen_p",
         }  # where there are some
         sometimes |= {"estimate_low", "estimate_high", "relative_margin", "resamples_needed"}
-        sometimes |= {*ONLY_OF_SAMPLES, "population_share", "input", "output_new", "output_old"}
+        sometimes |= {*UNCERTAINTY_FIELDS, "population_share", "input", "output_new", "output_old"}
         assert set(row["properties"]) - set(row["required"]) <= sometimes
         assert all(row["properties"].values()), f"a type of {name} says nothing"
 

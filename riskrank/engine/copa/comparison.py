@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
-from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -40,11 +40,11 @@ class ScalarizationComparison:
     models: Integers
     scores: Floats
     comparison: RankComparison
-    left_out: dict[str, InputError]
+    excluded: dict[str, InputError]
 
-    def movers(self, most: int) -> list[int]:
+    def movers(self, limit: int) -> list[int]:
         """Places in ``models`` of those that the choice of the scalarization moves, the farthest first."""
-        return [int(j) for j in self.comparison.movers[:most] if self.comparison.movement[j] > 0]
+        return [int(j) for j in self.comparison.movers[:limit] if self.comparison.movement[j] > 0]
 
 
 def compare_scalarizations(
@@ -86,36 +86,36 @@ def compare_scalarizations(
     names = [f"copa(p={p:g})" for p in orders]
     scores = [ranking.norm for ranking in rankings]
     # Norms may be tied where ranks, after tie-breaking, are not.
-    sorting = [ranking.rank.astype(np.float64) for ranking in rankings]
+    sort_keys = [ranking.rank.astype(np.float64) for ranking in rankings]
     oriented = values * np.where(larger_is_better, 1.0, -1.0)
-    usual = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
-    table = Scalarizations(oriented, larger_is_better, weights, models.metrics)
-    compute = {
-        "average": table.weighted_sum,
-        "delta": table.delta,
-        "min-max": table.min_max,
-        "p-norm": lambda: outer_weighted_norm(models.u, weights, usual),
-        "saw": table.simple_additive_weighting,
-        "ahp": table.analytic_hierarchy_process,
-        "mew": table.multiplicative_exponent_weighting,
+    usual_p = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
+    scalarizations = Scalarizations(oriented, larger_is_better, weights, models.metrics)
+    methods = {
+        "average": scalarizations.weighted_sum,
+        "delta": scalarizations.delta,
+        "min-max": scalarizations.min_max,
+        "p-norm": lambda: outer_weighted_norm(models.u, weights, usual_p),
+        "saw": scalarizations.simple_additive_weighting,
+        "ahp": scalarizations.analytic_hierarchy_process,
+        "mew": scalarizations.multiplicative_exponent_weighting,
     }
-    left_out = {}
+    excluded = {}
     for name in baselines:
         try:
-            found = compute[name]()
+            score = methods[name]()
         except InputError as error:
             if not lenient:
                 raise
-            left_out[name] = error
+            excluded[name] = error
             continue
-        names.append(f"p-norm(p={usual:g})" if name == "p-norm" else name)
-        scores.append(found)
-        sorting.append(found)
+        names.append(f"p-norm(p={usual_p:g})" if name == "p-norm" else name)
+        scores.append(score)
+        sort_keys.append(score)
     feasible = rankings[0].order
     return ScalarizationComparison(
         names=tuple(names),
         models=feasible,
         scores=np.stack(scores)[:, feasible],
-        comparison=compare_rankings(np.stack(sorting)[:, feasible]),
-        left_out=left_out,
+        comparison=compare_rankings(np.stack(sort_keys)[:, feasible]),
+        excluded=excluded,
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, rank_models, weakest
+from riskrank.engine.copa.ranking import CopaRanking, rank_models, weakest_objectives
 from riskrank.engine.copa.pareto import dominators
 from riskrank.engine.copa.population import Population
 from riskrank.engine.ties import TOLERANCE
@@ -75,7 +75,7 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
         ranking=ranking,
         weighted=weighted,
         contribution=powers if np.isinf(ranking.p) or largest == 0 else powers / powers.sum(),
-        binding=np.flatnonzero(weakest(weighted)),
+        binding=np.flatnonzero(weakest_objectives(weighted)),
         dominators=better[models.feasible[better]],
         weights=choosing_weights(models, model, p=ranking.p),
     )
@@ -129,21 +129,21 @@ def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> F
     """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over v ≥ 0 that sum to one."""
     from scipy.optimize import linprog
 
-    own = models.u[model]
+    ranks = models.u[model]
     rivals = np.flatnonzero(models.front)
     # Dominated models cannot win where a front model does not, and a copy always ties.
-    rivals = rivals[(models.u[rivals] != own).any(axis=1)]
+    rivals = rivals[(models.u[rivals] != ranks).any(axis=1)]
     if not rivals.size:
-        return np.full(own.size, 1 / own.size)
-    with np.errstate(over="ignore"):
-        gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (own / scale) ** p
+        return np.full(ranks.size, 1 / ranks.size)
+    with np.errstate(denominators="ignore"):
+        gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (ranks / scale) ** p
     solution = linprog(
-        c=np.append(np.zeros(own.size), -1.0),
+        c=np.append(np.zeros(ranks.size), -1.0),
         A_ub=np.column_stack([-gap, np.ones(rivals.size)]),
         b_ub=np.zeros(rivals.size),
-        A_eq=np.append(np.ones(own.size), 0.0)[None, :],
+        A_eq=np.append(np.ones(ranks.size), 0.0)[None, :],
         b_eq=[1.0],
-        bounds=[(0, None)] * own.size + [(None, None)],
+        bounds=[(0, None)] * ranks.size + [(None, None)],
         method="highs",
     )
     if solution.status != 0:

@@ -30,25 +30,25 @@ def pareto_front(objectives: Floats) -> Booleans:
     # Whatever dominates a model has a larger sum of ranks (integers, so exactly): once it comes first among
     # those that are left, nobody dominates it, and the likeliest dominators are met first.
     ranks = [np.unique(column, return_inverse=True)[1] for column in objectives.T]
-    left = np.argsort(-np.sum(ranks, axis=0), kind="stable")
-    values = np.ascontiguousarray(objectives[left].T)
-    on_front = np.zeros(left.size, dtype=bool)
-    while left.size:
-        count = max(_PAIRS // left.size, 1)
-        stays = np.asarray(~dominating(values[:, :count], values).any(axis=0))
-        on_front[left[:count][stays[:count]]] = True
-        stays[:count] = False
-        left, values = left[stays], values[:, stays]
+    remaining = np.argsort(-np.sum(ranks, axis=0), kind="stable")
+    values = np.ascontiguousarray(objectives[remaining].T)
+    on_front = np.zeros(remaining.size, dtype=bool)
+    while remaining.size:
+        count = max(_PAIRS // remaining.size, 1)
+        undominated = np.asarray(~dominance_matrix(values[:, :count], values).any(axis=0))
+        on_front[remaining[:count][undominated[:count]]] = True
+        undominated[:count] = False
+        remaining, values = remaining[undominated], values[:, undominated]
     return on_front
 
 
-def dominating(first: Floats, second: Floats) -> Booleans:
+def dominance_matrix(first: Floats, second: Floats) -> Booleans:
     """Tell which models dominate which, shape (M, N), by their objectives, shapes (K, M) and (K, N)."""
     matches = np.ones((first.shape[1], second.shape[1]), dtype=bool)
     exceeds = np.zeros_like(matches)
-    for own, other in zip(first, second, strict=True):
-        matches &= own[:, None] >= other
-        exceeds |= own[:, None] > other
+    for a, b in zip(first, second, strict=True):
+        matches &= a[:, None] >= b
+        exceeds |= a[:, None] > b
     return matches & exceeds
 
 
@@ -67,4 +67,4 @@ def dominators(objectives: Floats, model: int) -> Integers:
     array of int
         Rows of its dominators, in order; empty for a model on the front.
     """
-    return np.flatnonzero(dominating(objectives.T, objectives[[model]].T))
+    return np.flatnonzero(dominance_matrix(objectives.T, objectives[[model]].T))

@@ -16,7 +16,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing
 
 
-def places(objectives: Floats) -> tuple[Integers, Integers]:
+def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
     """Count, per model and objective, the models strictly better, and those at least as good.
 
     Parameters
@@ -37,9 +37,9 @@ def places(objectives: Floats) -> tuple[Integers, Integers]:
     return better, matched
 
 
-def divisor(models: int, denominator: str) -> int:
+def rank_denominator(n_models: int, denominator: str) -> int:
     """What the counts of a population of that many models are divided by."""
-    return models - 1 if denominator == "n-1" else models
+    return n_models - 1 if denominator == "n-1" else n_models
 
 
 def ccdf_quantiles(
@@ -103,7 +103,7 @@ class Population:
     denominator: str
 
 
-def population(
+def build_population(
     objectives: Floats,
     *,
     names: Sequence[str] | None = None,
@@ -136,17 +136,17 @@ def population(
     N, K = objectives.shape
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
     missing = np.isnan(objectives)
-    known = np.where(missing, -np.inf, objectives)
+    values = np.where(missing, -np.inf, objectives)
     share = {"min": 0.0, "average": 0.5, "max": 1.0}[ties]
-    better, matched = places(known)
+    better, matched = rank_counts(values)
     counts = (1 - share) * better + share * (matched - 1)
     front = np.zeros(N, dtype=bool)
-    front[feasible] = pareto_front(known[feasible])
+    front[feasible] = pareto_front(values[feasible])
     by_name = range(N) if names is None else sorted(range(N), key=names.__getitem__)
     return Population(
-        objectives=known,
+        objectives=values,
         missing=missing,
-        u=np.where(missing, 1.0, counts / divisor(N, denominator)),
+        u=np.where(missing, 1.0, counts / rank_denominator(N, denominator)),
         feasible=feasible,
         front=front,
         names=tuple(names or (f"row {i + 1}" for i in range(N))),
@@ -167,11 +167,11 @@ def duplicated_models(models: Population) -> tuple[Integers, ...]:
     _, group, size = np.unique(models.objectives, axis=0, return_inverse=True, return_counts=True)
     members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 gives a column
     groups = np.split(members, np.cumsum(size)[:-1])
-    known = np.isfinite(models.objectives).sum(axis=1)  # models of whom nothing is known are no copies
-    return tuple(sorted((g for g in groups if g.size > 1 and known[g[0]]), key=lambda g: g[0]))
+    n_present = np.isfinite(models.objectives).sum(axis=1)  # models of whom nothing is known are no copies
+    return tuple(sorted((g for g in groups if g.size > 1 and n_present[g[0]]), key=lambda g: g[0]))
 
 
-_HOLDS = {
+_OPERATORS = {
     "<=": operator.le,
     "<": operator.lt,
     ">=": operator.ge,
@@ -201,7 +201,7 @@ class Constraint:
     def holds(self, values: Floats) -> Booleans:
         """Tell for which models it holds, values of shape (..., K); never for a missing value."""
         column = values[..., self.objective]
-        return _HOLDS[self.relation](column, self.bound) & ~np.isnan(column)
+        return _OPERATORS[self.relation](column, self.bound) & ~np.isnan(column)
 
     def text(self, metrics: Sequence[str]) -> str:
         """Write the constraint as a user would."""
@@ -257,7 +257,7 @@ def feasible_models(
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
     """Distance to the bound in ranges of the column, 0 where it holds; infinite for missing values."""
     column = values[:, constraint.objective]
-    known = column[~np.isnan(column)]
-    span = np.ptp(known) if known.size else 0.0
+    present = column[~np.isnan(column)]
+    span = np.ptp(present) if present.size else 0.0
     distance = np.abs(column - constraint.bound) / (span if span > 0 else 1.0)
     return np.where(constraint.holds(values), 0.0, np.where(np.isnan(column), np.inf, distance))

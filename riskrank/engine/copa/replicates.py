@@ -64,53 +64,53 @@ class ObjectiveScores:
         if self.scores is None or self.successes is None:
             return ()
         parts = zip(self.scores.values, self.successes.values, self.scores.clusters, strict=True)
-        return tuple(Costs.of(-own, successes, units) for own, successes, units in parts)
+        return tuple(Costs.of(-cost, successes, units) for cost, successes, units in parts)
 
     @property
-    def varies(self) -> Booleans:
+    def is_sampled(self) -> Booleans:
         """The models whose value would be another with other samples, shape (N,)."""
-        found = np.zeros(len(self.values), dtype=bool)
-        found[self.models] = True
-        return found
+        mask = np.zeros(len(self.values), dtype=bool)
+        mask[self.models] = True
+        return mask
 
     def comparison(self, first: int, second: int) -> Comparison:
         """Two of the models `scores` are of, by their number there."""
         assert self.scores is not None
-        both = [self.scores.values[first], self.scores.values[second]]
-        ends = self.limits or (float(min(map(np.min, both))), float(max(map(np.max, both))))
-        return Comparison.of(self.scores, first, second, self.level, ends, bounded=self.limits is not None)
+        scores = [self.scores.values[first], self.scores.values[second]]
+        limits = self.limits or (float(min(map(np.min, scores))), float(max(map(np.max, scores))))
+        return Comparison.of(self.scores, first, second, self.level, limits, bounded=self.limits is not None)
 
-    def sides(self, model: int) -> tuple[SideScores, SideScores, SideScores]:
+    def score_variants(self, model: int) -> tuple[SideScores, SideScores, SideScores]:
         """A model's scores as they are, with one unit more that is bad, and with one that is good.
 
         Of whole tasks that are drawn there is no unit more, as in a gate.
         """
         if self.costs:
-            one = self.costs[model]
-            ratio = _RatioSide(-one.costs, one.units, over=one.successes)
+            costs = self.costs[model]
+            ratio = _RatioScores(-costs.costs, costs.units, denominators=costs.successes)
             return ratio, ratio, ratio  # nothing is added where t decides
         # Alone no score is another model's: what is added is the worst and the best that this one may have.
         alone = replace(self.comparison(model, model), paired=False)
-        return alone.new, alone.against().new, alone.in_favour().new
+        return comparison.new, comparison.against().new, comparison.in_favour().new
 
     def independent(self) -> Floats:
         """Independent units behind each of those models; of a tail mean those in its tail."""
         assert self.scores is not None
-        each = np.maximum(self.scores.independent, 2.0)
+        sizes = np.maximum(self.scores.independent, 2.0)
         if self.level is None:
-            return each
-        return np.clip(np.rint(each * self.level), 2.0, each)
+            return sizes
+        return np.clip(np.rint(sizes * self.level), 2.0, sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RatioSide(SideScores):
+class _RatioScores(SideScores):
     """Costs that are divided by successes, not by their number."""
 
-    over: Floats
+    denominators: Floats
 
     @property
     def sizes(self) -> Floats:  # type: ignore[override]
-        return np.asarray(np.bincount(self.clusters, self.over), dtype=np.float64)
+        return np.asarray(np.bincount(self.clusters, self.denominators), dtype=np.float64)
 
 
 # Weights made at once: 16 MB of doubles.
@@ -133,7 +133,7 @@ class ObjectiveReplicates:
     low: Floats
     high: Floats
 
-    def interval(self, objective: ObjectiveScores, column: int, level: float) -> tuple[Floats, Floats]:
+    def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
         """Ends of each model's value, each by itself, shapes (N,); NaN where replicates are too few to say.
 
         Parameters
@@ -145,22 +145,22 @@ class ObjectiveReplicates:
             Coverage wanted.
         """
         low, high = objective.values.copy(), objective.values.copy()
-        count = len(self.plain)
+        n_resamples = len(self.plain)
         for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
-            high[model], low[model] = (-end for end in costs.interval(1 - level))
+            high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
         if objective.scores is not None and not objective.costs:
-            shares = expanded_share((1 - level) / 2, objective.independent())
-            for model, share in zip(objective.models.tolist(), shares.tolist(), strict=True):
-                beyond = int(share * (count + 1) + 1e-9) - 1
-                ends = np.sort(self.low[:, model, column]), np.sort(self.high[:, model, column])
+            tail_shares = expanded_share((1 - confidence) / 2, objective.independent())
+            for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
+                index = int(tail_share * (n_resamples + 1) + 1e-9) - 1
+                extremes = np.sort(self.low[:, model, column]), np.sort(self.high[:, model, column])
                 low[model], high[model] = (
-                    (ends[0][beyond], ends[1][-1 - beyond]) if beyond >= 0 else (np.nan,) * 2
+                    (extremes[0][index], extremes[1][-1 - index]) if index >= 0 else (np.nan,) * 2
                 )
         return low, high
 
 
-def replicates(
-    objectives: Sequence[ObjectiveScores], units: Sequence[int], *, together: bool, resamples: int, seed: int
+def resample_objectives(
+    objectives: Sequence[ObjectiveScores], units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
 ) -> ObjectiveReplicates:
     """Resample all objectives of all models.
 
@@ -177,62 +177,62 @@ def replicates(
         Entropy of the random streams.
     """
     shape = (resamples, len(units), len(objectives))
-    values = np.stack([one.values for one in objectives], axis=1)
-    found = tuple(np.broadcast_to(values, shape).copy() for _ in range(3))
-    parts = [
-        (int(model), k, one.units[at], one.level, one.sides(at))
-        for k, one in enumerate(objectives)
-        for at, model in enumerate(one.models)
+    values = np.stack([objective.values for objective in objectives], axis=1)
+    arrays = tuple(np.broadcast_to(values, shape).copy() for _ in range(3))
+    jobs = [
+        (int(model), k, objective.units[i], objective.level, objective.score_variants(i))
+        for k, objective in enumerate(objectives)
+        for i, model in enumerate(objective.models)
     ]
     start = 0
-    for drawn in _weights(units, together=together, resamples=resamples, seed=seed):
-        rows = slice(start, start + len(drawn[0]))
+    for weights in _exponential_weights(units, shared_units=shared_units, resamples=resamples, seed=seed):
+        rows = slice(start, start + len(weights[0]))
         start = rows.stop
-        for model, k, numbers, level, sides in parts:
-            own, added = _of_units(drawn[0 if together else model], numbers)
+        for model, k, model_units, level, variants in jobs:
+            unit_weights, extra_weight = _unit_weights(weights[0 if shared_units else model], model_units)
             # Means over units that are drawn within their tasks, if there are any, have sums to share.
-            is_mean = level is None and not sides[0].tasks.random
-            each = (_means if is_mean else partial(_any, level=level))(own, added, sides)
-            for into, value in zip(found, each, strict=True):
-                into[rows, model, k] = value
-    return ObjectiveReplicates(*found)
+            is_mean = level is None and not variants[0].tasks.random
+            statistic = (_mean_replicates if is_mean else partial(_statistic_replicates, level=level))(unit_weights, extra_weight, variants)
+            for target, value in zip(arrays, statistic, strict=True):
+                target[rows, model, k] = value
+    return ObjectiveReplicates(*arrays)
 
 
-def _of_units(drawn: Floats, numbers: Integers) -> tuple[Floats, Floats]:
+def _unit_weights(weights: Floats, units: Integers) -> tuple[Floats, Floats]:
     """Weights of a model's units, and of the one that is added to them, which has the last column."""
-    whole = numbers.size == drawn.shape[1] - 1 and np.all(np.diff(numbers) == 1)
-    return drawn[:, : numbers.size] if whole else drawn[:, numbers], drawn[:, -1]
+    contiguous = units.size == weights.shape[1] - 1 and np.all(np.diff(units) == 1)
+    return weights[:, : units.size] if contiguous else weights[:, units], weights[:, -1]
 
 
-def _means(own: Floats, added: Floats, sides: Sequence[SideScores]) -> list[Floats]:
+def _mean_replicates(unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores]) -> list[Floats]:
     """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
-    plain = sides[0]
+    plain = variants[0]
     weights, heaviest = plain.tasks.weights, plain.tasks.heaviest
     bounds = np.searchsorted(plain.tasks.of_unit, np.arange(weights.size + 1))
     sums, sizes = plain.sums, plain.sizes.astype(np.float64)
-    found = [np.zeros(len(own)) for _ in sides]
+    means = [np.zeros(len(unit_weights)) for _ in variants]
     for task, weight in enumerate(weights.tolist()):
         part = slice(bounds[task], bounds[task + 1])
-        total, count = (weighted_sums(own[:, part], of_unit[part]) for of_unit in (sums, sizes))
-        for value, side in zip(found, sides, strict=True):
-            if task == heaviest and side is not plain:
-                value += weight * (total + added * side.sums[-1]) / (count + added * side.sizes[-1])
+        total, count = (weighted_sums(unit_weights[:, part], of_unit[part]) for of_unit in (sums, sizes))
+        for value, variant in zip(means, variants, strict=True):
+            if task == heaviest and variant is not plain:
+                value += weight * (total + extra_weight * variant.sums[-1]) / (count + extra_weight * variant.sizes[-1])
             else:
                 value += weight * total / count
-    return found
+    return means
 
 
-def _any(own: Floats, added: Floats, sides: Sequence[SideScores], level: float | None) -> list[Floats]:
+def _statistic_replicates(unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores], level: float | None) -> list[Floats]:
     """The same of every statistic and design."""
-    more = np.column_stack([own, added])
-    return [statistics(side, more[:, : len(side.sizes)], level) for side in sides]
+    all_weights = np.column_stack([unit_weights, extra_weight])
+    return [statistics(variant, all_weights[:, : len(variant.sizes)], level) for variant in variants]
 
 
-def _weights(units: Sequence[int], *, together: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:
+def _exponential_weights(units: Sequence[int], *, shared_units: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:
     """Weights of the units and of one more, a column each, for all models or a table a model."""
-    sizes = [max(units) + 1] if together else [count + 1 for count in units]
+    sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     streams, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
     for start in range(0, len(streams), step):
-        own = [(np.random.default_rng(stream), count) for stream, count in streams[start : start + step]]
-        drawn = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in own]
-        yield [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
+        batch = [(np.random.default_rng(stream), count) for stream, count in streams[start : start + step]]
+        weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in batch]
+        yield [np.concatenate(parts) for parts in zip(*weights, strict=True)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import power_norm
+from riskrank.engine.copa.ranking import power_norm
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, NumericalError, option
 

@@ -5,9 +5,9 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, pick, power_norm, tie_breaking_norms
-from riskrank.engine.copa.pareto import dominating
-from riskrank.engine.copa.population import Population, divisor, places
+from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
+from riskrank.engine.copa.pareto import dominance_matrix
+from riskrank.engine.copa.population import Population, rank_denominator, rank_counts
 from riskrank.engine.sampling.resamples import counts_of
 from riskrank.engine.types import Floats, Integers
 
@@ -107,19 +107,19 @@ def bootstrap_choice(
     # Ranks grow with the losses in every resample, so the choice is a front member every time.
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
-    better, matched = (counts[candidates] for counts in places(models.objectives))
+    better, matched = (counts[candidates] for counts in rank_counts(models.objectives))
     N, share = len(models.u), models.tie_share
 
-    def ranks_among(drawn: Integers) -> Floats:
+    def ranks_among(draw_counts: Integers) -> Floats:
         """Rank the candidates among the drawn models, (resamples, candidates, K).
 
         A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
         with the same value the one drawn more often would gain.
         """
-        ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
-        total = np.zeros((len(drawn), N + 1), dtype=np.int64)
+        ranks = np.empty((len(draw_counts), candidates.size, order.shape[1]))
+        total = np.zeros((len(draw_counts), N + 1), dtype=np.int64)
         for k in range(order.shape[1]):
-            np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
+            np.cumsum(draw_counts[:, order[:, k]], axis=1, out=total[:, 1:])
             count = total[:, better[:, k]] * (1 - share)
             if share:
                 count = count + share * total[:, matched[:, k]]
@@ -130,10 +130,10 @@ def bootstrap_choice(
     count = np.zeros(N, dtype=np.int64)
     sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
-        drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
-        terms = ranks_among(drawn) * ranking.weights
+        draw_counts = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
+        terms = ranks_among(draw_counts) * ranking.weights
         norm = power_norm(terms, ranking.p)
-        choice = pick(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
+        choice = lexicographic_argmin(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
         count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
@@ -149,35 +149,35 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
     """
     N = len(models.u)
     share = models.tie_share
-    better, matched = places(models.objectives)
+    better, matched = rank_counts(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
-    scale = divisor(N - 1, models.denominator)
-    candidates = _within_reach(models, counts, scale, ranking)
+    scale = rank_denominator(N - 1, models.denominator)
+    candidates = _possible_choices(models, counts, scale, ranking)
     values = models.objectives[candidates].T
-    dominates, place = dominating(values, values), np.full(N, -1)
-    place[candidates] = np.arange(candidates.size)
+    dominates, position = dominance_matrix(values, values), np.full(N, -1)
+    position[candidates] = np.arange(candidates.size)
     choice = np.full(N, -1, dtype=np.int64)
     step = max(1, _CELLS // candidates.size)
     for start in range(0, N, step):
         removed = np.arange(start, min(start + step, N))
-        own = models.objectives[removed][:, None, :]
-        others = models.objectives[candidates][None, :, :]
-        without = counts[candidates] - (1 - share) * (own > others) - share * (own >= others)
+        removed_values = models.objectives[removed][:, None, :]
+        candidate_values = models.objectives[candidates][None, :, :]
+        without = counts[candidates] - (1 - share) * (removed_values > candidate_values) - share * (removed_values >= candidate_values)
         ranks = np.where(models.missing[candidates], 1.0, without / scale)
         terms = ranks * ranking.weights
         norm = power_norm(terms, ranking.p)
         norm[removed[:, None] == candidates] = np.inf
         # Whatever dominates a model of the smallest norm has that norm too, and is a candidate.
-        gone = place[removed][:, None]
-        dominators = dominates.sum(axis=0) - ((gone >= 0) & dominates[gone[:, 0]])
+        removed_position = position[removed][:, None]
+        dominators = dominates.sum(axis=0) - ((removed_position >= 0) & dominates[removed_position[:, 0]])
         names = models.name_order[candidates]
-        winner = pick(chain([norm, dominators > 0], tie_breaking_norms(terms), [names]))
-        left = np.isfinite(norm[np.arange(removed.size), winner])
-        choice[removed[left]] = candidates[winner[left]]
+        winner = lexicographic_argmin(chain([norm, dominators > 0], tie_breaking_norms(terms), [names]))
+        has_choice = np.isfinite(norm[np.arange(removed.size), winner])
+        choice[removed[has_choice]] = candidates[winner[has_choice]]
     return ModelInfluence(chosen=ranking.chosen, choice=choice)
 
 
-def _within_reach(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
+def _possible_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
     """List the feasible models that may be chosen once some other model is gone.
 
     Removing a model lowers each count by at most one. Of the two best models by today's counts at

@@ -9,14 +9,14 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, pick, power_norm, rank_norm, tie_breaking_norms
+from riskrank.engine.copa.ranking import TIE_BREAKING_P, lexicographic_argmin, power_norm, rank_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
 # Keys of `pick` at some positions, shape (S, 1), of candidates by number, shape (S, M).
-Keys = Callable[[Floats, Integers], Iterator[Floats]]
+SortKeys = Callable[[Floats, Integers], Iterator[Floats]]
 
 # Grid points treated together: near enough for common bounds to rule out nearly every model.
 _BLOCK = 64
@@ -68,18 +68,18 @@ class Sweep:
 
     def intervals_of(self, model: int) -> list[tuple[float, float]]:
         """Intervals on which a model is chosen."""
-        own = self.model == model
-        return list(zip(self.low[own].tolist(), self.high[own].tolist(), strict=True))
+        mask = self.model == model
+        return list(zip(self.low[mask].tolist(), self.high[mask].tolist(), strict=True))
 
     @property
-    def middle(self) -> Floats:
+    def mean_parameter(self) -> Floats:
         """Mean of the values that choose each model, shape (N,); NaN where none does."""
-        found = np.full(len(self.share), np.nan)
+        means = np.full(len(self.share), np.nan)
         for model in np.unique(self.model).tolist():
             low, high = self.low[self.model == model], self.high[self.model == model]
             length = (high - low).sum()  # 0 if it is chosen at single values only
-            found[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
-        return found
+            means[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
+        return means
 
     @property
     def widths(self) -> Floats:
@@ -108,7 +108,7 @@ def sweep_weight(
     objective: int,
     *,
     p: float = np.inf,
-    rest: Sequence[float] | Floats | None = None,
+    other_weights: Sequence[float] | Floats | None = None,
     steps: int = 10_000,
 ) -> Sweep:
     """Move the weight α of one objective from 0 to 1, the others sharing 1 - α (COPA §5.2).
@@ -132,30 +132,30 @@ def sweep_weight(
         For proportions that are all zero, and for too few or too many steps.
     """
     K = models.u.shape[1]
-    others = np.delete(np.arange(K), objective)
-    proportions = None if rest is None else np.asarray(rest, dtype=np.float64)[others]
-    proportions = normalised_weights(proportions, [models.metrics[k] for k in others], kind="objective")
+    other_objectives = np.delete(np.arange(K), objective)
+    proportions = None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
+    proportions = normalised_weights(proportions, [models.metrics[k] for k in other_objectives], kind="objective")
     candidates = np.flatnonzero(models.front)
-    own = models.u[candidates, objective]
+    ranks = models.u[candidates, objective]
 
     # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
-    other = {q: rank_norm(models.u[candidates][:, others], proportions, q) for q in {p, *TIE_BREAKING_P}}
+    other_norms = {q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}}
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
-        both = np.broadcast_arrays(low * own[columns], (1 - high) * other[q][columns])
-        return power_norm(np.stack(both, axis=-1), q)
+        terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])
+        return power_norm(np.stack(terms, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
-    def able(alpha: Floats) -> Integers:
+    def contenders(alpha: Floats) -> Integers:
         # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
         # and the smallest norm is never above the least of the second.
-        everyone = np.arange(candidates.size)
-        below = norm(alpha[0], alpha[-1], everyone, p)
-        return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
+        all_columns = np.arange(candidates.size)
+        below = norm(alpha[0], alpha[-1], all_columns, p)
+        return np.flatnonzero(below <= norm(alpha[-1], alpha[0], all_columns, p).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, keys, objective)
+    return _sweep_parameter(models, steps, contenders, keys, objective)
 
 
 def sweep_p(
@@ -179,26 +179,26 @@ def sweep_p(
     weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
-    settled = [*tie_breaking_norms(terms)]
+    tie_norms = [*tie_breaking_norms(terms)]
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
-        pairs = zip(_order_at(positions[:, 0]), columns, strict=True)
-        yield np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        yield from (key[columns] for key in settled)
+        pairs = zip(_p_at(positions[:, 0]), columns, strict=True)
+        yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
+        yield from (key[columns] for key in tie_norms)
 
-    def able(positions: Floats) -> Integers:
+    def contenders(positions: Floats) -> Integers:
         # A p-norm never grows with p, which bounds all the norms of the block.
-        first, last = _order_at(positions[[0, -1], 0])
+        first, last = _p_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, keys)
+    return _sweep_parameter(models, steps, contenders, keys)
 
 
-def _walked(
+def _sweep_parameter(
     models: Population,
     steps: int,
-    able: Callable[[Floats], Integers],
-    keys: Keys,
+    contenders: Callable[[Floats], Integers],
+    keys: SortKeys,
     objective: int | None = None,
 ) -> Sweep:
     """Walk the weight of an objective from 0 to 1, or 1 - 1/p, and locate where the choice changes."""
@@ -211,14 +211,14 @@ def _walked(
     candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
     name_order = models.name_order[candidates]
 
-    def decide(at: Floats, columns: Integers) -> Integers:
-        columns = np.broadcast_to(columns, (len(at), columns.shape[-1]))
-        choice = pick(chain(keys(at, columns), [name_order[columns]]))
-        return columns[np.arange(len(at)), choice]
+    def decide(points: Floats, columns: Integers) -> Integers:
+        columns = np.broadcast_to(columns, (len(points), columns.shape[-1]))
+        choice = lexicographic_argmin(chain(keys(points, columns), [name_order[columns]]))
+        return columns[np.arange(len(points)), choice]
 
     starts = range(0, positions.size, _BLOCK)
     blocks = [positions[start : start + _BLOCK, None] for start in starts]
-    winner = np.concatenate([decide(block, able(block)) for block in blocks])
+    winner = np.concatenate([decide(block, contenders(block)) for block in blocks])
     changes = np.flatnonzero(winner[1:] != winner[:-1])
     low, high = positions[changes], positions[changes + 1]
     pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
@@ -230,7 +230,7 @@ def _walked(
     chosen = candidates[winner[np.append(changes, steps)]]
     lengths = np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)).astype(np.float64)
     if objective is None:
-        positions, edges = _order_at(positions), _order_at(edges)
+        positions, edges = _p_at(positions), _p_at(edges)
     return Sweep(
         objective=objective,
         grid=positions,
@@ -243,7 +243,7 @@ def _walked(
     )
 
 
-def _order_at(positions: Floats) -> Floats:
+def _p_at(positions: Floats) -> Floats:
     """Turn 1 - 1/p into p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)

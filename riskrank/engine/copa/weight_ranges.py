@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep, sweep_weight
 from riskrank.engine.types import Floats
 
 
-def sweep_each_weight(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
+def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
     """Move the weight of every objective in turn, the others keeping their proportions.
 
     Objectives beside one that has all the weight share the rest equally.
@@ -36,8 +36,8 @@ def sweep_each_weight(models: Population, ranking: CopaRanking, *, steps: int = 
     """
     weights, sweeps = ranking.weights, []
     for objective in range(weights.size if weights.size > 1 else 0):
-        rest = weights if np.delete(weights, objective).any() else None
-        sweeps.append(sweep_weight(models, objective, p=ranking.p, rest=rest, steps=steps))
+        other_weights = weights if np.delete(weights, objective).any() else None
+        sweeps.append(sweep_weight(models, objective, p=ranking.p, other_weights=other_weights, steps=steps))
     return tuple(sweeps)
 
 
@@ -70,12 +70,12 @@ def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tupl
     weights : ndarray, shape (K,)
     """
     return tuple(
-        WeightRange(*range_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
+        WeightRange(*interval_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
         for sweep, weight in zip(sweeps, weights, strict=bool(sweeps))
     )
 
 
-def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
+def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, float]:
     """The interval around a value of the parameter on which a model stays the choice.
 
     Parameters
@@ -90,8 +90,8 @@ def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
     low, high : float
         Both are `at` if the model is the choice only between two points of the grid.
     """
-    holds = (sweep.low <= at) & (at <= sweep.high) & (sweep.model == model)
+    holds = (sweep.low <= value) & (value <= sweep.high) & (sweep.model == model)
     if not holds.any():
-        return at, at
-    around = int(np.flatnonzero(holds)[0])
-    return float(sweep.low[around]), float(sweep.high[around])
+        return value, value
+    index = int(np.flatnonzero(holds)[0])
+    return float(sweep.low[index]), float(sweep.high[index])

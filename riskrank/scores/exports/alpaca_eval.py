@@ -2,13 +2,13 @@
 
 from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import holding
 
 METRIC = "win_rate"
 
 
-@reads(
+@row_reader(
     holding("generator_1", "generator_2", "instruction"),
     directions={METRIC: "higher"},
     choices={"annotator": "annotators", "reference": "references"},

@@ -12,9 +12,9 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.duplicate_files import copies
-from riskrank.scores.exports.fields import Record, as_score, document
-from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, MAX_BYTES, Export, LabelledPath
+from riskrank.scores.exports.duplicate_files import find_copies
+from riskrank.scores.exports.fields import Record, as_score, parse_document
+from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, FILE, MAX_BYTES, Export, LabelledPath
 from riskrank.scores.files.bounded import decompressed, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode
@@ -23,10 +23,10 @@ from riskrank.scores.files.source import InputFile
 
 _LEFT_OUT = "values left out that are"
 _LISTS = f"{_LEFT_OUT} lists"
-REQUIRED = ("model", "sample", "metric", "score")
+REQUIRED_COLUMNS = ("model", "sample", "metric", "score")
 
 
-class Gathering:
+class RowCollector:
     """Rows of one export while they are being read.
 
     Parameters
@@ -46,24 +46,24 @@ class Gathering:
         Whether scores are averages of tasks.
     """
 
-    def __init__(self, rules: ReadOptions, texts_of: frozenset[str] = frozenset()) -> None:
-        self.rules, self.texts_of, self.room = rules, texts_of, Room(rules.max_bytes or MAX_BYTES)
+    def __init__(self, rules: ReadOptions, samples_with_texts: frozenset[str] = frozenset()) -> None:
+        self.rules, self.samples_with_texts, self.room = rules, samples_with_texts, Room(rules.max_bytes or MAX_BYTES)
         self.files: list[LabelledPath] = []
         self.bounds: dict[str, tuple[float, float]] = {}
-        self.board = False
+        self.has_task_averages = False
         self._runs: dict[int, object] = {}
-        self._directions, self._primary = dict[str, tuple[str, str]](), dict[str, str]()
-        self._truths, self._numbers = set[str](), set[str]()
+        self._directions, self._primary_metrics = dict[str, tuple[str, str]](), dict[str, str]()
+        self._boolean_metrics, self._numeric_metrics = set[str](), set[str]()
         self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
         self._counts: Counter[str] = Counter()
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
-        self._beside, self._expected = dict[Path, Record](), dict[str, None]()
+        self._beside, self._models = dict[Path, Record](), dict[str, None]()
         # A file may say of a sample only what its name ends in.
         self._texts_of = {
-            text[at:] for text in texts_of for at in range(len(text)) if not at or text[at - 1] == "/"
+            text[at:] for text in samples_with_texts for at in range(len(text)) if not at or text[at - 1] == "/"
         }
 
-    def take(self, file: LabelledPath, use: Callable[[], None]) -> None:
+    def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
         """Let `use` add the rows of a file.
 
         With `skip_bad`, a file that raises InputError leaves no row and one note.
@@ -72,7 +72,7 @@ class Gathering:
         rows, frames, counts = len(self._rows), len(self._frames), self._counts.copy()
         notes, inputs = len(self._notes), len(self._inputs)
         try:
-            use()
+            add_rows()
         except InputError as error:
             if not self.rules.skip_bad:
                 if isinstance(error, BrokenFileError):
@@ -84,8 +84,8 @@ class Gathering:
                 self._notes.popitem()
             while len(self._inputs) > inputs:  # what is left out is no input
                 self._beside.pop(Path(self._inputs.popitem()[0]), None)
-            at = "" if str(file.path) in error.what else f"{file.path}, as "
-            self.note(f"left out: {at}{error.what} ({error.found})")
+            prefix = "" if str(file.path) in error.what else f"{file.path}, as "
+            self.note(f"left out: {prefix}{error.what} ({error.found})")
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
@@ -96,18 +96,18 @@ class Gathering:
     def beside(self, path: Path) -> Record:
         """The object a file holds that may be there, read once; an empty one where it is not."""
         if path not in self._beside:
-            there = path.is_file()
-            self._beside[path] = document(path, self.read(path)) if there else Record(str(path), None)
+            exists = path.is_file()
+            self._beside[path] = parse_document(path, self.read(path)) if exists else Record(str(path), None)
         return self._beside[path]
 
-    def stamp(self, path: Path) -> None:
+    def record_input(self, path: Path) -> None:
         """Keep the name and SHA-256 of a file that is read in places only."""
         require_file(str(path))
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
 
-    def is_of_run(self, run: object) -> None:
+    def set_run(self, run: object) -> None:
         """Keep which run the file at hand says it is of: what holds the same rows of it is a copy."""
         self._runs[len(self.files) - 1] = run
 
@@ -118,9 +118,9 @@ class Gathering:
         sample: str,
         metric: str,
         score: object = None,
-        asked: object = None,
-        answered: object = None,
-        counted: object = False,
+        input_text: object = None,
+        output_text: object = None,
+        already_counted: object = False,
         **columns: str,
     ) -> None:
         """Add one score, if it is one.
@@ -139,17 +139,17 @@ class Gathering:
         **columns : str
             Further columns: ``task``, ``split``, and ``draw``: epoch, trial, which of several scores this is.
         """
-        self._expected[model] = None
+        self._models[model] = None
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
-        if (asked is not None or answered is not None) and self.wants_texts(sample):
-            row |= {ASKED: as_text(asked), ANSWERED: as_text(answered)}
-        for name, number in [(metric, None)] if counted else self.scores(metric, score):
+        if (input_text is not None or output_text is not None) and self.needs_texts(sample):
+            row |= {INPUT_TEXT: as_text(input_text), OUTPUT_TEXT: as_text(output_text)}
+        for name, number in [(metric, None)] if already_counted else self.scores(metric, score):
             self._rows.append(row | {"metric": name, "score": number})
 
     def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
         if self.rules.parts and isinstance(value, list | tuple):
-            return [found for at, part in enumerate(value) for found in self.scores(f"{metric}.{at}", part)]
+            return [pair for index, part in enumerate(value) for pair in self.scores(f"{metric}.{index}", part)]
         number = as_score(value)
         if isinstance(number, str):
             advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
@@ -158,45 +158,45 @@ class Gathering:
         if number is None:
             self.count(f"{metric}: rows without a score")
         elif isinstance(value, bool):
-            self._truths.add(metric)
+            self._boolean_metrics.add(metric)
         else:
-            self._numbers.add(metric)
+            self._numeric_metrics.add(metric)
         return [(metric, number)]
 
-    def wants_texts(self, sample: str) -> bool:
+    def needs_texts(self, sample: str) -> bool:
         """Whether somebody wants to know what was asked in a sample, and answered."""
         return sample in self._texts_of
 
     def add_frame(self, frame: pl.DataFrame) -> None:
         """Add many rows of the file at hand at once, checked already; columns as in `Export.rows`."""
-        self._expected |= dict.fromkeys(frame["model"].unique(maintain_order=True))
+        self._models |= dict.fromkeys(frame["model"].unique(maintain_order=True))
         self._frames.append(frame.with_columns(pl.lit(len(self.files) - 1, pl.Int64).alias(FILE)))
 
-    def count(self, what: str, times: int = 1) -> None:
+    def count(self, description: str, times: int = 1) -> None:
         """Count something for the notes: ``count("match: samples that failed")`` is ``…: 2`` in the end."""
         if times:
-            self._counts[what] += times
+            self._counts[description] += times
 
     def note(self, text: str) -> None:
         """Note something once."""
         self._notes[text] = None
 
-    def direct(self, metric: str, direction: str, *, of: str = "") -> None:
+    def set_direction(self, metric: str, direction: str, *, source: str = "") -> None:
         """Keep what the export says about a metric's direction; two answers are none, and told.
 
         `of` says which run it is that says so.
         """
-        kept, first = self._directions.setdefault(metric, (direction, of))
-        if kept and kept != direction:
+        known_direction, first_source = self._directions.setdefault(metric, (direction, source))
+        if known_direction and known_direction != direction:
             self._directions[metric] = ("", "")
-            runs = [f"{kept} is better in {first or 'another run'}", f"{direction} is better in {of}"]
-            say = f"it counts as undeclared: say {option('higher', metric)} or {option('lower', metric)}"
-            self.note(f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); {say}")
+            runs = [f"{known_direction} is better in {first_source or 'another run'}", f"{direction} is better in {source}"]
+            remedy = f"it counts as undeclared: say {option('higher', metric)} or {option('lower', metric)}"
+            self.note(f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); {remedy}")
 
-    def judge_by(self, task: str, metric: str) -> None:
+    def set_primary_metric(self, task: str, metric: str) -> None:
         """Keep by which metric the harness judges a task; of two answers neither counts."""
-        if self._primary.setdefault(task, metric) != metric:
-            self._primary[task] = ""
+        if self._primary_metrics.setdefault(task, metric) != metric:
+            self._primary_metrics[task] = ""
 
     def rows(self) -> pl.DataFrame:
         """All rows that were gathered, under the names that labels give the models.
@@ -206,23 +206,23 @@ class Gathering:
         InputError
             If there is no row at all.
         """
-        rows = self._all_rows()
+        rows = self._concatenate()
         self._rows, self._frames = [], []  # what is here twice takes twice the memory
         models = {*rows["model"]} if rows.height else set()
-        for model in (one for one in self._expected if one not in models):
+        for model in (name for name in self._models if name not in models):
             self.note(f"model '{model}': no score of it is left")
         if not models:
             raise InputError(
                 f"{listing(self._inputs or ['the export'], 3)}: no scores in it",
-                found=listing(self.said(), 4) if self.said() else "no scored samples",
+                found=listing(self.all_notes(), 4) if self.all_notes() else "no scored samples",
                 hint=f"{option('parts', True)} makes each part of a list a metric"
-                if any(_LISTS in what for what in self._counts) and not self.rules.parts
+                if any(_LISTS in description for description in self._counts) and not self.rules.parts
                 else "was the run finished and scored? name files or folders that hold scored samples",
             )
-        rows = _relabelled(rows, [file.label for file in self.files])
-        for copy, whole in copies(rows, self._runs).items():
+        rows = _apply_labels(rows, [file.label for file in self.files])
+        for copy, original in find_copies(rows, self._runs).items():
             path = self.path_of(copy)
-            self.note(f"{path}: left out, as it holds the run of {self.path_of(whole)} once more")
+            self.note(f"{path}: left out, as it holds the run of {self.path_of(original)} once more")
             rows = rows.filter(pl.col(FILE) != copy)
             self._inputs.pop(path, None)
         for number, count in rows.group_by(FILE).len().iter_rows():
@@ -235,47 +235,47 @@ class Gathering:
         """The file of a number."""
         return str(self.files[number].path) if self.files else "the export"
 
-    def said(self) -> tuple[str, ...]:
+    def all_notes(self) -> tuple[str, ...]:
         """All notes, and what was counted."""
-        return (*self._notes, *(f"{what}: {times:,}" for what, times in self._counts.items()))
+        return (*self._notes, *(f"{description}: {times:,}" for description, times in self._counts.items()))
 
-    def export(self, rows: pl.DataFrame) -> Export:
+    def to_export(self, rows: pl.DataFrame) -> Export:
         """Rows that count, with what is known of their metrics."""
-        there = {*rows["metric"]}
+        metrics = {*rows["metric"]}
         # A metric may be called by its filter or judge too: ``acc,strict``.
-        ways = self._directions
-        told = {name: ways.get(name) or ways.get(name.rpartition(",")[0]) for name in there}
+        declared = self._directions
+        directions = {name: declared.get(name) or declared.get(name.rpartition(",")[0]) for name in metrics}
         # Numbers among truths have no bounds.
-        truths = dict.fromkeys(self._truths - self._numbers, (0.0, 1.0))
+        boolean_bounds = dict.fromkeys(self._boolean_metrics - self._numeric_metrics, (0.0, 1.0))
         return Export(
-            rows=tidy(rows.drop(FILE, strict=False)),
-            directions={name: way[0] for name, way in told.items() if way and way[0]},
-            primary={task: name for task, name in self._primary.items() if name in there},
-            bounds={name: ends for name, ends in (truths | self.bounds).items() if name in there},
-            board=self.board,
-            notes=self.said(),
+            rows=order_columns(rows.drop(FILE, strict=False)),
+            directions={name: entry[0] for name, entry in directions.items() if entry and entry[0]},
+            primary={task: name for task, name in self._primary_metrics.items() if name in metrics},
+            bounds={name: limits for name, limits in (boolean_bounds | self.bounds).items() if name in metrics},
+            has_task_averages=self.has_task_averages,
+            notes=self.all_notes(),
             inputs=tuple(self._inputs.values()),
         )
 
-    def _all_rows(self) -> pl.DataFrame:
+    def _concatenate(self) -> pl.DataFrame:
         """All rows; names that hold half a character, which no table can, are refused or left out."""
-        kinds = {"score": pl.Float64, FILE: pl.Int64}
-        schema = {name: kinds.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
+        types = {"score": pl.Float64, FILE: pl.Int64}
+        schema = {name: types.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
         try:
-            one_by_one = [pl.DataFrame(self._rows, schema=schema)] if self._rows else []
+            row_frames = [pl.DataFrame(self._rows, schema=schema)] if self._rows else []
         except UnicodeEncodeError:
-            wrong = halves(self._rows)
+            invalid = halves(self._rows)
             if not self.rules.skip_bad:
-                place, name = next(iter(wrong.items()))
-                raise no_unicode(self.path_of(self._rows[place][FILE]), name) from None
-            self.count("rows with names that are no Unicode text, left out", len(wrong))
-            self._rows = [row for place, row in enumerate(self._rows) if place not in wrong]
-            return self._all_rows()
-        frames = [*self._frames, *one_by_one]
+                index, name = next(iter(invalid.items()))
+                raise no_unicode(self.path_of(self._rows[index][FILE]), name) from None
+            self.count("rows with names that are no Unicode text, left out", len(invalid))
+            self._rows = [row for index, row in enumerate(self._rows) if index not in invalid]
+            return self._concatenate()
+        frames = [*self._frames, *row_frames]
         return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
 
 
-def _relabelled(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
+def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
     """Put labels of files in the place of the model's name; of several models one goes before each."""
     if not any(labels):
         return rows
@@ -287,12 +287,12 @@ def _relabelled(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFram
     return rows.with_columns(model=model).drop("label")
 
 
-def tidy(rows: pl.DataFrame) -> pl.DataFrame:
+def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
     """Order the columns, and drop ``draw`` where nothing repeats."""
     if "draw" in rows.columns:
         if rows.select("model", "sample", "metric").n_unique() == rows.height:
             rows = rows.drop("draw")
         else:
             rows = rows.with_columns(pl.col("draw").fill_null("1"))
-    order = [*REQUIRED, *(["draw"] if "draw" in rows.columns else [])]
+    order = [*REQUIRED_COLUMNS, *(["draw"] if "draw" in rows.columns else [])]
     return rows.select(*order, *(name for name in rows.columns if name not in order))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import broken
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import export_error
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import holds
 
@@ -19,31 +19,31 @@ def recognises(path: Path) -> bool:
     return any(holds(path, key) for key in (*_KINDS, "testRunData"))
 
 
-@reads(recognises, directions={SUCCESS: "higher"})
+@row_reader(recognises, directions={SUCCESS: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of a run's metrics, and whether each case passed (`success`).
 
     The model is the hyperparameter ``model``, never the judge's ``evaluationModel``. A metric's direction
     follows from the side of its threshold that passes, where the scores show it.
     """
-    whole = file.document()
-    run = whole.inner("testRunData") if "testRunData" in whole else whole
-    cases = [case for kind in _KINDS for case in run.entries(kind)]
+    document = file.document()
+    run = document.get_record("testRunData") if "testRunData" in document else document
+    cases = [case for kind in _KINDS for case in run.get_records(kind)]
     if not cases:
-        raise broken(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
-    model = file.model(run.inner("hyperparameters").text("model"))
+        raise export_error(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
+    model = file.model(run.get_record("hyperparameters").text("model"))
     for place, case in enumerate(cases):
         sample = case.text("name", f"test_case_{case.text('order', str(place))}")
-        said = {"asked": case.get("input"), "answered": case.get("actualOutput")}
-        about = {"model": model, "sample": sample, **said}
-        for entry in case.entries("metricsData"):
+        texts = {"asked": case.get("input"), "answered": case.get("actualOutput")}
+        about = {"model": model, "sample": sample, **texts}
+        for entry in case.get_records("metricsData"):
             metric, score, error = entry.name("name"), entry.get("score"), entry.get("error")
             if error:
                 file.count(f"{metric}: cases that ended in an error")
             if direction := _direction(entry):
-                file.direct(metric, direction)
-            why = {UNSCORED: ERROR} if error and score is None else {}
-            yield {"metric": metric, "score": score, **about, **why}
+                file.set_direction(metric, direction)
+            reason = {UNSCORED: ERROR} if error and score is None else {}
+            yield {"metric": metric, "score": score, **about, **reason}
         yield {"metric": SUCCESS, "score": case.get("success"), **about}
 
 

@@ -10,7 +10,7 @@ from riskrank.scores.exports.interface import FILE, GRADE
 _ROW = ("model", "sample", "metric", "draw", "score", GRADE)
 
 
-def copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
+def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
     """Files by their numbers that hold nothing another one does not hold of the same run, and that one.
 
     Parameters
@@ -24,18 +24,18 @@ def copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
         return {}
     rows = rows.select(FILE, *(name for name in _ROW if name in rows.columns))
     parts = rows.partition_by(FILE, as_dict=True, include_key=False)
-    held = {number: Counter(part.rows()) for (number,), part in parts.items()}
-    found: dict[int, int] = {}
-    kept: list[int] = []
-    for number in sorted(runs.keys() & held, key=lambda number: (-held[number].total(), number)):
-        wholes = (one for one in kept if _may_be_one(runs[one], runs[number]) and held[number] <= held[one])
-        whole = next(wholes, None)
-        if whole is None:
-            kept.append(number)
+    row_counts = {number: Counter(part.rows()) for (number,), part in parts.items()}
+    copies_of: dict[int, int] = {}
+    originals: list[int] = []
+    for number in sorted(runs.keys() & row_counts, key=lambda number: (-row_counts[number].total(), number)):
+        matches = (candidate for candidate in originals if _may_be_same_run(runs[candidate], runs[number]) and row_counts[number] <= row_counts[candidate])
+        original = next(matches, None)
+        if original is None:
+            originals.append(number)
         else:
-            found[number] = whole
-    return found
+            copies_of[number] = original
+    return copies_of
 
 
-def _may_be_one(one: object, other: object) -> bool:
-    return one == other if one and other else bool(one) != bool(other)
+def _may_be_same_run(first_run: object, second_run: object) -> bool:
+    return first_run == second_run if first_run and second_run else bool(first_run) != bool(second_run)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.fields import Record, broken, document
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.fields import Record, export_error, parse_document
 from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.exports.selection import model_of
+from riskrank.scores.exports.selection import resolve_model_name
 from riskrank.scores.files.bounded import parse_json, parse_lines
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
 from riskrank.scores.files.json_objects import shown
@@ -24,14 +24,14 @@ class ExportFile:
 
     path: Path
     label: str | None
-    gathering: Gathering
+    collector: RowCollector
 
     @cached_property
     def data(self) -> bytes:
         """Its bytes, unpacked."""
-        return self.gathering.read(self.path)
+        return self.collector.read(self.path)
 
-    def lines(self, called: str = "line") -> Iterator[Record]:
+    def lines(self, entry_name: str = "line") -> Iterator[Record]:
         """Objects of a JSON-lines file, and what messages call them.
 
         Raises
@@ -39,9 +39,9 @@ class ExportFile:
         InputError
             At the first line that is no JSON object; with `skip_bad` such lines are counted instead.
         """
-        return self._objects(parse_lines(str(self.path), self.data), "line", called)
+        return self._objects(parse_lines(str(self.path), self.data), "line", entry_name)
 
-    def records(self, called: str = "entry") -> Iterator[Record]:
+    def records(self, entry_name: str = "entry") -> Iterator[Record]:
         """Objects of a JSON array, or of JSON lines, whatever the file is called.
 
         Raises
@@ -50,22 +50,22 @@ class ExportFile:
             If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
         """
         if not self.data.lstrip().startswith(b"["):
-            return self.lines(called)
+            return self.lines(entry_name)
         entries = parse_json(str(self.path), self.data)
         if not entries:
             raise empty(str(self.path), "an array without entries")
-        return self._objects(enumerate(entries, start=1), "entry", called)
+        return self._objects(enumerate(entries, start=1), "entry", entry_name)
 
-    def _objects(self, values: Iterable[tuple[int, Any]], kind: str, called: str) -> Iterator[Record]:
+    def _objects(self, values: Iterable[tuple[int, Any]], kind: str, entry_name: str) -> Iterator[Record]:
         for number, value in values:
             if isinstance(value, dict):
-                yield Record(f"{self.path}: {called} {number}", value)
-            elif self.gathering.rules.skip_bad:
+                yield Record(f"{self.path}: {entry_name} {number}", value)
+            elif self.collector.rules.skip_bad:
                 self.count(f"{self.path}: no JSON object in a {kind}, left out")
             elif isinstance(value, InputError):
                 raise value
             else:
-                raise broken(f"{self.path}: {kind} {number} is not a JSON object", shown(value))
+                raise export_error(f"{self.path}: {kind} {number} is not a JSON object", shown(value))
 
     def document(self) -> Record:
         """The one object a JSON file holds.
@@ -75,11 +75,11 @@ class ExportFile:
         InputError
             If it holds anything else.
         """
-        return document(self.path, self.data)
+        return parse_document(self.path, self.data)
 
     def beside(self, path: Path) -> Record:
         """The object that another file holds, which may be there; an empty one where it is not."""
-        return self.gathering.beside(path)
+        return self.collector.beside(path)
 
     @property
     def is_json(self) -> bool:
@@ -99,47 +99,47 @@ class ExportFile:
         for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
             yield Record(f"{self.path}: row {number}", dict(zip(columns, cells, strict=True)))
 
-    def model(self, logged: str | None = None) -> str:
+    def model(self, logged_name: str | None = None) -> str:
         """The model of the file: by the rule for paths, else as it says itself, else its label."""
-        return model_of(self.path, logged, self.gathering.rules, label=self.label)
+        return resolve_model_name(self.path, logged_name, self.collector.rules, label=self.label)
 
-    def direct(self, metric: str, direction: str) -> None:
+    def set_direction(self, metric: str, direction: str) -> None:
         """Keep what this file says about a metric's direction."""
-        self.gathering.direct(metric, direction, of=str(self.path))
+        self.collector.set_direction(metric, direction, source=str(self.path))
 
     def note(self, text: str) -> None:
         """Note something about this file."""
-        self.gathering.note(f"{self.path}: {text}")
+        self.collector.note(f"{self.path}: {text}")
 
-    def count(self, what: str, times: int = 1) -> None:
+    def count(self, description: str, times: int = 1) -> None:
         """Count something that is left out."""
-        self.gathering.count(what, times)
+        self.collector.count(description, times)
 
 
-def files_of(paths: Iterable[LabelledPath], wanted: Callable[[Path], bool]) -> Iterator[LabelledPath]:
+def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> Iterator[LabelledPath]:
     """Files to read: those named, and of folders all wanted files below them, in sorted order, each once.
 
     A file that was named is read whatever it is called: the reader says what is wrong with it.
     """
     seen: set[LabelledPath] = set()
     for entry in paths:
-        found = sorted(walk(entry.path, wanted)) if entry.path.is_dir() else [entry.path]
-        if not found:
+        files = sorted(walk_files(entry.path, accepts)) if entry.path.is_dir() else [entry.path]
+        if not files:
             raise InputError(
                 f"{entry.path}: no file of this format in the folder",
                 found="a folder without one",
                 hint="name the folder the harness wrote into, or the files themselves",
             )
-        for file in (replace(entry, path=path) for path in found):
+        for file in (replace(entry, path=path) for path in files):
             if file not in seen:
                 seen.add(file)
                 yield file
 
 
-def walk(folder: Path, wanted: Callable[[Path], bool]) -> Iterator[Path]:
+def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
     """Wanted files below a folder; links to folders are not followed, so that none leads in circles."""
     for root, _, names in os.walk(folder):
         for name in names:
             path = Path(root, name)
-            if path.is_file() and wanted(path):  # looking into a named pipe would wait for ever
+            if path.is_file() and accepts(path):  # looking into a named pipe would wait for ever
                 yield path

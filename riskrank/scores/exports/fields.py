@@ -11,7 +11,7 @@ from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
 
 
-def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
+def parse_name(place: str, value: object, *, default: str | None = None) -> str:
     """A text or a number as a name.
 
     Parameters
@@ -26,23 +26,23 @@ def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
     InputError
         If it is anything else.
     """
-    if otherwise is not None and value in (None, ""):
-        return otherwise
+    if default is not None and value in (None, ""):
+        return default
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # as pandas writes whole numbers beside a gap
     number = isinstance(value, float) and math.isfinite(value)
     if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
-    raise wrong_type(place, "a text or a number", value)
+    raise type_error(place, "a text or a number", value)
 
 
-def numbered(names: Iterable[str]) -> list[str]:
+def number_duplicates(names: Iterable[str]) -> list[str]:
     """Names of which the second that is the same is ``name #2``."""
-    met, found = Counter[str](), []
+    counts, unique_names = Counter[str](), []
     for name in names:
-        met[name] += 1
-        found.append(name if met[name] == 1 else f"{name} #{met[name]}")
-    return found
+        counts[name] += 1
+        unique_names.append(name if counts[name] == 1 else f"{name} #{counts[name]}")
+    return unique_names
 
 
 class Record(dict[str, Any]):
@@ -63,59 +63,59 @@ class Record(dict[str, Any]):
         If it is no object.
     """
 
-    def __init__(self, place: str, value: object, *, inside: str = ", ") -> None:
+    def __init__(self, place: str, value: object, *, separator: str = ", ") -> None:
         if value is not None and not isinstance(value, dict):
-            raise wrong_type(place, "an object", value)
+            raise type_error(place, "an object", value)
         super().__init__(value or {})
         self.place = place
-        self._inside = inside
+        self._separator = separator
 
-    def at(self, field: str) -> str:
+    def location(self, field: str) -> str:
         """Where a field stands."""
-        return f"{self.place}{self._inside}{field}"
+        return f"{self.place}{self._separator}{field}"
 
     def name(self, *fields: str) -> str:
         """The first of several fields that is there, a text or a number."""
-        found = next((self[name] for name in fields if self.get(name) is not None), None)
-        if found is None:
-            raise broken(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
-        return a_name(self.at(fields[0]), found)
+        value = next((self[name] for name in fields if self.get(name) is not None), None)
+        if value is None:
+            raise export_error(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
+        return parse_name(self.location(fields[0]), value)
 
-    def text(self, field: str, otherwise: str = "") -> str:
+    def text(self, field: str, default: str = "") -> str:
         """A text or a number the object may lack."""
-        return a_name(self.at(field), self.get(field), otherwise=otherwise)
+        return parse_name(self.location(field), self.get(field), default=default)
 
-    def inner(self, field: str) -> "Record":
+    def get_record(self, field: str) -> "Record":
         """An object within."""
-        return Record(self.at(field), self.get(field))
+        return Record(self.location(field), self.get(field))
 
-    def listed(self, field: str) -> list[Any]:
+    def get_list(self, field: str) -> list[Any]:
         """A list of anything."""
-        found = self.get(field)
-        if found is not None and not isinstance(found, list):
-            raise wrong_type(self.at(field), "a list", found)
-        return found or []
+        value = self.get(field)
+        if value is not None and not isinstance(value, list):
+            raise type_error(self.location(field), "a list", value)
+        return value or []
 
-    def entries(self, field: str) -> list["Record"]:
+    def get_records(self, field: str) -> list["Record"]:
         """A list of objects."""
-        found = self.get(field)
-        if not (found is None or (isinstance(found, list) and all(isinstance(one, dict) for one in found))):
-            raise wrong_type(self.at(field), "a list of objects", found)
-        return [Record(f"{self.at(field)} {number}", one) for number, one in enumerate(found or (), start=1)]
+        value = self.get(field)
+        if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
+            raise type_error(self.location(field), "a list of objects", value)
+        return [Record(f"{self.location(field)} {number}", item) for number, item in enumerate(value or (), start=1)]
 
 
-def broken(what: str, found: str) -> InputError:
+def export_error(message: str, detail: str) -> InputError:
     """Tell that a file is not as its tool writes it when a run is finished and scored."""
     hint = "was the run finished and scored, and is this the file the tool wrote, whole and unchanged?"
-    return InputError(what, found=found, hint=f"{hint} {option('skip_bad', True)} leaves out what is not")
+    return InputError(message, found=detail, hint=f"{hint} {option('skip_bad', True)} leaves out what is not")
 
 
-def wrong_type(place: str, expected: str, value: object) -> InputError:
+def type_error(place: str, expected: str, value: object) -> InputError:
     """Tell that a field has a type it cannot have."""
-    return broken(f"{place} is not {expected}", shown(value))
+    return export_error(f"{place} is not {expected}", shown(value))
 
 
-def document(path: Path, data: bytes) -> Record:
+def parse_document(path: Path, data: bytes) -> Record:
     """The one object a JSON file holds.
 
     Raises
@@ -125,8 +125,8 @@ def document(path: Path, data: bytes) -> Record:
     """
     value = parse_json(str(path), data)
     if not isinstance(value, dict):
-        raise broken(f"{path}: the file is not a JSON object", shown(value))
-    return Record(str(path), value, inside=": ")
+        raise export_error(f"{path}: the file is not a JSON object", shown(value))
+    return Record(str(path), value, separator=": ")
 
 
 def as_score(value: object) -> float | str | None:

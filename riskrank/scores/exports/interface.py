@@ -65,34 +65,34 @@ class Export:
     directions: Mapping[str, str] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    board: bool = False
+    has_task_averages: bool = False
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 
 
 # Columns of rows that were read once more for their texts: no file has any called so.
-ASKED, ANSWERED = "(asked)", "(answered)"
+INPUT_TEXT, OUTPUT_TEXT = "(asked)", "(answered)"
 # Columns of rows while they are gathered: the number of their file, and a text that may be a grade.
 FILE, GRADE = "(file)", "(grade)"
 
 
-def within(value: object, *keys: str) -> Any:
+def get_nested(value: object, *keys: str) -> Any:
     """What stands in objects within objects; None where it is not there."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def likeliest(likelihoods: Sequence[object], choices: object) -> str | None:
+def likeliest_choice(likelihoods: Sequence[object], choices: object) -> str | None:
     """The choice that a model gave the highest log-likelihood; None where these are no numbers."""
     try:
-        values = [float(one) for one in likelihoods]  # type: ignore[arg-type]
+        values = [float(likelihood) for likelihood in likelihoods]  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
     if not values:
         return None
     best = max(range(len(values)), key=values.__getitem__)
-    texts = within(choices, "text") or choices
+    texts = get_nested(choices, "text") or choices
     if isinstance(texts, list) and len(texts) == len(values):
         return as_text(texts[best])
     return f"choice {best + 1} of {len(values)}"

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.fields import Record, a_name
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.fields import Record, parse_name
 from riskrank.scores.exports.interface import FILE
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import first_record
 
 SCORE, WIN_RATE = "score", "win_rate"
@@ -30,7 +30,7 @@ def _is_mt_bench(path: Path) -> bool:
     return _is_pair(record) or {"judge", "model", "score"} <= record.keys()
 
 
-def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
+def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Average the games of a model on a sample; a pair that met twice is a repeat, not two opponents."""
     if "opponent" not in rows.columns:
         return rows
@@ -39,16 +39,16 @@ def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFra
     columns = ["model", "sample", "metric", "question", "turn", "judge"]
     games = pairs.with_columns(repeat=repeat).group_by(*columns, "repeat", maintain_order=True)
     means = games.agg(pl.col("score").mean(), pl.col("prompt").first())
-    met = pairs.select("model", "opponent").n_unique()
+    n_met = pairs.select("model", "opponent").n_unique()
     models = pairs["model"].n_unique()
-    if met < models * (models - 1):
-        said = f"{met // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
-        gathering.note(f"{WIN_RATE}: {said}; a win rate is against the opponents a model met")
+    if n_met < models * (models - 1):
+        message = f"{n_met // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
+        collector.note(f"{WIN_RATE}: {message}; a win rate is against the opponents a model met")
     ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", FILE)
     return pl.concat([ratings, means.drop("repeat")], how="diagonal")
 
 
-@reads(
+@row_reader(
     _is_mt_bench,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
@@ -63,31 +63,31 @@ def mt_bench(file: ExportFile) -> Rows:
     met, method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). Which judge counts is the rule `filter`.
     """
     for record in file.records():
-        yield from (_pair if _is_pair(record) else _rating)(file, record)
+        yield from (_read_pair if _is_pair(record) else _read_rating)(file, record)
 
 
 def _is_pair(record: Mapping[str, Any]) -> bool:
     return not {"g1_winner", "winner"}.isdisjoint(record) and not set(_FIRST).isdisjoint(record)
 
 
-def _place(record: Record) -> dict[str, str]:
+def _judgment_columns(record: Record) -> dict[str, str]:
     """The columns that say where a judgment belongs."""
     judge = record.get("judge")
-    by, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
-    by = a_name(f"{record.place}, judge", by, otherwise="")
-    prompt = a_name(f"{record.place}, judge's prompt", prompt, otherwise="")
+    judge_name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
+    judge_name = parse_name(f"{record.place}, judge", judge_name, default="")
+    prompt = parse_name(f"{record.place}, judge's prompt", prompt, default="")
     question = record.name("question_id")
     # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
     turn = record.text("turn") or ("2" if "multi-turn" in prompt else "1")
-    return {"sample": f"{question}/{turn}", "question": question, "turn": turn, "judge": by, "prompt": prompt}
+    return {"sample": f"{question}/{turn}", "question": question, "turn": turn, "judge": judge_name, "prompt": prompt}
 
 
-def _rating(file: ExportFile, record: Record) -> Rows:
+def _read_rating(file: ExportFile, record: Record) -> Rows:
     model = file.model(record.name("model", "model_id"))
-    yield {"model": model, "metric": SCORE, "score": _judged(file, record), **_place(record)}
+    yield {"model": model, "metric": SCORE, "score": _rating_score(file, record), **_judgment_columns(record)}
 
 
-def _judged(file: ExportFile, record: Record) -> object:
+def _rating_score(file: ExportFile, record: Record) -> object:
     """The score of a judgment; −1 is one that could not be read."""
     if record.get("score") == -1:
         file.count(f"{SCORE}: judgments of -1, which could not be read")
@@ -95,26 +95,26 @@ def _judged(file: ExportFile, record: Record) -> object:
     return record.get("score")
 
 
-def _pair(file: ExportFile, record: Record) -> Rows:
+def _read_pair(file: ExportFile, record: Record) -> Rows:
     first, second = record.name(*_FIRST), record.name(*_SECOND)
     orders = ("g1_winner", "g2_winner") if "g1_winner" in record else ("winner",)
     games = [record.text(order) for order in orders]
     if any(game.casefold() in _UNDECIDED for game in games):
         file.count(f"{WIN_RATE}: pairs left out, the judge decided no winner of a game")
         return
-    results = {_result(game, first, second, record.place) for game in games}
-    won = results.pop() if len(results) == 1 else 0.5
-    place = {"metric": WIN_RATE, **_place(record)}
-    yield {"model": first, "score": won, "opponent": second, **place}
-    yield {"model": second, "score": 1 - won, "opponent": first, **place}
+    results = {_game_score(game, first, second, record.place) for game in games}
+    score = results.pop() if len(results) == 1 else 0.5
+    columns = {"metric": WIN_RATE, **_judgment_columns(record)}
+    yield {"model": first, "score": score, "opponent": second, **columns}
+    yield {"model": second, "score": 1 - score, "opponent": first, **columns}
 
 
-def _result(game: str, first: str, second: str, where: str) -> float:
+def _game_score(game: str, first: str, second: str, place: str) -> float:
     """1 if the first model won, 0 if the second one did."""
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result
-    return _VALUES[normalise_vote(game, place=where)]
+    return _VALUES[normalise_vote(game, place=place)]
 
 
 def _is_livebench(path: Path) -> bool:
@@ -124,7 +124,7 @@ def _is_livebench(path: Path) -> bool:
     return judged and ("task" in record or "model_judgment" in path.parts)
 
 
-@reads(_is_livebench, directions={SCORE: "higher"})
+@row_reader(_is_livebench, directions={SCORE: "higher"})
 def livebench(file: ExportFile) -> Rows:
     """Scores; the sample is task and question, with the turn from the second on.
 
@@ -132,19 +132,19 @@ def livebench(file: ExportFile) -> Rows:
     ``<category>/<task>/model_judgment/<file>``.
     """
     folders = file.path.resolve().parts[:-1]
-    in_place = len(folders) > 3 and folders[-1] == "model_judgment"
-    category, task = folders[-3:-1] if in_place else ("", "")
+    in_task_folder = len(folders) > 3 and folders[-1] == "model_judgment"
+    category, task = folders[-3:-1] if in_task_folder else ("", "")
     for record in file.records():
-        of_task = record.text("task") or task
+        task_name = record.text("task") or task
         # Older releases write turn 1 into every row, newer ones only where there are several.
         turn = record.text("turn") or "1"
-        parts = [of_task, record.name("question_id"), turn if turn != "1" else ""]
+        parts = [task_name, record.name("question_id"), turn if turn != "1" else ""]
         yield {
             "model": file.model(record.name("model", "model_id")),
             "sample": "/".join(part for part in parts if part),
             "metric": SCORE,
-            "score": _judged(file, record),
+            "score": _rating_score(file, record),
             "category": record.text("category") or category,
-            "task": of_task,
+            "task": task_name,
             "turn": turn,
         }

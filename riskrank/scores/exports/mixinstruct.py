@@ -1,10 +1,10 @@
 """MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
 
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import holding
 
 
-@reads(
+@row_reader(
     holding("candidates", "decoding_method", "scores", "model"),
     choices={"decoding": "decoding methods"},
 )
@@ -17,14 +17,14 @@ def read(file: ExportFile) -> Rows:
         sample = record.name("id")
         if record.get("cmp_results"):
             file.count("instructions with pairwise votes (cmp_results), which are not read")
-        asked = [text for text in (record.get("instruction"), record.get("input")) if text]
-        for candidate in record.entries("candidates"):
+        prompt_parts = [text for text in (record.get("instruction"), record.get("input")) if text]
+        for candidate in record.get_records("candidates"):
             about = {"model": candidate.name("model"), "decoding": candidate.text("decoding_method")}
-            said = {"asked": asked, "answered": candidate.get("text")}
-            scores = candidate.inner("scores")
+            texts = {"asked": prompt_parts, "answered": candidate.get("text")}
+            scores = candidate.get_record("scores")
             if not scores:
                 file.count("candidates without scores")
             for metric, score in scores.items():
                 # All of them: similarities to a reference, and log-probabilities.
-                file.direct(metric, "higher")
-                yield {"metric": metric, "score": score, "sample": sample, **about, **said}
+                file.set_direction(metric, "higher")
+                yield {"metric": metric, "score": score, "sample": sample, **about, **texts}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record, a_name, as_score
-from riskrank.scores.exports.interface import within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import Record, parse_name, as_score
+from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import first_record
 
 CORRECT = "correct"
@@ -21,7 +21,7 @@ def recognises(path: Path) -> bool:
 
 
 # A match is right or wrong; of what else a metrics event holds nothing says which end is better.
-@reads(recognises, directions={CORRECT: "higher"})
+@row_reader(recognises, directions={CORRECT: "higher"})
 def read(file: ExportFile) -> Rows:
     """Scores of samples: ``correct`` of match events, and every number of metrics events.
 
@@ -34,40 +34,40 @@ def read(file: ExportFile) -> Rows:
     spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
     if not any("final_report" in event for event in events):
         file.note("no final report; the run was not finished")
-    about = {"model": file.model(_model(spec)), "task": spec.text("eval_name")}
+    about = {"model": file.model(_model_name(spec)), "task": spec.text("eval_name")}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
-    sampled = {str(one.get("sample_id")): one.get("data") for one in events if one.get("type") == "sampling"}
+    sampled = {str(event.get("sample_id")): event.get("data") for event in events if event.get("type") == "sampling"}
     for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
         sample = event.name("sample_id")
         seen[sample] = None
         data = sampled.get(sample)
-        said = {"asked": within(data, "prompt"), "answered": within(data, "sampled")}
-        for metric, score in _scores(event).items():
+        texts = {"asked": get_nested(data, "prompt"), "answered": get_nested(data, "sampled")}
+        for metric, score in _event_scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):
                 numeric.add(metric)
-            yield {"sample": sample, "metric": metric, "score": score, **about, **said}
+            yield {"sample": sample, "metric": metric, "score": score, **about, **texts}
     for metric, samples in scored.items():
         for sample in seen if metric in numeric else ():
             if sample not in samples:
                 yield {"sample": sample, "metric": metric, "score": None, **about}
 
 
-def _model(spec: Record) -> str | None:
-    functions = spec.listed("completion_fns")
+def _model_name(spec: Record) -> str | None:
+    functions = spec.get_list("completion_fns")
     if functions:
-        return a_name(spec.at("completion_fns"), functions[0])
+        return parse_name(spec.location("completion_fns"), functions[0])
     # Before completion functions, logs named the models they called.
-    named = spec.inner("model_names").listed("completions")
-    found = named[0] if named else spec.get("model_name")
-    return a_name(spec.at("model_names"), found, otherwise="")
+    names = spec.get_record("model_names").get_list("completions")
+    name = names[0] if names else spec.get("model_name")
+    return parse_name(spec.location("model_names"), name, default="")
 
 
-def _scores(event: Record) -> Mapping[str, object]:
+def _event_scores(event: Record) -> Mapping[str, object]:
     if event["type"] == "match":
-        return {CORRECT: event.inner("data").get("correct")}
-    return event.inner("data") if event["type"] == "metrics" else {}
+        return {CORRECT: event.get_record("data").get("correct")}
+    return event.get_record("data") if event["type"] == "metrics" else {}

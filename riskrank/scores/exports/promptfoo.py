@@ -15,11 +15,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.fields import Record, a_name, broken, numbered
-from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.exports.selection import check_used, choose
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.fields import Record, parse_name, export_error, number_duplicates
+from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, FILE, get_nested
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.json_objects import as_text, plain_text, shown
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 from riskrank.scores.files.signatures import first_bytes
@@ -35,7 +35,7 @@ _COLUMN = "(column)"
 def recognises(path: Path) -> bool:
     """Whether a file holds results of promptfoo."""
     head = first_bytes(path)
-    if _is_of(path, ".csv"):
+    if _has_suffix(path, ".csv"):
         return bool(_TABLE.search(head))
     if path.suffix == ".jsonl":
         return b'"namedScores"' in head and (b'"promptIdx"' in head or b'"promptId"' in head)
@@ -44,87 +44,87 @@ def recognises(path: Path) -> bool:
     return b'"evalId"' in head[:200] or (b'"results"' in head[:200] and b'"provider"' in head)
 
 
-def _is_of(path: Path, suffix: str) -> bool:
+def _has_suffix(path: Path, suffix: str) -> bool:
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
-def _is_whole(path: Path) -> bool:
+def _is_not_csv(path: Path) -> bool:
     """Whether a file is no table as CSV."""
-    return not _is_of(path, ".csv")
+    return not _has_suffix(path, ".csv")
 
 
-def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
+def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Keep the prompts that count, and name tests and models by what tells them apart in all files.
 
     Of several prompts, each with a provider is a model of its own; columns of one name are numbered.
     """
-    prompts, asked = rows["prompt"].unique(maintain_order=True).to_list(), gathering.rules.filter
-    check_used("filter", asked, prompts)
-    kept = choose("filter", asked, prompts, what="prompts", where=gathering.path_of(0))
-    rows = rows.filter(pl.col("prompt").is_in(kept))
-    if len(kept) > 1:
+    prompts, requested = rows["prompt"].unique(maintain_order=True).to_list(), collector.rules.filter
+    require_known_values("filter", requested, prompts)
+    selected = select_values("filter", requested, prompts, plural="prompts", context=collector.path_of(0))
+    rows = rows.filter(pl.col("prompt").is_in(selected))
+    if len(selected) > 1:
         rows = rows.with_columns(model=pl.format("{} [{}]", "model", "prompt"))
-    place = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
-    numbered = pl.when(place > 1).then(pl.format("{} #{}", "model", place)).otherwise("model")
+    position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
+    numbered_model = pl.when(position > 1).then(pl.format("{} #{}", "model", position)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
-    rows = rows.with_columns(model=numbered, sample=pl.col("sample").replace_strict(names)).drop(_COLUMN)
-    wanted = pl.col("sample").is_in([*gathering.texts_of])
-    return rows.with_columns(pl.when(wanted).then(pl.col(r"^\((asked|answered)\)$")))
+    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(_COLUMN)
+    needs_texts = pl.col("sample").is_in([*collector.samples_with_texts])
+    return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((asked|answered)\)$")))
 
 
-@reads(
+@row_reader(
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
     uses=("filter",),
-    prefers=_is_whole,
-    then=_named,
+    prefers=_is_not_csv,
+    then=_finish_rows,
 )
 def read(file: ExportFile) -> Rows:
     """Results of several models: ``score``, ``success`` and the named scores.
 
     A sample is a test, a draw a repeat. The rule `filter` picks prompts.
     """
-    found, columns, evaluation = _results(file)
-    ids = {row["id"] for row in found if isinstance(row.get("id"), str)}
-    file.gathering.is_of_run(sorted(ids) if len(ids) == len(found) else evaluation)
-    tests = [_test(row) for row in found]
-    named: dict[str, dict[str, None]] = defaultdict(dict)
-    for row, test in zip(found, tests, strict=True):
-        named[test] |= dict.fromkeys(row.inner("namedScores"))
-    for row, test in zip(found, tests, strict=True):
-        about = {"model": file.model(_provider(row)), "sample": test, "prompt": _prompt(row, columns)}
+    rows, columns, evaluation = _read_results(file)
+    ids = {row["id"] for row in rows if isinstance(row.get("id"), str)}
+    file.collector.set_run(sorted(ids) if len(ids) == len(rows) else evaluation)
+    tests = [_test_key(row) for row in rows]
+    metrics_by_test: dict[str, dict[str, None]] = defaultdict(dict)
+    for row, test in zip(rows, tests, strict=True):
+        metrics_by_test[test] |= dict.fromkeys(row.get_record("namedScores"))
+    for row, test in zip(rows, tests, strict=True):
+        about = {"model": file.model(_provider_name(row)), "sample": test, "prompt": _prompt_name(row, columns)}
         about[_COLUMN] = row.text("promptIdx")
-        if file.gathering.texts_of:
-            asked = within(row, "prompt", "raw") or row.get("vars")
-            about |= {ASKED: as_text(asked), ANSWERED: as_text(within(row, "response", "output"))}
+        if file.collector.samples_with_texts:
+            input_text = get_nested(row, "prompt", "raw") or row.get("vars")
+            about |= {INPUT_TEXT: as_text(input_text), OUTPUT_TEXT: as_text(get_nested(row, "response", "output"))}
         if _is_failed(row):
             file.count("rows that ended in an error, whose score counts 0 as in promptfoo")
         yield from ({"metric": metric, "score": row.get(metric), **about} for metric in _GENERAL)
-        scores = row.inner("namedScores")
-        for metric in named[test]:
+        scores = row.get_record("namedScores")
+        for metric in metrics_by_test[test]:
             name = f"namedScores.{metric}" if metric in _GENERAL else metric
-            why = {} if metric in scores else _unscored(row)
-            yield {"metric": name, "score": scores.get(metric), **about, **why}
+            reason = {} if metric in scores else _missing_reason(row)
+            yield {"metric": name, "score": scores.get(metric), **about, **reason}
 
 
-def _results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
+def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
     """Rows, columns of the table as far as they are told, and the evaluation."""
-    if _is_of(file.path, ".csv"):
+    if _has_suffix(file.path, ".csv"):
         raise InputError(
             f"{file.path}: promptfoo's CSV is a table to look at, with scores cut to two decimals",
             found="columns of answers with their status",
             hint="give the JSON: promptfoo eval --output results.json",
         )
     columns, evaluation = list[Any](), ""
-    if _is_of(file.path, ".jsonl"):
-        found = [*file.lines()]
+    if _has_suffix(file.path, ".jsonl"):
+        rows = [*file.lines()]
     else:
         document = file.document()
-        part, evaluation = document.inner("results"), document.text("evalId")
-        found, columns = part.entries("results"), part.listed("prompts")
-    if not found:
-        raise broken(f"{file.path}: no rows in it", "an empty list")
-    return found, columns, evaluation
+        part, evaluation = document.get_record("results"), document.text("evalId")
+        rows, columns = part.get_records("results"), part.get_list("prompts")
+    if not rows:
+        raise export_error(f"{file.path}: no rows in it", "an empty list")
+    return rows, columns, evaluation
 
 
 def _is_failed(row: Mapping[str, Any]) -> bool:
@@ -135,38 +135,38 @@ def _is_failed(row: Mapping[str, Any]) -> bool:
     return bool(row.get("error")) and not row.get("gradingResult")
 
 
-def _unscored(row: Mapping[str, Any]) -> dict[str, str]:
+def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
     """The column that says why a metric has no score, where the row tells it."""
-    if within(row, "response", "isRefusal") is True:
+    if get_nested(row, "response", "isRefusal") is True:
         return {UNSCORED: REFUSAL}
     return {UNSCORED: ERROR} if _is_failed(row) else {}
 
 
-def _provider(row: Record) -> str:
+def _provider_name(row: Record) -> str:
     provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     if not isinstance(provider, str) or not provider:
-        raise broken(f"{row.place} names no provider", shown(row))
+        raise export_error(f"{row.place} names no provider", shown(row))
     return provider
 
 
-def _prompt(row: Record, columns: Sequence[Any]) -> str:
+def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
     """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
-    place = row.get("promptIdx")
-    of_column = columns[place] if isinstance(place, int) and 0 <= place < len(columns) else None
-    known = Record(f"{row.place}, its entry of results.prompts", of_column)
-    for source in (known, row.inner("prompt")):
+    index = row.get("promptIdx")
+    column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None
+    entry = Record(f"{row.place}, its entry of results.prompts", column)
+    for source in (entry, row.get_record("prompt")):
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return a_name(row.at("promptId"), row.get("promptId") or known.get("raw"), otherwise="prompt")
+    return parse_name(row.location("promptId"), row.get("promptId") or entry.get("raw"), default="prompt")
 
 
-def _test(row: Record) -> str:
+def _test_key(row: Record) -> str:
     """What makes a test: its variables, assertions and description; repeats have the same."""
-    case = row.inner("testCase")
-    variables = (row if row.get("vars") else case).inner("vars")
+    case = row.get_record("testCase")
+    variables = (row if row.get("vars") else case).get_record("vars")
     return json.dumps([variables, case.text("description") or None, case.get("assert")], sort_keys=True)
 
 
@@ -179,12 +179,12 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
         if description and described[str(description)] == 1:
             name = str(description)
         else:
-            name = _short(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
+            name = _shorten(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
         names.append(name.encode(errors="replace").decode())  # no table holds half a character
-    return dict(zip(parsed, numbered(names), strict=True))
+    return dict(zip(parsed, number_duplicates(names), strict=True))
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
     line = " ".join(name.split()) or "test"
     if len(line) <= _LONGEST_NAME:
         return line

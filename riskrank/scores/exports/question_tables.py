@@ -8,8 +8,8 @@ from pathlib import Path
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.fields import numbered
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import number_duplicates
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.data_frames import Columns, is_number, json_columns
 from riskrank.scores.files.delimited import long_fields
 from riskrank.scores.files.signatures import first_bytes
@@ -36,20 +36,20 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
     model = file.model()
     question = next((name for name in questions if name in columns), None)
     if question is None:
-        file.gathering.note("no column names the samples: rows are paired by their number")
+        file.collector.note("no column names the samples: rows are paired by their number")
     cells = columns[metrics[0]]
-    nothing = [None] * len(cells)
-    asked = columns[question] if question else nothing
-    answered = next((columns[name] for name in _ANSWERS if name in columns), nothing)
+    empty_cells = [None] * len(cells)
+    inputs = columns[question] if question else empty_cells
+    outputs = next((columns[name] for name in _ANSWERS if name in columns), empty_cells)
     rows = (f"row {row}" for row in range(1, len(cells) + 1))
-    samples = numbered(map(as_question, columns[question]) if question else rows)
+    samples = number_duplicates(map(question_name, columns[question]) if question else rows)
     for metric in metrics:
-        for sample, score, *said in zip(samples, columns[metric], asked, answered, strict=True):
-            about = {"model": model, "sample": sample, "asked": said[0], "answered": said[1]}
+        for sample, score, *texts in zip(samples, columns[metric], inputs, outputs, strict=True):
+            about = {"model": model, "sample": sample, "asked": texts[0], "answered": texts[1]}
             yield {"metric": metric, "score": score, **about}
 
 
-def as_question(value: object) -> str:
+def question_name(value: object) -> str:
     """A question as a name, on one line; what is no text as its JSON."""
     return " ".join(
         (value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)).split()
@@ -60,8 +60,8 @@ _SCORES = re.compile(r".+/(score|value)|latency|token_count")
 _INPUTS = ("inputs", "input", "question", "request", "prompt", "query")
 _HEAD = re.compile(rb'^\{\s*"columns"\s*:.*(/score"|/value"|"latency"|"token_count")', re.DOTALL)
 # What MLflow says of its own metrics (``greater_is_better``), which its table does not repeat.
-_LESS = {"latency", "toxicity", "flesch_kincaid_grade_level", "ari_grade_level"}
-_MORE = {
+_LOWER_IS_BETTER = {"latency", "toxicity", "flesch_kincaid_grade_level", "ari_grade_level"}
+_HIGHER_IS_BETTER = {
     *("answer_correctness", "answer_relevance", "answer_similarity", "faithfulness", "relevance"),
     *("exact_match", "bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"),
 }
@@ -72,21 +72,21 @@ def _is_mlflow(path: Path) -> bool:
     return bool(_HEAD.match(first_bytes(path)))
 
 
-@reads(_is_mlflow)
+@row_reader(_is_mlflow)
 def mlflow(file: ExportFile) -> Rows:
     """MLflow's ``eval_results_table.json`` of one model: ``name/v1/score`` is a metric."""
     columns = json_columns(file.path, file.data)
     metrics = [name for name in columns if _SCORES.fullmatch(name)]
     numeric = [name for name, cells in columns.items() if any(map(is_number, cells))]
-    others = [name for name in numeric if name not in metrics]
-    if others:
-        file.note(f"columns of numbers that are no metrics of MLflow's: {listing(others)}")
+    extra = [name for name in numeric if name not in metrics]
+    if extra:
+        file.note(f"columns of numbers that are no metrics of MLflow's: {listing(extra)}")
     for metric in metrics:
         name = metric.partition("/")[0]
-        if name in _LESS:
-            file.direct(metric, "lower")
-        elif name in _MORE or _AT_K.fullmatch(name):
-            file.direct(metric, "higher")
+        if name in _LOWER_IS_BETTER:
+            file.set_direction(metric, "lower")
+        elif name in _HIGHER_IS_BETTER or _AT_K.fullmatch(name):
+            file.set_direction(metric, "higher")
     hint = "metrics are called name/v1/score, name/score, latency or token_count"
     return table_rows(file, columns, questions=_INPUTS, metrics=metrics, hint=hint)
 
@@ -107,10 +107,10 @@ def _is_ragas(path: Path) -> bool:
             names = {name.strip() for name in next(csv.reader([head]), [])}
     except csv.Error:
         return False
-    return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)
+    return not names.isdisjoint(_QUESTIONS) and any(_base_name(name) in _HIGHER for name in names)
 
 
-@reads(_is_ragas)
+@row_reader(_is_ragas)
 def ragas(file: ExportFile) -> Rows:
     """The table of a result of Ragas, of one model.
 
@@ -120,15 +120,15 @@ def ragas(file: ExportFile) -> Rows:
     columns = file.columns()
     metrics = [name for name, cells in columns.items() if _is_metric(name, cells)]
     for metric in metrics:
-        if _plain(metric) in _HIGHER:
-            file.gathering.direct(metric, "higher")
-        elif _plain(metric).startswith("noise_sensitivity"):
-            file.gathering.direct(metric, "lower")
+        if _base_name(metric) in _HIGHER:
+            file.collector.set_direction(metric, "higher")
+        elif _base_name(metric).startswith("noise_sensitivity"):
+            file.collector.set_direction(metric, "lower")
     hint = "a metric is a column of numbers beside the fields of the samples"
     return table_rows(file, columns, questions=_QUESTIONS, metrics=metrics, hint=hint)
 
 
-def _plain(metric: str) -> str:
+def _base_name(metric: str) -> str:
     """The name without the settings newer versions put behind it: ``factual_correctness(mode=f1)``."""
     return metric.partition("(")[0]
 

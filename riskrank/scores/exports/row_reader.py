@@ -10,11 +10,11 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.export_file import ExportFile, files_of
-from riskrank.scores.exports.fields import broken
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.export_file import ExportFile, find_files
+from riskrank.scores.exports.fields import export_error
 from riskrank.scores.exports.interface import FILE, Export, LabelledPath
-from riskrank.scores.exports.selection import keep_readings, refuse_rules
+from riskrank.scores.exports.selection import select_variants, refuse_unsupported_rules
 from riskrank.scores.files.paths import differing
 
 Rows = Iterator[Mapping[str, Any]]
@@ -55,67 +55,67 @@ class RowReader:
     uses: Sequence[str] = ()
     by_file: bool = False
     prefers: Callable[[Path], bool] = lambda path: True
-    then: Callable[[pl.DataFrame, Gathering], pl.DataFrame] = lambda rows, _gathering: rows
+    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _gathering: rows
     name: str = ""
 
     def read(
-        self, files: Sequence[LabelledPath], rules: ReadOptions, texts_of: frozenset[str] = frozenset()
+        self, files: Sequence[LabelledPath], rules: ReadOptions, samples_with_texts: frozenset[str] = frozenset()
     ) -> Export:
         """Read the rows of all files."""
-        refuse_rules(rules, self.name, uses=(*self.uses, *(("filter",) if self.choices else ())))
-        gathering = Gathering(rules, texts_of)
-        for metric, way in self.directions.items():
-            gathering.direct(metric, way)
-        found = [*files_of(files, self.recognises)]
-        alone = {file.label for file in found if self.prefers(file.path)}
-        found = [file for file in found if file.label not in alone or self.prefers(file.path)]
-        named = names_of([file.path for file in found if file.label is None]) if self.by_file else {}
-        for file in found:
-            label = file.label or named.get(file.path)
-            one = ExportFile(path=file.path, label=label, gathering=gathering)
-            gathering.take(file, partial(self._add, one))
-        rows = keep_readings(gathering.rows(), rules, self.choices, where=self.name)
-        return finish(self.then(rows, gathering), gathering)
+        refuse_unsupported_rules(rules, self.name, supported=(*self.uses, *(("filter",) if self.choices else ())))
+        collector = RowCollector(rules, samples_with_texts)
+        for metric, direction in self.directions.items():
+            collector.set_direction(metric, direction)
+        export_files = [*find_files(files, self.recognises)]
+        preferred_labels = {file.label for file in export_files if self.prefers(file.path)}
+        export_files = [file for file in export_files if file.label not in preferred_labels or self.prefers(file.path)]
+        model_names = distinguishing_names([file.path for file in export_files if file.label is None]) if self.by_file else {}
+        for file in export_files:
+            label = file.label or model_names.get(file.path)
+            export_file = ExportFile(path=file.path, label=label, collector=collector)
+            collector.collect_file(file, partial(self._add, export_file))
+        rows = select_variants(collector.rows(), rules, self.choices, context=self.name)
+        return finish_export(self.then(rows, collector), collector)
 
     def _add(self, file: ExportFile) -> None:
-        beside = {*self.beside} - {*file.gathering.rules.metric}
-        left: dict[str, None] = {}
+        auxiliary = {*self.beside} - {*file.collector.rules.metric}
+        excluded: dict[str, None] = {}
         for row in self.rows(file):
-            if row["metric"] in beside:
-                left[row["metric"]] = None
+            if row["metric"] in auxiliary:
+                excluded[row["metric"]] = None
             else:
-                file.gathering.add(**row)
-        if left:
-            told = f"no quality, left out: {listing(left)}; {option('metric', 'NAME')} adds one"
-            file.gathering.note(told)
+                file.collector.add(**row)
+        if excluded:
+            message = f"no quality, left out: {listing(excluded)}; {option('metric', 'NAME')} adds one"
+            file.collector.note(message)
 
 
-def names_of(paths: Sequence[Path]) -> dict[Path, str]:
+def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
     """Names of several files: what differs in their paths, if it differs in one place and for all of them.
 
     Of a name with points its last parts do not count that all have.
     """
     places = differing([str(path) for path in paths])
-    told = places[0] if len(places) == 1 else [path.name for path in paths]
-    names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, told, strict=True)}
-    while len(ends := {name.rpartition(".")[::2] for name in names.values()}) > 1:
-        if len({end for _, end in ends}) > 1 or not all(first for first, _ in ends):
+    labels = places[0] if len(places) == 1 else [path.name for path in paths]
+    names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, labels, strict=True)}
+    while len(split_names := {name.rpartition(".")[::2] for name in names.values()}) > 1:
+        if len({suffix for _, suffix in split_names}) > 1 or not all(stem for stem, _ in split_names):
             break
         names = {path: name.rpartition(".")[0] for path, name in names.items()}
     return names if 1 < len(paths) == len(set(names.values())) else {}
 
 
-def reads(
-    recognises: Callable[[Path], bool], **more: Any
+def row_reader(
+    recognises: Callable[[Path], bool], **attributes: Any
 ) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
     """Make a reader of a generator of rows; the arguments are those of `RowReader`."""
-    return lambda rows: RowReader(recognises=recognises, rows=rows, **more)
+    return lambda rows: RowReader(recognises=recognises, rows=rows, **attributes)
 
 
 _CELL = ("model", "sample", "metric")
 
 
-def finish(rows: pl.DataFrame, gathering: Gathering) -> Export:
+def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
     """Number repeats, and leave out metrics without a single score.
 
     Returns
@@ -132,26 +132,26 @@ def finish(rows: pl.DataFrame, gathering: Gathering) -> Export:
     scored = rows.filter(pl.col("score").is_not_null())["metric"].unique()
     for metric in rows["metric"].unique(maintain_order=True):
         if metric not in scored:
-            gathering.note(f"{metric}: no sample has a score, left out")
+            collector.note(f"{metric}: no sample has a score, left out")
     if scored.is_empty():
-        place = listing((file.path for file in gathering.files), 3)
-        raise broken(f"{place}: no sample has a score", listing(gathering.said(), 3))
+        place = listing((file.path for file in collector.files), 3)
+        raise export_error(f"{place}: no sample has a score", listing(collector.all_notes(), 3))
     rows = rows.filter(pl.col("metric").is_in(scored.implode()))
-    _note_repeats(rows, gathering)
+    _note_repeats(rows, collector)
     if "draw" not in rows.columns or rows.select(*_CELL, "draw").is_duplicated().any():
         rows = rows.with_columns(draw=pl.int_range(1, pl.len() + 1).over(*_CELL).cast(pl.String))
-    return gathering.export(rows)
+    return collector.to_export(rows)
 
 
-def _note_repeats(rows: pl.DataFrame, gathering: Gathering) -> None:
+def _note_repeats(rows: pl.DataFrame, collector: RowCollector) -> None:
     """Note models, and their tasks, that several files are of."""
     if FILE not in rows.columns:
         return
     by = [name for name in ("model", "task") if name in rows.columns]
-    again = rows.filter(pl.col(FILE).n_unique().over(*_CELL) > 1)
-    runs = again.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
+    repeated = rows.filter(pl.col(FILE).n_unique().over(*_CELL) > 1)
+    runs = repeated.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
     for model, *task, numbers in runs.iter_rows():
-        on = f" on task '{task[0]}'" if task else ""
-        files = listing(map(gathering.path_of, numbers), 3)
-        said = f"{len(numbers)} runs of model '{model}'{on}, from {files}"
-        gathering.note(f"{said}: they are repeats of the same samples")
+        task_text = f" on task '{task[0]}'" if task else ""
+        files = listing(map(collector.path_of, numbers), 3)
+        message = f"{len(numbers)} runs of model '{model}'{task_text}, from {files}"
+        collector.note(f"{message}: they are repeats of the same samples")

@@ -12,7 +12,7 @@ from riskrank.options.reading import ReadOptions
 ALL = "*"
 
 
-def model_of(path: Path, logged: str | None, rules: ReadOptions, *, label: str | None = None) -> str:
+def resolve_model_name(path: Path, logged_name: str | None, rules: ReadOptions, *, label: str | None = None) -> str:
     """The model of a file: by the rule for paths, else as the log says, else the label.
 
     Raises
@@ -23,8 +23,8 @@ def model_of(path: Path, logged: str | None, rules: ReadOptions, *, label: str |
         If the rule for paths does not fit the path.
     """
     if rules.model_from_path is not None:
-        return _model_in(path, rules.model_from_path)
-    name = (logged or label or "").strip()
+        return _match_model_name(path, rules.model_from_path)
+    name = (logged_name or label or "").strip()
     if not name:
         raise InputError(
             f"{path}: the file does not say which model it is of",
@@ -34,27 +34,27 @@ def model_of(path: Path, logged: str | None, rules: ReadOptions, *, label: str |
     return name
 
 
-def _model_in(path: Path, pattern: str) -> str:
-    asked, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
+def _match_model_name(path: Path, pattern: str) -> str:
+    flag, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
     try:
         expression = re.compile(pattern)
     except re.error as error:
         hint = f"write one with a group around the model: {example}"
-        raise UsageError(f"{asked} is no regular expression", found=str(error), hint=hint) from None
+        raise UsageError(f"{flag} is no regular expression", found=str(error), hint=hint) from None
     named, groups = "model" in expression.groupindex, expression.groups
     if not named and groups != 1:
         hint = f"for example {example}; others may be (?:…)"
-        raise UsageError(f"{asked} needs one group around the model", found=f"{groups} groups", hint=hint)
+        raise UsageError(f"{flag} needs one group around the model", found=f"{groups} groups", hint=hint)
     match = expression.search(path.as_posix())
     name = match and match["model" if named else 1]
     if not name:
         hint = "the pattern is searched in the path as it was given, with folders"
-        raise UsageError(f"{asked} finds no model in a path", found=str(path), hint=hint)
+        raise UsageError(f"{flag} finds no model in a path", found=str(path), hint=hint)
     return name
 
 
-def choose(
-    parameter: str, asked: Sequence[str], available: Iterable[str], *, what: str, where: str
+def select_values(
+    parameter: str, requested: Sequence[str], available: Iterable[str], *, plural: str, context: str
 ) -> tuple[str, ...]:
     """Which of several filters, splits or the like to keep; never a guess.
 
@@ -74,64 +74,64 @@ def choose(
     UsageError
         If there are several and the rule does not pick among them.
     """
-    there = tuple(dict.fromkeys(available))
-    if ALL in asked:
-        return there
-    kept = tuple(name for name in there if name in asked)
-    if kept or len(there) <= 1:
-        return kept or there
-    close = next((found for name in asked if (found := nearest(name, there))), None)
+    values = tuple(dict.fromkeys(available))
+    if ALL in requested:
+        return values
+    selected = tuple(name for name in values if name in requested)
+    if selected or len(values) <= 1:
+        return selected or values
+    nearest_value = next((match for name in requested if (match := nearest(name, values))), None)
     raise UsageError(
-        f"{where}: several {what}, and which of them counts is for you to say",
-        found=listing(there, 20) + (f"; {option(parameter)} names {listing(asked)}" if asked else ""),
-        hint=f"did you mean {option(parameter, close)}?"
-        if close
-        else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, ALL)}",
+        f"{context}: several {plural}, and which of them counts is for you to say",
+        found=listing(values, 20) + (f"; {option(parameter)} names {listing(requested)}" if requested else ""),
+        hint=f"did you mean {option(parameter, nearest_value)}?"
+        if nearest_value
+        else f"pick one: {option(parameter, values[0])}; or keep all: {option(parameter, ALL)}",
     )
 
 
-def wanted_metrics(asked: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
+def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
     """The metrics somebody wants of each task, by name or by ``TASK=NAME``; an empty set is all of them."""
     prefixes = {task: f"{task}=" for task in tasks}
-    plain = frozenset(text for text in asked if not text.startswith(tuple(prefixes.values())))
+    for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
     return {
-        task: frozenset(text.removeprefix(start) for text in asked if text.startswith(start)) or plain
-        for task, start in prefixes.items()
+        task: frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix)) or for_all_tasks
+        for task, prefix in prefixes.items()
     }
 
 
-def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, object] | Iterable[str]) -> None:
+def require_known_values(parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]) -> None:
     """Refuse a rule that names what is nowhere in the export.
 
     Raises
     ------
     UsageError
     """
-    there = tuple(dict.fromkeys(available))
-    for name in asked:
+    values = tuple(dict.fromkeys(available))
+    for name in requested:
         if name != ALL:
-            index_of(name, there, kind=parameter, parameter=parameter)
+            index_of(name, values, kind=parameter, parameter=parameter)
 
 
-def refuse_rules(rules: ReadOptions, name: str, *, uses: Sequence[str] = ()) -> None:
+def refuse_unsupported_rules(rules: ReadOptions, format_name: str, *, supported: Sequence[str] = ()) -> None:
     """Refuse rules that mean nothing for a format, instead of ignoring them; all of none is no mistake.
 
     Raises
     ------
     UsageError
     """
-    for parameter, asked in (("filter", rules.filter), ("split", rules.split)):
-        named = [one for one in asked if one != ALL]
-        if named and parameter not in uses:
+    for parameter, requested in (("filter", rules.filter), ("split", rules.split)):
+        values = [value for value in requested if value != ALL]
+        if values and parameter not in supported:
             raise UsageError(
-                f"{option(parameter, named[0])}: exports of {name} hold nothing to choose that way",
-                found=f"the format {name}",
+                f"{option(parameter, values[0])}: exports of {format_name} hold nothing to choose that way",
+                found=f"the format {format_name}",
                 hint=f"leave {option(parameter)} out",
             )
 
 
-def keep_readings(
-    rows: pl.DataFrame, rules: ReadOptions, kinds: Mapping[str, str], *, where: str
+def select_variants(
+    rows: pl.DataFrame, rules: ReadOptions, plurals: Mapping[str, str], *, context: str
 ) -> pl.DataFrame:
     """Keep the judges, references or the like that the rule `filter` names.
 
@@ -154,25 +154,25 @@ def keep_readings(
     UsageError
         If there are several readings and no rule for them, or the rule names none of them.
     """
-    there = {column: rows[column].drop_nulls().unique().sort().to_list() for column in kinds}
-    if kinds:
-        check_used("filter", rules.filter, [name for names in there.values() for name in names])
-    for column, plural in kinds.items():
-        kept = choose("filter", rules.filter, there[column], what=plural, where=where)
-        rows = rows.filter(pl.col(column).is_in(kept)) if kept else rows
-        if len(kept) > 1:
+    values_by_column = {column: rows[column].drop_nulls().unique().sort().to_list() for column in plurals}
+    if plurals:
+        require_known_values("filter", rules.filter, [name for names in values_by_column.values() for name in names])
+    for column, plural in plurals.items():
+        selected = select_values("filter", rules.filter, values_by_column[column], plural=plural, context=context)
+        rows = rows.filter(pl.col(column).is_in(selected)) if selected else rows
+        if len(selected) > 1:
             rows = rows.with_columns(metric=pl.concat_str("metric", column, separator=","))
     return rows
 
 
-def chosen_by_task(
+def select_by_task(
     rows: pl.DataFrame,
-    asked: Sequence[str],
+    requested: Sequence[str],
     parameter: str,
     *,
-    what: str,
-    where: str,
-    of: str = "task",
+    plural: str,
+    context: str,
+    task_column: str = "task",
     column: str = "",
 ) -> pl.DataFrame:
     """Rows with those filters or splits that the rule picks among what each task has.
@@ -197,12 +197,12 @@ def chosen_by_task(
         If a task has several, and nothing picks among them; or if what the rule says is nowhere.
     """
     column = column or parameter
-    check_used(parameter, asked, rows[column].unique(maintain_order=True))
-    there = rows.group_by(of, maintain_order=True).agg(pl.col(column).unique(maintain_order=True))
-    kept = [
+    require_known_values(parameter, requested, rows[column].unique(maintain_order=True))
+    values_by_task = rows.group_by(task_column, maintain_order=True).agg(pl.col(column).unique(maintain_order=True))
+    selected = [
         (task, name)
-        for task, names in there.iter_rows()
-        for name in choose(parameter, asked, names, what=what, where=f"{where} {task}")
+        for task, names in values_by_task.iter_rows()
+        for name in select_values(parameter, requested, names, plural=plural, context=f"{context} {task}")
     ]
-    picked = pl.DataFrame(kept, schema={of: pl.String, column: pl.String}, orient="row")
-    return rows.join(picked, on=[of, column], how="semi", maintain_order="left")
+    pairs = pl.DataFrame(selected, schema={task_column: pl.String, column: pl.String}, orient="row")
+    return rows.join(pairs, on=[task_column, column], how="semi", maintain_order="left")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import a_name
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import parse_name
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import holds
 
@@ -28,29 +28,29 @@ def recognises(path: Path) -> bool:
     return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
 
 
-@reads(recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
+@row_reader(recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
 def read(file: ExportFile) -> Rows:
     """Whether each instance was resolved.
 
     The model is the name of the file, ``<model>.<run>.json`` without a run that all have, or the folder of
     an instance's report, ``<model>/<instance>/report.json``.
     """
-    whole = file.document()
-    if "resolved_ids" not in whole:
+    document = file.document()
+    if "resolved_ids" not in document:
         model = file.model(file.path.resolve().parent.parent.name.replace("__", "/"))
-        for sample in whole:
-            score = whole.inner(sample).get(RESOLVED)
+        for sample in document:
+            score = document.get_record(sample).get(RESOLVED)
             yield {"model": model, "sample": sample, "metric": RESOLVED, "score": score}
         return
     model = file.model(file.label or file.path.stem)
     rows: dict[str, dict[str, object]] = {}
-    for key, (score, why, said) in _OUTCOMES.items():
-        for value in whole.listed(key):
-            sample = a_name(whole.at(key), value)
-            row = rows.setdefault(sample, {"score": score} | ({UNSCORED: why} if why else {}))
-            if said and row["score"] == score:
-                file.count(f"{RESOLVED}: {said}")
-    for _ in whole.listed("infra_failure_ids"):
+    for key, (score, reason, note) in _OUTCOMES.items():
+        for value in document.get_list(key):
+            sample = parse_name(document.location(key), value)
+            row = rows.setdefault(sample, {"score": score} | ({UNSCORED: reason} if reason else {}))
+            if note and row["score"] == score:
+                file.count(f"{RESOLVED}: {note}")
+    for _ in document.get_list("infra_failure_ids"):
         file.count(f"{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them")
     # A report has one outcome after the other: that is no order of the instances.
     for sample in sorted(rows):

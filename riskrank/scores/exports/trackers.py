@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.question_tables import as_question
-from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, reads
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.fields import Record, export_error
+from riskrank.scores.exports.question_tables import question_name
+from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, row_reader
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import first_bytes
 from riskrank.scores.names.vocabulary import service_of
@@ -53,34 +53,34 @@ class Layout:
     beside: tuple[str, ...] = ()
     sparse: bool = False
     flat: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
-    then: Callable[[pl.DataFrame, Gathering], pl.DataFrame] = lambda rows, _gathering: rows
+    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _gathering: rows
 
     def rows(self, file: ExportFile) -> Rows:
         """A row a sample and metric."""
-        model, metrics, read = file.model(), dict[str, str](), list[Record]()
+        model, metrics, records = file.model(), dict[str, str](), list[Record]()
         for record in file.rows(lambda name: re.fullmatch(self.metric, name) or name in self.beside):
-            found = self.flat(record)
-            if isinstance(found, str):
-                file.count(found)
+            flat_row = self.flat(record)
+            if isinstance(flat_row, str):
+                file.count(flat_row)
                 continue
-            read.append(Record(record.place, found))
-            metrics |= {name: match[1] for name in found if (match := re.fullmatch(self.metric, name))}
+            records.append(Record(record.place, flat_row))
+            metrics |= {name: match[1] for name in flat_row if (match := re.fullmatch(self.metric, name))}
         if not metrics:
-            columns = listing(dict.fromkeys(name for row in read for name in row), 20)
-            raise broken(f"{file.path}: there is no metric", f"columns: {columns}")
-        for row in read:
-            asked = row.get(self.sample)
-            sample = as_question(asked if isinstance(asked, dict | list) else row.name(self.sample))
-            said = {"asked": _of(row, self.asked), "answered": _of(row, self.answered)}
-            about = {"model": model, "sample": sample, **said}
-            for name in [one for one in metrics if one in row or not self.sparse]:
-                failed = row.get("error") or row.get(self.failed.format(metrics[name]))
-                why = {UNSCORED: ERROR} if failed and row.get(name) is None else {}
-                yield {"metric": metrics[name], "score": row.get(name), **about, **why}
-            yield from ({"metric": one, "score": row[one], **about} for one in self.beside if one in row)
+            columns = listing(dict.fromkeys(name for row in records for name in row), 20)
+            raise export_error(f"{file.path}: there is no metric", f"columns: {columns}")
+        for row in records:
+            sample_value = row.get(self.sample)
+            sample = question_name(sample_value if isinstance(sample_value, dict | list) else row.name(self.sample))
+            texts = {"asked": _first_match(row, self.asked), "answered": _first_match(row, self.answered)}
+            about = {"model": model, "sample": sample, **texts}
+            for name in [name for name in metrics if name in row or not self.sparse]:
+                error = row.get("error") or row.get(self.failed.format(metrics[name]))
+                reason = {UNSCORED: ERROR} if error and row.get(name) is None else {}
+                yield {"metric": metrics[name], "score": row.get(name), **about, **reason}
+            yield from ({"metric": name, "score": row[name], **about} for name in self.beside if name in row)
 
 
-def _told_by(service: str, path: Path) -> bool:
+def _is_from_service(service: str, path: Path) -> bool:
     """Whether the first bytes of a file have the columns of a service, as CSV or JSON."""
     head = first_bytes(path)
     is_json = head[:1] in (b"{", b"[")
@@ -88,32 +88,32 @@ def _told_by(service: str, path: Path) -> bool:
     return service_of(cell.strip(b' "\r').decode(errors="replace") for cell in cells) == service
 
 
-def _of(row: Record, pattern: str) -> object:
+def _first_match(row: Record, pattern: str) -> object:
     return next((value for name, value in row.items() if re.fullmatch(pattern, name)), None)
 
 
-def _annotations(row: Record) -> Mapping[str, Any] | str:
+def _flatten_annotations(row: Record) -> Mapping[str, Any] | str:
     """Phoenix's JSON has a list of annotations, its CSV columns of each."""
-    named = [(one.name("name"), one) for one in row.entries("annotations")]
-    return row | {f"annotation_{name}_{key}": of.get(key) for name, of in named for key in ("score", "error")}
+    named = [(entry.name("name"), entry) for entry in row.get_records("annotations")]
+    return row | {f"annotation_{name}_{key}": annotation.get(key) for name, annotation in named for key in ("score", "error")}
 
 
-def _roots(row: Record) -> Mapping[str, Any] | str:
+def _flatten_span(row: Record) -> Mapping[str, Any] | str:
     """Braintrust's rows are spans, of which the outermost are the cases."""
     if row.get("is_root") is False or row.get("span_id", 0) != row.get("root_span_id", 0):
         return "spans within a case, left out"
-    return row | {f"scores.{name}": score for name, score in row.inner("scores").items()}
+    return row | {f"scores.{name}": score for name, score in row.get_record("scores").items()}
 
 
-def _shares(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
+def _set_share_bounds(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Braintrust's scores lie between 0 and 1, and more is better."""
     for metric in rows["metric"].unique():
-        gathering.direct(metric, "higher")
-        gathering.bounds[metric] = (0.0, 1.0)
+        collector.set_direction(metric, "higher")
+        collector.bounds[metric] = (0.0, 1.0)
     return rows
 
 
-def _of_traces(row: Record) -> Mapping[str, Any] | str:
+def _flatten_trace_score(row: Record) -> Mapping[str, Any] | str:
     """Langfuse's rows are scores, of an observation within a trace or of all of it; in two spellings."""
     plain = {name.replace("_", "").casefold(): value for name, value in row.items()}
     if plain.get("traceid") in (None, ""):
@@ -124,16 +124,16 @@ def _of_traces(row: Record) -> Mapping[str, Any] | str:
     return {"trace": sample, f"value.{row.name('name')}": score}
 
 
-def _reader(service: str, **columns: Any) -> RowReader:
+def _service_reader(service: str, **columns: Any) -> RowReader:
     """The reader of a service's tables, of what their columns are."""
     layout = Layout(**columns)
-    told, ways = partial(_told_by, service), dict.fromkeys(layout.beside, "lower")
-    reader = reads(told, directions=ways, beside=layout.beside, by_file=True, then=layout.then)
+    recognises, directions = partial(_is_from_service, service), dict.fromkeys(layout.beside, "lower")
+    reader = row_reader(recognises, directions=directions, beside=layout.beside, by_file=True, then=layout.then)
     return reader(layout.rows)
 
 
-braintrust = _reader("braintrust", sample="input", metric=r"scores\.(.+)", flat=_roots, then=_shares)
-langsmith = _reader(
+braintrust = _service_reader("braintrust", sample="input", metric=r"scores\.(.+)", flat=_flatten_span, then=_set_share_bounds)
+langsmith = _service_reader(
     "langsmith",
     sample="example_id",
     metric=r"feedback\.(.+)",
@@ -141,12 +141,12 @@ langsmith = _reader(
     answered=r"outputs\..+",
     beside=("execution_time",),
 )
-phoenix = _reader(
+phoenix = _service_reader(
     "phoenix",
     sample="example_id",
     metric=r"annotation_(.+)_score",
     failed="annotation_{}_error",
     beside=("latency_ms", "prompt_token_count", "completion_token_count"),
-    flat=_annotations,
+    flat=_flatten_annotations,
 )
-langfuse = _reader("langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_of_traces)
+langfuse = _service_reader("langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_flatten_trace_score)

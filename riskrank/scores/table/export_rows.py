@@ -8,8 +8,8 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import REQUIRED, tidy
-from riskrank.scores.exports.interface import ANSWERED, ASKED, Export
+from riskrank.scores.exports.collection import REQUIRED_COLUMNS, order_columns
+from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, Export
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import assign_roles, named_roles
@@ -56,7 +56,7 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     rows = frame.with_columns(pl.Series("score", values).fill_nan(None), pl.exclude("score").cast(pl.String))
     known = set(rows["metric"].unique())
     directions = {name: way for name, way in export.directions.items() if name in known}
-    return replace(export, rows=tidy(rows), directions=directions)
+    return replace(export, rows=order_columns(rows), directions=directions)
 
 
 class ExportSource(Source):
@@ -84,9 +84,9 @@ class ExportSource(Source):
         rows = self._export.rows
         found = self._again(frozenset(rows["sample"].gather(kept))).rows
         # Files that were written anew since have other rows.
-        if ASKED not in found.columns or not found.select(REQUIRED).equals(rows.select(REQUIRED)):
+        if INPUT_TEXT not in found.columns or not found.select(REQUIRED_COLUMNS).equals(rows.select(REQUIRED_COLUMNS)):
             return None
-        return found.select(pl.col(ASKED).alias("input"), pl.col(ANSWERED).alias("output"))[kept]
+        return found.select(pl.col(INPUT_TEXT).alias("input"), pl.col(OUTPUT_TEXT).alias("output"))[kept]
 
     def row_number(self, position: int) -> int:
         """The number of a row in the file ``convert`` writes, which has a header line."""

@@ -159,7 +159,7 @@ def _understood(
 
 def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
     """Options for averages of tasks: their reader chose the metrics, and each pair shares some tasks."""
-    if export is None or not export.board:
+    if export is None or not export.has_task_averages:
         return options
     ranked = isinstance(options, RankReading) and options.missing == "error"
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
@@ -171,14 +171,14 @@ def _read_with(options: ReadOptions, paths: Paths, more: Mapping[str, Any]) -> S
 
 def _harness(paths: Paths, options: ReadOptions) -> str | None:
     """The harness that wrote the files, if one did and nobody says how to read them."""
-    from riskrank.scores.exports.registry import labelled, recognise
+    from riskrank.scores.exports.registry import parse_path_argument, detect_format
 
     said = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
     if options.wide or said != (None,) * len(said):
         return None
     try:
-        files = [file for path in paths if isinstance(path, str) for file in labelled(path)]
-        return recognise(files)
+        files = [file for path in paths if isinstance(path, str) for file in parse_path_argument(path)]
+        return detect_format(files)
     except RiskrankError:  # nothing is there, or no harness wrote it
         return None
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.errors import InputError, counted, option
-from riskrank.studies.copa.document_base import USUAL_ORDERS, Asked, CopaBase, chapter
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaRequest, CopaBase, document_fields
 from riskrank.studies.document import of, rows_from
 
 # Models that move most, named in meta and in words.
@@ -40,7 +40,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
         """Places in ``comparison.models`` of the models that move most."""
         return self.comparison.movers(MOST_MOVERS)
 
-    def found(self) -> dict[str, Any]:
+    def result_entries(self) -> dict[str, Any]:
         """Kendall's tau, the models that move most and what was left out."""
         found, table = self.comparison, self.objectives
         ranks = found.comparison.rank
@@ -57,11 +57,11 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
                 }
                 for j in self.movers
             ],
-            "left_out": {name: error.what for name, error in found.left_out.items()},
+            "left_out": {name: error.what for name, error in found.excluded.items()},
         }
 
 
-def compare(asked: Asked) -> ComparisonDocument:
+def compare_rankings_of_models(asked: CopaRequest) -> ComparisonDocument:
     """Rank the models by COPA of several orders and by other scalarizations.
 
     Raises
@@ -73,7 +73,7 @@ def compare(asked: Asked) -> ComparisonDocument:
     if (able := int(table.population.feasible.sum())) < 2:
         raise InputError(
             "rankings are compared of two models or more that meet what is required",
-            found=f"{counted(able, 'model')} of {table.population.feasible.size}",
+            result_entries=f"{counted(able, 'model')} of {table.population.feasible.size}",
             hint=f"loosen {option('require')}, or leave out {option('compare')}",
         )
     orders = settings.p or USUAL_ORDERS
@@ -86,7 +86,7 @@ def compare(asked: Asked) -> ComparisonDocument:
         baselines=settings.against or BASELINES,
         lenient=not settings.against,
     )
-    made = chapter(asked, orders, {"criteria": compared.names}, left_out(compared))
+    made = document_fields(asked, orders, {"criteria": compared.names}, exclusion_messages(compared))
     document = ComparisonDocument(**made, rows=[], comparison=compared)
     places = [
         (document, m, j)
@@ -97,7 +97,7 @@ def compare(asked: Asked) -> ComparisonDocument:
     return replace(document, rows=rows_from(ComparisonRow, "document m j", places))
 
 
-def label(name: str) -> str:
+def scalarization_label(name: str) -> str:
     """The name of a scalarization as people write it."""
     if name in ("saw", "ahp", "mew"):
         return name.upper()
@@ -107,10 +107,10 @@ def label(name: str) -> str:
     return text.removesuffix(")").replace("p = inf", "p = ∞")
 
 
-def left_out(found: ScalarizationComparison) -> list[str]:
+def exclusion_messages(found: ScalarizationComparison) -> list[str]:
     """Say which scalarizations could not be computed, and which column is to blame."""
     reasons: dict[str, list[str]] = {}
-    for name, error in found.left_out.items():
-        reason = f"{error.what.removeprefix(label(name)).strip()} ({error.found})"
-        reasons.setdefault(reason, []).append(label(name))
+    for name, error in found.excluded.items():
+        reason = f"{error.what.removeprefix(scalarization_label(name)).strip()} ({error.result_entries})"
+        reasons.setdefault(reason, []).append(scalarization_label(name))
     return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]

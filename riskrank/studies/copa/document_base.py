@@ -24,7 +24,7 @@ def order_value(p: float) -> float | str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CopaRequest:
     """A question: the table it is about, how it is asked, and the objectives."""
 
     table: ScoreTable
@@ -48,15 +48,15 @@ class CopaBase(Document[Row]):
 
     def meta(self) -> Mapping[str, Any]:
         """Models left out, and what the question adds."""
-        return {"dropped_models": self.objectives.dropped, **self.found()}
+        return {"dropped_models": self.objectives.dropped, **self.result_entries()}
 
-    def found(self) -> dict[str, Any]:
+    def result_entries(self) -> dict[str, Any]:
         """Entries of ``meta`` of the question."""
         return {}
 
 
-def chapter(
-    asked: Asked,
+def document_fields(
+    asked: CopaRequest,
     orders: Sequence[float],
     described: Mapping[str, Any],
     notes: Sequence[str] = (),
@@ -78,7 +78,7 @@ def chapter(
     """
     table, settings = asked.objectives, asked.settings
     metrics, given, weights = table.population.metrics, table.given_weights, table.by_metric(table.weights)
-    swept = table.reweighted is not None
+    swept = table.weight_override is not None
     idle = [] if swept else [name for name in metrics if weights[name] == 0 and name not in given]
     unshared = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
     method = {

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.explanation import CopaExplanation, choosing_weights, explain_model
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.engine.copa.weight_ranges import sweep_each_weight
+from riskrank.engine.copa.weight_ranges import sweep_all_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.document_base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.copa.document_base import CopaRequest, CopaBase, document_fields, order_value
 from riskrank.studies.document import of, rows_from
 
 
@@ -53,7 +53,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         return self.explanation.model
 
     @property
-    def broken(self) -> list[str]:
+    def violated_constraints(self) -> list[str]:
         """Constraints the model does not meet."""
         table = self.objectives
         pairs = zip(table.constraints, table.bounds, strict=True)
@@ -68,7 +68,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         """Intervals of one weight on which the model is chosen."""
         return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
-    def found(self) -> dict[str, Any]:
+    def result_entries(self) -> dict[str, Any]:
         """Place of the model, what dominates it and what would choose it."""
         table, explained, i = self.objectives, self.explanation, self.model
         ranking = explained.ranking
@@ -80,13 +80,13 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
             "explanation": {
                 "model": table.name(i),
                 "p": order_value(ranking.p),
-                "rank": ranking.place(i),
+                "rank": ranking.rank_of(i),
                 "norm": ranking.norm[i].item(),
                 "chosen": table.name(ranking.chosen),
                 "chosen_norm": ranking.norm[ranking.chosen].item(),
                 "pareto": bool(table.population.front[i]),
                 "feasible": bool(table.population.feasible[i]),
-                "broken_constraints": self.broken,
+                "broken_constraints": self.violated_constraints,
                 "dominated_by": [table.name(j) for j in explained.dominators],
                 "choosing_weights": named(explained.weights),
                 "choosing_weights_at_p_inf": named(self.worst_case_weights),
@@ -94,7 +94,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         }
 
 
-def explain(asked: Asked) -> ExplanationDocument:
+def explain_requested_model(asked: CopaRequest) -> ExplanationDocument:
     """Explain the place of one model.
 
     Raises
@@ -103,25 +103,25 @@ def explain(asked: Asked) -> ExplanationDocument:
         If there is no such model, or it was dropped.
     """
     settings, population, weights = asked.settings, asked.objectives.population, asked.objectives.weights
-    model, ranking = _model(asked), rank_models(population, weights, p=settings.orders[0])
+    model, ranking = _requested_model(asked), rank_models(population, weights, p=settings.orders[0])
     document = ExplanationDocument(
-        **chapter(asked, settings.orders, {"why": settings.why}),
+        **document_fields(asked, settings.orders, {"why": settings.why}),
         rows=[],
         explanation=explain_model(population, model, ranking),
         worst_case_weights=choosing_weights(population, model, p=inf),
-        sweeps=sweep_each_weight(population, ranking),
+        sweeps=sweep_all_weights(population, ranking),
     )
     return replace(
         document, rows=rows_from(ExplanationRow, "document k", ((document, k) for k in range(len(weights))))
     )
 
 
-def _model(asked: Asked) -> int:
+def _requested_model(asked: CopaRequest) -> int:
     name = asked.settings.why or ""
     if name in asked.objectives.dropped:
         raise UsageError(
             f"{option('why', name)}: the model was dropped",
-            found=f"no score for some objective, and {option('missing', 'drop')}",
+            result_entries=f"no score for some objective, and {option('missing', 'drop')}",
             hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
         )
     index_of(name, asked.table.models, kind="model", parameter="why")

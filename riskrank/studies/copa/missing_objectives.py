@@ -15,7 +15,7 @@ from riskrank.scores.table.score_counts import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 
 
-def without_gaps(table: ScoreTable, rule: str) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
+def handle_missing_scores(table: ScoreTable, rule: str) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
     """The table without single missing scores, its averages, the models that stay, and what to warn of.
 
     Raises
@@ -33,7 +33,7 @@ def without_gaps(table: ScoreTable, rule: str) -> tuple[ScoreTable, ModelAverage
     whole, shared = (np.setdiff1d(sample, sample[rows]).size for rows in (gone, gone & empty))
     able = {"drop": whole > 0, "worst": 2 * shared >= len(table.samples)}
     if averages.missing_scores and not able.get(rule, False) and (single.any() or rule == "error"):
-        raise _refused(table, averages, single, able | {"unpaired": not (gone & ~empty).any()}, whole)
+        raise _missing_scores_error(table, averages, single, able | {"unpaired": not (gone & ~empty).any()}, whole)
     if single.any() and rule == "drop":
         gone = np.isin(sample, sample[gone]) if table.paired else gone
         parts = (table.values, table.row_samples, table.clusters)
@@ -43,15 +43,15 @@ def without_gaps(table: ScoreTable, rule: str) -> tuple[ScoreTable, ModelAverage
         size = len(table.samples)
         notes = [f"{DROPPED}{size - whole:,} of {size:,} samples: they lack a score for some model or metric"]
     elif single.any():
-        table = _at_worst(table, single)
+        table = _impute_worst(table, single)
     averages = model_averages(table)
     if averages.missing_scores:
-        kept, note = _of_models(table, averages, rule)
+        kept, note = _handle_missing_objectives(table, averages, rule)
         notes.append(note)
     return table, averages, kept, notes
 
 
-def _at_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
+def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
     """With the worst there can be in the place of single scores."""
     values = np.concatenate(table.values)
     for k in np.flatnonzero(single.any(axis=0)).tolist():
@@ -69,7 +69,7 @@ def _at_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
     return replace(table, values=tuple(np.split(values, ends)))
 
 
-def _refused(
+def _missing_scores_error(
     table: ScoreTable, averages: ModelAverages, single: Booleans, able: Mapping[str, bool], whole: int
 ) -> InputError:
     """Missing scores that nobody treated, and what can be done about them."""
@@ -90,20 +90,20 @@ def _refused(
     return InputError(
         f"{listing((file.path for file in table.inputs), 3)}: no score for {where}, metric '{metric}'",
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of "
-        f"{_lacking(table, lacking)}",
+        f"{_describe_missing(table, lacking)}",
         hint=("; " if single.any() else ", ").join(way for way, open_ in ways.items() if open_),
     )
 
 
-def _lacking(table: ScoreTable, lacking: Booleans) -> str:
+def _describe_missing(table: ScoreTable, lacking: Booleans) -> str:
     cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking))
     return f"{np.count_nonzero(lacking.any(axis=1))} of {len(table.models)} models: {cells}"
 
 
-def _of_models(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
+def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
     """The models that stay where some have no value of an objective, and what to warn of."""
     lacking = np.isnan(averages.oriented)
-    models, _, cells = _lacking(table, lacking).partition(": ")
+    models, _, cells = _describe_missing(table, lacking).partition(": ")
     if rule == "worst":
         count = int(lacking.sum())
         counts = "1 missing value counts" if count == 1 else f"{count} missing values count"

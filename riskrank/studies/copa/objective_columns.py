@@ -16,7 +16,7 @@ from riskrank.engine.sampling.cluster_means import cluster_means, task_column_me
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, option
+from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -60,7 +60,7 @@ class ObjectiveColumn:
     clusters: tuple[Integers, ...]
     samples: tuple[Integers, ...]
     keys: tuple[Integers, ...]
-    beside: tuple[bool, ...]
+    complete: tuple[bool, ...]
     tasks: TaskDesign | None
     paired: bool
     clustered: bool
@@ -79,12 +79,12 @@ class ObjectiveColumn:
         return self.name.statistic not in (TOTAL, PER_SUCCESS) and is_share(self.spec, raw)
 
     @cached_property
-    def fixed(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether no model's scores vary, as prices that stand beside its samples.
 
         Not of shares, where success may have no end, and not of one reading of something that may vary.
         """
-        pairs = zip(self.values, self.beside, strict=True)
+        pairs = zip(self.values, self.complete, strict=True)
         known = all(values.size == 0 or (beside and np.ptp(values) == 0) for values, beside in pairs)
         return known and not self.share and self.successes is None
 
@@ -108,7 +108,7 @@ class ObjectiveColumn:
             tasks=self.tasks,
         )
 
-    def succeeded(self) -> ClusteredScores | None:
+    def clustered_successes(self) -> ClusteredScores | None:
         """Successes as the engine resamples them, of a cost per success."""
         return None if self.successes is None else replace(self, values=self.successes).scores()
 
@@ -123,12 +123,12 @@ class ObjectiveColumn:
         return original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
-    def freedom(self) -> Floats:
+    def degrees_of_freedom(self) -> Floats:
         """Degrees of freedom of the standard errors by model: units less the tasks they are of."""
         strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
         return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
 
-    def errors(self) -> Floats:
+    def standard_errors(self) -> Floats:
         """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
         found = [one.error for one in self.costs()]
         if self.successes is not None:
@@ -166,10 +166,10 @@ def objective_columns(
     tasks, keys = tasks_of(table, random=random), table.clusters
     if tasks is not None:
         keys = tuple(tasks.labels(table.clusters))
-    return [_column(table, name, tasks, keys) for name in names]
+    return [_objective_column(table, name, tasks, keys) for name in names]
 
 
-def _column(
+def _objective_column(
     table: ScoreTable, name: ObjectiveName, tasks: TaskDesign | None, keys: tuple[Integers, ...]
 ) -> ObjectiveColumn:
     known: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
@@ -198,24 +198,24 @@ def _column(
         kept_rows(table.clusters),
         kept_rows(table.row_samples),
         kept_rows(keys),
-        beside=tuple(_stands_beside(~np.isnan(rows), name.metric) for rows in table.values),
+        complete=tuple(_is_complete(~np.isnan(rows), name.metric) for rows in table.values),
         tasks=own,
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
     if name.success is not None:
-        return _divided(found, table, kept_rows(table.column(name.success)))
-    return _total(found) if name.statistic == TOTAL else found
+        return _as_cost_per_success(found, table, kept_rows(table.column(name.success)))
+    return _as_total(found) if name.statistic == TOTAL else found
 
 
-def _stands_beside(known: Booleans, metric: int) -> bool:
+def _is_complete(known: Booleans, metric: int) -> bool:
     """Whether a model has a metric on all samples that it has anything of, or several of another metric."""
     own, others = known[:, metric, None], np.delete(known, metric, axis=1)
     others = others[:, others.sum(axis=0) > 1]
     return bool((own.ravel() | ~known.any(axis=1)).all() or (own | ~others).all(axis=0).any())
 
 
-def _total(column: ObjectiveColumn) -> ObjectiveColumn:
+def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
     """A total as a mean of scores, each as often as there are scores: they have to be the same for all."""
     sizes = {values.size for values in column.values if values.size}
     name, asked = column.spec.name, option("objective", column.name.name)
@@ -242,7 +242,7 @@ def _total(column: ObjectiveColumn) -> ObjectiveColumn:
     return replace(column, values=tuple(values * count for values in column.values), tasks=tasks, times=count)
 
 
-def _divided(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]) -> ObjectiveColumn:
+def _as_cost_per_success(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]) -> ObjectiveColumn:
     assert column.name.success is not None
     spec = table.metrics[column.name.success]
     require_costs(
@@ -255,7 +255,7 @@ def _divided(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats
     return replace(column, successes=successes)
 
 
-def oriented_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
+def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
     """Value of every model, larger is better; NaN where it is missing.
 
     Parameters

@@ -41,12 +41,12 @@ class ObjectiveName:
     success: int | None = None
 
     @property
-    def needs(self) -> list[int]:
+    def required_metrics(self) -> list[int]:
         """Metrics without which a model has no value."""
         return [self.metric] if self.success is None else [self.metric, self.success]
 
 
-def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
+def parse_objectives(asked: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
     """Objectives by metric: those asked for, else the mean.
 
     Raises
@@ -54,7 +54,7 @@ def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[Object
     UsageError
         If one names no metric, or no statistic.
     """
-    found = list(dict.fromkeys(_objective(text, metrics) for text in asked))
+    found = list(dict.fromkeys(_parse_objective(text, metrics) for text in asked))
     return [
         one
         for at, metric in enumerate(metrics)
@@ -62,7 +62,7 @@ def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[Object
     ]
 
 
-def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
+def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
     if text not in metrics and (both := cost_and_success("objective", text, metrics)):
         cost, success = map(list(metrics).index, both)
         return ObjectiveName(cost, PER_SUCCESS, None, text, success)
@@ -106,7 +106,7 @@ _BOUND = re.compile(rf"\s*(?P<name>.*?\S)\s*(?P<relation>{_RELATION})\s*(?P<boun
 # What no objective's name has that is meant as one, as in ``cost != 3`` or ``a < 1 and b < 2``.
 _ODD = re.compile(rf"{_RELATION}|!$")
 # As they are printed, and as they are typed.
-_TYPED = str.maketrans({"≤": "<=", "≥": ">="})
+_ASCII_RELATIONS = str.maketrans({"≤": "<=", "≥": ">="})
 
 
 def parse_constraint(
@@ -136,14 +136,14 @@ def parse_constraint(
     UsageError
         If it has another form, bounds something that is not an objective, or a share beyond 0 and 1.
     """
-    match = _BOUND.fullmatch(text.translate(_TYPED))
+    match = _BOUND.fullmatch(text.translate(_ASCII_RELATIONS))
     bound = number_or_nan(match and match["bound"])
     name = "" if match is None else match["name"]
-    if match is None or not isfinite(bound) or (name not in names and _ODD.search(name)):
+    if match is None or not isfinite(bound) or (name not in names and _MALFORMED_NAME.search(name)):
         raise UsageError(
             f"{option('require')} needs an objective, one of <= < >= > =, and a number",
             found=repr(text),
-            hint=_example(text, names, values, larger_is_better),
+            hint=_example_constraint(text, names, values, larger_is_better),
         )
     if name not in names:
         raise UsageError(
@@ -168,7 +168,7 @@ def parse_constraint(
     return Constraint(objective=at, relation=relation, bound=bound)
 
 
-def _example(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
+def _example_constraint(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
     """A bound that half of the models meet, on the objective that was meant."""
     at = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
     bound = f"{names[at]} {'>=' if larger_is_better[at] else '<='} {float(np.nanmedian(values[:, at])):.2g}"

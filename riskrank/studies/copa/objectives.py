@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.copa.choice import share_weights, weakest
+from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.copa.population import (
     Constraint,
     Population,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    population,
+    build_population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import UsageError, listing, option
+from riskrank.standard_errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.missing_objectives import without_gaps
-from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
-from riskrank.studies.copa.objective_names import objective_names, parse_constraint
+from riskrank.studies.copa.missing_objectives import handle_missing_scores
+from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_objective_values
+from riskrank.studies.copa.objective_names import parse_objectives, parse_constraint
 from riskrank.studies.copa.options import ObjectiveSettings
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
@@ -69,7 +69,7 @@ class Objectives:
         """Weights of the objectives, shape (K,)."""
         if self.reweighted is not None:
             return self.reweighted
-        return share_weights(self.population.metrics, self.given_weights)
+        return complete_weights(self.population.metrics, self.given_weights)
 
     @cached_property
     def constraints(self) -> list[str]:
@@ -79,12 +79,12 @@ class Objectives:
     @cached_property
     def means(self) -> list[MetricMeans]:
         """What the values are means of; empty for a table without samples."""
-        return [_means(*one) for one in zip(self.columns, self.values.T, strict=bool(self.columns))]
+        return [_objective_means(*one) for one in zip(self.columns, self.values.T, strict=bool(self.columns))]
 
     @cached_property
     def weakest(self) -> Booleans:
         """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
-        return weakest(self.population.u * self.weights)
+        return weakest_objectives(self.population.u * self.weights)
 
     @property
     def percent(self) -> Booleans:
@@ -95,7 +95,7 @@ class Objectives:
         """Name of a model."""
         return self.population.names[model]
 
-    def named(self, model: int) -> str | None:
+    def name_or_none(self, model: int) -> str | None:
         """Name of a model; None of −1, which is none."""
         return self.population.names[model] if model >= 0 else None
 
@@ -103,28 +103,28 @@ class Objectives:
         """Name the K entries of an array by their objectives."""
         return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
-    def drawn(self, objective: int) -> Integers:
+    def resampled_models(self, objective: int) -> Integers:
         """The models whose value of an objective samples decide: none of a price, and never only one."""
         # A model that lacks a score is the worst, whatever others it has.
         there = np.flatnonzero(~self.population.missing[:, objective])
-        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).fixed
+        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).is_constant
         return there[:0] if fixed else there
 
 
-def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
+def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     """An objective as it is shown: as many digits as are sure."""
     there = np.flatnonzero(~np.isnan(values))  # who lacks scores may lack tasks
     errors = np.full(values.shape, np.nan)
-    errors[there] = column.of(there.tolist()).errors()
+    errors[there] = column.of(there.tolist()).standard_errors()
     scale = 100 if column.share else 1
     # A price does not vary: what rounding leaves of its error is no error.
     price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
     decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
     name, declared = column.name.name, column.spec.declared
-    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.freedom)
+    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.degrees_of_freedom)
 
 
-def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
+def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     """Average a table per model and metric, and rank every model in the population.
 
     Parameters
@@ -145,12 +145,12 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         For missing scores that nobody treated, and constraints no model meets.
     """
     require_directions(table, command="copa", metrics="objectives")
-    table, averages, kept, notes = without_gaps(table, settings.missing)
+    table, averages, kept, notes = handle_missing_scores(table, settings.missing)
     models = tuple(table.models[i] for i in kept)
-    asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
+    asked = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
     names, at = tuple(one.name for one in asked), [one.metric for one in asked]
     columns: list[ObjectiveColumn] = []
-    oriented = np.stack([averages.oriented[:, one.needs].min(axis=1) for one in asked], axis=1)
+    oriented = np.stack([averages.oriented[:, one.required_metrics].min(axis=1) for one in asked], axis=1)
     values = averages.raw[:, at]
     if len(table.samples) > 1:
         every = objective_columns(table, asked, random=draws_tasks(settings))
@@ -166,13 +166,13 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     oriented, values = oriented[kept], values[kept]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
-            oriented[:, k] = oriented_values(column, oriented[:, k], models)
+            oriented[:, k] = oriented_objective_values(column, oriented[:, k], models)
             values[:, k] = column.raw(oriented[:, k])
     upward = averages.larger_is_better[at]
     shares = [column.share for column in columns]
     bound = partial(parse_constraint, names=names, values=values, larger_is_better=upward, shares=shares)
     constraints = tuple(map(bound, settings.require))
-    ranked = population(
+    ranked = build_population(
         oriented,
         names=models,
         metrics=names,

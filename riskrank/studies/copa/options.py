@@ -11,14 +11,14 @@ from riskrank.options.suites import TaskScopeSettings
 from riskrank.options.values import number_or_nan, parts_of
 
 # What is asked of samples, which only the ranking looks at.
-OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
+TEST_SETTINGS = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
 
 # Settings that say something about some questions only; None stands for the ranking.
-_HOMES: dict[str, tuple[str | None, ...]] = {
+_QUESTIONS_BY_SETTING: dict[str, tuple[str | None, ...]] = {
     "steps": ("sweep", "sweep_p"),
     "top": (None, "compare"),
     "p": (None, "why", "sweep", "compare"),
-    **dict.fromkeys(("resample_models", "ccdf", *OF_SAMPLES), (None,)),
+    **dict.fromkeys(("resample_models", "ccdf", *TEST_SETTINGS), (None,)),
 }
 
 
@@ -128,7 +128,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in parts_of(self.p))))
+        self._normalise("p", tuple(dict.fromkeys(parse_norm_order(given) for given in parts_of(self.p))))
         self._refuse_what_says_nothing()
 
     @property
@@ -149,7 +149,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     def _refuse_what_says_nothing(self) -> None:
         for name in differing(self):
-            if self.question not in _HOMES.get(name, (self.question,)):
+            if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
                 about = option(self.question) if self.question else "the ranking"
                 raise UsageError(
                     f"{option(name)} says nothing about {about}",
@@ -164,7 +164,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
             )
 
 
-def norm_order(given: float | str) -> float:
+def parse_norm_order(given: float | str) -> float:
     """Read one order of a norm.
 
     Raises

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
+from riskrank.engine.copa.ranking import CopaRanking, models_by_rank, rank_models
 from riskrank.engine.copa.population import ccdf_quantiles
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
+from riskrank.engine.copa.weight_ranges import WeightRange, sweep_all_weights, weight_ranges
 from riskrank.engine.types import Floats
-from riskrank.studies.copa.document_base import USUAL_ORDERS, Asked, CopaBase, chapter
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaRequest, CopaBase, document_fields
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.uncertainty import FrontDoubt, front_doubt
+from riskrank.studies.copa.uncertainty import FrontUncertainty, test_front_and_choice
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.findings import same_scores
 from riskrank.studies.runtime import HERE, Runtime
@@ -25,15 +25,15 @@ from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_LEVELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
+_PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
 
 
-def _of_samples(source: Callable[..., Any]) -> Any:
+def _uncertainty_field(source: Callable[..., Any]) -> Any:
     """A field that only samples give rise to: of the objectives, what is known of the front, and a model."""
     return of(lambda found, table, i: found.doubt and source(table, found.doubt, i), default=None)
 
 
-def _better_on(table: Objectives, doubt: FrontDoubt, i: int) -> str | None:
+def _objective_better_on(table: Objectives, doubt: FrontUncertainty, i: int) -> str | None:
     """The objective on which a model is best shown to be better than its rival."""
     rival = int(doubt.states.rival[i])
     objective = -1 if rival < 0 else int(doubt.states.best_on[i, rival])
@@ -45,50 +45,50 @@ class CopaRow:
     """One model; the dictionaries hold an entry an objective, or one a p."""
 
     model: str = of(lambda table, i: table.name(i))
-    rank: int | None = of(lambda found, i: found.leading.place(i))
+    rank: int | None = of(lambda found, i: found.leading.rank_of(i))
     norm: float = of(lambda found, i: found.leading.norm[i].item())
     pareto: bool = of(lambda table, i: bool(table.population.front[i]))
     feasible: bool = of(lambda table, i: bool(table.population.feasible[i]))
     u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
     tied_with: list[str] = of(lambda found, table, i: [table.name(j) for j in found.leading.tied_with(i)])
     values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
-    ranks: dict[str, int | None] = of(lambda found, i: {f"{one.p:g}": one.place(i) for one in found.rankings})
+    ranks: dict[str, int | None] = of(lambda found, i: {f"{one.p:g}": one.rank_of(i) for one in found.rankings})
     norms: dict[str, float] = of(
         lambda found, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
     )
     ccdf_mean: float = of(lambda found, i: found.ccdf_mean[i].item())
     ccdf_quantiles: dict[str, float] = of(
-        lambda found, i: dict(zip(_LEVELS, found.ccdf_quantiles[i].tolist(), strict=True))
+        lambda found, i: dict(zip(_PROBABILITY_LABELS, found.ccdf_quantiles[i].tolist(), strict=True))
     )
     choice_without: str | None = of(
-        lambda found, table, i: found.influence and table.named(found.influence.choice[i])
+        lambda found, table, i: found.influence and table.name_or_none(found.influence.choice[i])
     )
     chosen_share: float | None = of(lambda found, i: found.doubt and float(found.doubt.shares.chosen[i]))
     population_share: float | None = of(
         lambda found, i: found.populations and found.populations.share(i), default=None
     )
-    front: str | None = _of_samples(lambda table, doubt, i: doubt.states.words[i])
-    front_share: float | None = _of_samples(lambda table, doubt, i: float(doubt.shares.front[i]))
-    low: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.low[i]))
-    high: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.high[i]))
-    meets: dict[str, str] | None = _of_samples(
+    front: str | None = _uncertainty_field(lambda table, doubt, i: doubt.states.state_words[i])
+    front_share: float | None = _uncertainty_field(lambda table, doubt, i: float(doubt.shares.front[i]))
+    low: dict[str, float | None] | None = _uncertainty_field(lambda table, doubt, i: table.by_metric(doubt.low[i]))
+    high: dict[str, float | None] | None = _uncertainty_field(lambda table, doubt, i: table.by_metric(doubt.high[i]))
+    meets: dict[str, str] | None = _uncertainty_field(
         lambda table, doubt, i: {
-            text: one.word for text, one in zip(table.constraints, doubt.answers[i], strict=True)
+            text: one.word for text, one in zip(table.constraints, doubt.constraint_answers[i], strict=True)
         }
     )
-    dominated_by: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.dominator[i]))
-    off_p_adjusted: float | None = _of_samples(
+    dominated_by: str | None = _uncertainty_field(lambda table, doubt, i: table.name_or_none(doubt.states.dominator[i]))
+    off_p_adjusted: float | None = _uncertainty_field(
         lambda table, doubt, i: float(
-            np.where(table.population.feasible, doubt.states.dominates[:, i], 1.0).min()
+            np.where(table.population.feasible, doubt.states.p_dominates[:, i], 1.0).min()
         )
     )
-    on_p_adjusted: float | None = _of_samples(lambda table, doubt, i: float(doubt.states.stands[i]))
-    rival: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.rival[i]))
-    better_on: str | None = _of_samples(_better_on)
+    on_p_adjusted: float | None = _uncertainty_field(lambda table, doubt, i: float(doubt.states.p_nondominated[i]))
+    rival: str | None = _uncertainty_field(lambda table, doubt, i: table.name_or_none(doubt.states.rival[i]))
+    better_on: str | None = _uncertainty_field(_objective_better_on)
 
 
 # Fields of rows that only samples give rise to.
-ONLY_OF_SAMPLES = tuple(one.name for one in fields(CopaRow) if one.default is None)[1:]
+UNCERTAINTY_FIELDS = tuple(one.name for one in fields(CopaRow) if one.default is None)[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     sweeps: tuple[Sweep, ...]
     influence: ModelInfluence | None
     populations: ChoiceBootstrap | None
-    doubt: FrontDoubt | None
+    doubt: FrontUncertainty | None
     ccdf_quantiles: Floats
     ccdf_mean: Floats
     tasks: str
@@ -137,9 +137,9 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
         return self.rankings[0]
 
     @property
-    def listed(self) -> list[int]:
+    def models_by_rank(self) -> list[int]:
         """All models by rank, those that may not be chosen last."""
-        return listed(self.objectives.population, self.leading)
+        return models_by_rank(self.objectives.population, self.leading)
 
     @property
     def weight_ranges(self) -> tuple[WeightRange, ...]:
@@ -149,11 +149,11 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order; what was not looked for has none."""
-        left_out: tuple[str, ...] = ONLY_OF_SAMPLES if self.doubt is None else ()
+        left_out: tuple[str, ...] = UNCERTAINTY_FIELDS if self.doubt is None else ()
         left_out += () if self.populations is not None else ("population_share",)
         return tuple(one.name for one in fields(CopaRow) if one.name not in left_out)
 
-    def found(self) -> dict[str, Any]:
+    def result_entries(self) -> dict[str, Any]:
         """The choice and how firm it is."""
         table, name = self.objectives, self.objectives.name
         population, influence, drawn, doubt = table.population, self.influence, self.populations, self.doubt
@@ -170,7 +170,7 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
             ],
             "influence": influence
             and {
-                "successor": table.named(influence.successor),
+                "successor": table.name_or_none(influence.successor),
                 "influential": [
                     {"model": name(i), "choice": name(influence.choice[i])} for i in influence.influential
                 ],
@@ -184,15 +184,15 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
             },
         }
         if doubt is not None:
-            shown = np.argwhere(doubt.states.dominating).tolist()
+            shown = np.argwhere(doubt.states.significantly_dominates).tolist()
             found["dominance"] = [
-                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.states.dominates[i, j])}
+                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.states.p_dominates[i, j])}
                 for i, j in shown
             ]
         return found
 
 
-def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
+def rank_population(asked: CopaRequest, runtime: Runtime = HERE) -> CopaDocument:
     """Rank the models by every p, and try what would change the choice."""
     settings, table = asked.settings, asked.objectives
     population, weights = table.population, table.weights
@@ -204,19 +204,19 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
             populations = bootstrap_choice(
                 population, leading, resamples=settings.resample_models, seed=settings.seed
             )
-        found = front_doubt(asked, leading)
+        found = test_front_and_choice(asked, leading)
     doubt = None if isinstance(found, str) else found
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, found)
     drawn = settings.resample_models if doubt is None else doubt.resamples
-    limits = [] if doubt is None else sample_findings([doubt.least])
-    twins = [] if doubt is not None and doubt.alike else same_scores(asked.table, population.names)
+    limits = [] if doubt is None else sample_findings([doubt.smallest_sample])
+    twins = [] if doubt is not None and doubt.identical else same_scores(asked.table, population.names)
     document = CopaDocument(
-        **chapter(
+        **document_fields(
             asked,
             settings.orders,
-            _described_tests(settings, doubt),
-            () if doubt is None else doubt.notes,
+            _test_settings(settings, doubt),
+            () if doubt is None else doubt.warnings,
             seed=None if drawn is None else settings.seed,
             resamples=drawn,
         ),
@@ -224,19 +224,19 @@ def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
         **SENTENCES.told([*copa_findings(case), *twins], case, population.names, limits=limits),
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
-        sweeps=sweep_each_weight(population, leading),
+        sweeps=sweep_all_weights(population, leading),
         influence=leave_one_out(population, leading) if len(population.names) > 2 else None,
         populations=populations,
         doubt=doubt,
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
-        tasks=_tasks(asked),
+        tasks=_describe_tasks(asked),
     )
-    shown = document.listed[: settings.top]
+    shown = document.models_by_rank[: settings.top]
     return replace(document, rows=rows_from(CopaRow, "found table i", ((document, table, i) for i in shown)))
 
 
-def _tasks(asked: Asked) -> str:
+def _describe_tasks(asked: CopaRequest) -> str:
     suite = asked.table.suite
     if not suite or not asked.table.options.weighs_tasks:
         return ""
@@ -244,7 +244,7 @@ def _tasks(asked: Asked) -> str:
     return f"{counted(len(suite.names), 'task')}, {'weighed alike' if alike else 'by their weights'}"
 
 
-def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[str, Any]:
+def _test_settings(settings: CopaSettings, doubt: FrontUncertainty | None) -> dict[str, Any]:
     """How the front was tested, where it was."""
     if doubt is None:
         return {}

@@ -4,23 +4,23 @@ from collections.abc import Callable
 
 from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.comparison import compare
-from riskrank.studies.copa.document_base import Asked, CopaBase
-from riskrank.studies.copa.explanation import explain
-from riskrank.studies.copa.objectives import objectives
+from riskrank.studies.copa.comparison import compare_rankings_of_models
+from riskrank.studies.copa.document_base import CopaRequest, CopaBase
+from riskrank.studies.copa.explanation import explain_requested_model
+from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.ranking import rank
-from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
+from riskrank.studies.copa.ranking import rank_population
+from riskrank.studies.copa.sweep import sweep_requested_weight, sweep_norm
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.task_scale import on_task_scale
 
 __all__ = ["copa"]
 
-_ANSWERS: dict[str, Callable[[Asked], CopaBase]] = {
-    "why": explain,
-    "sweep": sweep_one_weight,
-    "sweep_p": sweep_orders,
-    "compare": compare,
+_STUDIES_BY_QUESTION: dict[str, Callable[[CopaRequest], CopaBase]] = {
+    "why": explain_requested_model,
+    "sweep": sweep_requested_weight,
+    "sweep_p": sweep_norm,
+    "compare": compare_rankings_of_models,
 }
 
 
@@ -50,7 +50,7 @@ def copa(table: ScoreTable, settings: CopaSettings, runtime: Runtime = HERE) -> 
     """
     if table.suite.specs:
         table = on_task_scale(table, SuiteSettings())
-    asked = Asked(table=table, settings=settings, objectives=objectives(table, settings))
+    asked = CopaRequest(table=table, settings=settings, objectives=build_objectives(table, settings))
     if settings.question is None:
-        return rank(asked, runtime)
-    return _ANSWERS[settings.question](asked)
+        return rank_population(asked, runtime)
+    return _STUDIES_BY_QUESTION[settings.question](asked)

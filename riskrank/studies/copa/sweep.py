@@ -5,10 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from riskrank.engine.copa.choice import share_weights
+from riskrank.engine.copa.ranking import complete_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.document_base import Asked, CopaBase, chapter, order_value
+from riskrank.studies.copa.document_base import CopaRequest, CopaBase, document_fields, order_value
 from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")
@@ -62,7 +62,7 @@ class SweepDocument(CopaBase[Row], schema="copa-sweep"):
             for name, values in self.columns().items()
         }
 
-    def found(self) -> dict[str, Any]:
+    def result_entries(self) -> dict[str, Any]:
         """How well each sweep covers the front."""
         return {
             "sweeps": [
@@ -89,7 +89,7 @@ class OrderSweepDocument(SweepDocument[OrderIntervalRow]):
 Swept = TypeVar("Swept", WeightSweepDocument, OrderSweepDocument)
 
 
-def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
+def sweep_requested_weight(asked: CopaRequest) -> WeightSweepDocument:
     """Move the weight of one objective, the others in the proportions of theirs, once for every p.
 
     Raises
@@ -98,26 +98,26 @@ def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
         If there is no such objective, no other, or its weight is given as well.
     """
     settings, table = asked.settings, asked.objectives
-    objective = _swept(asked)
+    objective = _swept_objective(asked)
     others = [name for name in table.population.metrics if name != settings.sweep]
     given = {name: weight for name, weight in table.given_weights.items() if name != settings.sweep}
-    rest = np.insert(share_weights(others, given), objective, 0.0)
+    rest = np.insert(complete_weights(others, given), objective, 0.0)
     asked = replace(asked, objectives=replace(table, reweighted=rest))
     steps = settings.steps or _STEPS
-    sweeps = [sweep_weight(table.population, objective, p=p, rest=rest, steps=steps) for p in settings.orders]
+    sweeps = [sweep_weight(table.population, objective, p=p, other_weights=rest, steps=steps) for p in settings.orders]
     described = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
-    return _document(WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described)
+    return _sweep_document(WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described)
 
 
-def sweep_orders(asked: Asked) -> OrderSweepDocument:
+def sweep_norm(asked: CopaRequest) -> OrderSweepDocument:
     """Move the norm from the mean rank to the worst."""
     table, steps = asked.objectives, asked.settings.steps or _STEPS
     sweep = sweep_p(table.population, table.weights, steps=steps)
-    return _document(OrderSweepDocument, asked, [(None, sweep)], {"parameter": "p", "steps": steps})
+    return _sweep_document(OrderSweepDocument, asked, [(None, sweep)], {"parameter": "p", "steps": steps})
 
 
-def _document(
-    kind: type[Swept], asked: Asked, sweeps: list[tuple[float | None, Sweep]], described: dict[str, Any]
+def _sweep_document(
+    kind: type[Swept], asked: CopaRequest, sweeps: list[tuple[float | None, Sweep]], described: dict[str, Any]
 ) -> Swept:
     records = (
         (asked.objectives, p, low, high, model)
@@ -125,32 +125,32 @@ def _document(
         for low, high, model in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
     )
     return kind(
-        **chapter(asked, [p for p, _ in sweeps if p is not None], described),
+        **document_fields(asked, [p for p, _ in sweeps if p is not None], described),
         rows=rows_from(kind.row_type, "table p low high i", records),
         sweeps=tuple(sweeps),
     )
 
 
-def _swept(asked: Asked) -> int:
+def _swept_objective(asked: CopaRequest) -> int:
     name, metrics = asked.settings.sweep or "", asked.objectives.population.metrics
     if name == "p" and name not in metrics:
         raise UsageError(
             f"{option('sweep', name)}: there is no such objective",
-            found="p is the order of the norm",
+            result_entries="p is the order of the norm",
             hint=f"{option('sweep_p', True)} turns it",
         )
     objective = index_of(name, metrics, kind="objective", parameter="sweep")
     if len(metrics) == 1:
         raise UsageError(
             "sweeping a weight needs at least two objectives",
-            found=f"only {name}",
+            result_entries=f"only {name}",
             hint=f"select further objectives with {option('metric')}",
         )
     if name in asked.table.options.weight:
         weight = option("weight", f"{name}=…")
         raise UsageError(
             f"{option('sweep', name)} gives it every weight, so that none can be set",
-            found=f"{option('sweep', name)} with {weight}",
+            result_entries=f"{option('sweep', name)} with {weight}",
             hint=f"leave out {weight}; weights of the others set their proportions",
         )
     return objective

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
-from riskrank.engine.copa.front_states import FrontStates, ObjectiveEvidence, front_states, objective_evidence
+from riskrank.engine.copa.front_membership import FrontMembership, ObjectiveEvidence, front_membership, objective_evidence
 from riskrank.engine.copa.population import Constraint
-from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, replicates
+from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, resample_objectives
 from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Family, Side
@@ -17,16 +17,16 @@ from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, expand
 from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.types import Floats
 from riskrank.options.values import require_known
-from riskrank.studies.copa.document_base import Asked
+from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.samples import drawn_together, objective_scores, reason_against, refuse_in_vain
+from riskrank.studies.copa.objective_scores import has_shared_units, build_objective_scores, reason_not_testable, reject_unused_test_settings
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, span
 
 
-def meeting(
+def decide_constraints(
     found: Objectives, objectives: Sequence[ObjectiveScores], drawn: ObjectiveReplicates, family: Family
 ) -> tuple[tuple[Side, ...], ...]:
     """Decide which constraints every model meets: a family of all models and constraints.
@@ -37,7 +37,7 @@ def meeting(
         By model and constraint.
     """
     p_values = [
-        _p_values(one, found.columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
+        _constraint_p_values(one, found.columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
         for one in found.bounds
         for k in (one.objective,)
     ]
@@ -46,12 +46,12 @@ def meeting(
     return tuple(tuple(map(Side, own)) for own in answers.side.tolist())
 
 
-def together(answers: Sequence[Side]) -> Side:
+def joint_answer(answers: Sequence[Side]) -> Side:
     """The answer to all constraints on one model."""
     return min(answers, default=Side.SHOWN)
 
 
-def _p_values(
+def _constraint_p_values(
     constraint: Constraint, column: ObjectiveColumn, objective: ObjectiveScores, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
     """One-sided p-values of a constraint being met, and of its being violated, by model."""
@@ -88,7 +88,7 @@ _FEWEST, _MOST, _WORK = 2000, 40_000, 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class FrontDoubt:
+class FrontUncertainty:
     """What samples say of the front.
 
     Attributes
@@ -114,22 +114,22 @@ class FrontDoubt:
         What a reader must know before believing it.
     """
 
-    states: FrontStates
+    states: FrontMembership
     evidence: tuple[ObjectiveEvidence, ...]
     shares: FrontShares
     low: Floats
     high: Floats
-    answers: tuple[tuple[Side, ...], ...]
+    constraint_answers: tuple[tuple[Side, ...], ...]
     resamples: int
     family: Family
     samples: str
-    least: ClusteredScores
-    alike: bool
-    of_tasks: bool
-    notes: tuple[str, ...]
+    smallest_sample: ClusteredScores
+    identical: bool
+    random_tasks: bool
+    warnings: tuple[str, ...]
 
 
-def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
+def test_front_and_choice(asked: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
     """Test who is on the front and how often a choice is made again, or say why nothing is known of it.
 
     Raises
@@ -141,56 +141,56 @@ def front_doubt(asked: Asked, ranking: CopaRanking) -> FrontDoubt | str:
     """
     settings, found = asked.settings, asked.objectives
     require_known(settings.margin, found.population.metrics, kind="objective", parameter="margin")
-    reason = reason_against(asked)
+    reason = reason_not_testable(asked)
     if reason:
-        refuse_in_vain(settings, reason)
+        reject_unused_test_settings(settings, reason)
         return reason
-    objectives, units = objective_scores(found, settings.margin)
-    resamples = _resamples(settings, objectives, units, len(found.bounds))
-    drawn = replicates(
-        objectives, units, together=drawn_together(found.columns), resamples=resamples, seed=settings.seed
+    objectives, units = build_objective_scores(found, settings.margin)
+    resamples = _resample_count(settings, objectives, units, len(found.bounds))
+    drawn = resample_objectives(
+        objectives, units, shared_units=has_shared_units(found.columns), resamples=resamples, seed=settings.seed
     )
     evidence = tuple(
         objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
     )
     answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
     if found.bounds:
-        answers = meeting(found, objectives, drawn, family_of(settings))
+        answers = decide_constraints(found, objectives, drawn, family_of(settings))
     population = found.population
-    states = front_states(
+    states = front_membership(
         evidence,
         family_of(settings),
-        allowed=population.feasible,
-        meets=[together(one) for one in answers],
+        feasible=population.feasible,
+        constraint_answers=[joint_answer(one) for one in answers],
     )
-    raw = _raw(found.columns, drawn.plain)
+    raw = _to_file_units(found.columns, drawn.plain)
     allowed = np.ones(raw.shape[:2], dtype=bool)
     for constraint in found.bounds:
         allowed &= constraint.holds(raw)
     each = [drawn.interval(one, k, family_of(settings).confidence) for k, one in enumerate(objectives)]
-    ends = [_raw(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
+    ends = [_to_file_units(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
     scored = [one.scores for one in objectives if one.scores is not None]
-    return FrontDoubt(
+    return FrontUncertainty(
         states=states,
         evidence=evidence,
         shares=front_shares(population, ranking, drawn.plain, allowed),
         low=np.minimum(*ends),
         high=np.maximum(*ends),
-        answers=answers,
+        constraint_answers=answers,
         resamples=resamples,
         family=family_of(settings),
-        samples=_samples(scored, found.columns),
-        least=min(scored, key=lambda scores: scores.effective_size),
-        alike=all(
+        samples=_describe_samples(scored, found.columns),
+        smallest_sample=min(scored, key=lambda scores: scores.effective_size),
+        identical=all(
             len({*one.values.tolist()}) == 1 and (one.scores is None or alike(one.scores))
             for one in objectives
         ),
-        of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
-        notes=_notes(asked, objectives, resamples),
+        random_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
+        warnings=_small_sample_warnings(asked, objectives, resamples),
     )
 
 
-def _resamples(
+def _resample_count(
     settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
 ) -> int:
     """Resamples: those asked for, or as many as what is counted in them can need."""
@@ -203,24 +203,24 @@ def _resamples(
             continue
         families = [N * (N - 1)] if one.level is not None else []
         families += [2 * N * constraints] if constraints else []
-        wanted += [5 / max(_least_share(settings, family, one), 1e-12) for family in families]
+        wanted += [5 / max(_smallest_share(settings, family, one), 1e-12) for family in families]
     most = _WORK / (max(units) * N * len(objectives))
     return int(max(_FEWEST / 2, min(max(wanted), _MOST, max(most, _FEWEST))))
 
 
-def _least_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
+def _smallest_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
     """Share of resamples that has to be seen to show a claim of a family."""
     level = family_of(settings).level(family)
     return float(expanded_share(level, float(objective.independent().min())))
 
 
-def _raw(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
+def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
     """Values in the units of the file; NaN where they are missing."""
     known = np.where(np.isinf(oriented), np.nan, oriented)
     return np.stack([column.raw(known[..., k]) for k, column in enumerate(columns)], axis=-1)
 
 
-def _samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
+def _describe_samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
     """How much was drawn again."""
     counts = [count for one in scored for count in one.cluster_counts]
     units = {one.unit for one in scored}
@@ -230,7 +230,7 @@ def _samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColum
     return f"{span(counts)} {unit}{of}"
 
 
-def _notes(asked: Asked, objectives: Sequence[ObjectiveScores], resamples: int) -> tuple[str, ...]:
+def _small_sample_warnings(asked: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int) -> tuple[str, ...]:
     """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
     notes = list[str]()
     for one, name in zip(objectives, asked.objectives.population.metrics, strict=True):
@@ -243,7 +243,7 @@ def _notes(asked: Asked, objectives: Sequence[ObjectiveScores], resamples: int) 
         if count * one.level < 5:
             text = f"{name} looks at {count * one.level:.2g} of {count} {one.scores.unit}"
             notes.append(f"{text}: fewer than 5 tell little of a tail")
-        if _least_share(asked.settings, N * (N - 1), one) < 1 / (resamples + 1):
+        if _smallest_share(asked.settings, N * (N - 1), one) < 1 / (resamples + 1):
             text = f"{resamples:,} resamples are too few to show who is dominated on {name}"
             notes.append(f"{text}: what that decides stays open")
     return tuple(dict.fromkeys(notes))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.comparison import BASELINES, compare_scalarizations
-from riskrank.engine.copa.population import population
+from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 
@@ -19,7 +19,7 @@ def values():
 
 
 def compare(values, weights=(0.2, 0.3, 0.5), *, feasible=None, orders=(np.inf, 2.0), **options):
-    models = population(values * SIGNS, feasible=feasible)
+    models = build_population(values * SIGNS, feasible=feasible)
     return models, compare_scalarizations(models, values, UPWARD, np.array(weights), orders=orders, **options)
 
 
@@ -74,8 +74,8 @@ def test_constraints_filter_after_scoring(values):
 def test_zeros_leave_out_the_criteria_that_divide(values):
     values[3, 1] = 0
     _, found = compare(values)
-    assert list(found.left_out) == ["delta", "saw", "ahp", "mew"]
-    assert all("column 2" in error.what for error in found.left_out.values())
+    assert list(found.excluded) == ["delta", "saw", "ahp", "mew"]
+    assert all("column 2" in error.what for error in found.excluded.values())
     with pytest.raises(InputError, match="SAW divides"):
         compare(values, baselines=["saw"], lenient=False)
 
@@ -84,7 +84,7 @@ def test_missing_values_leave_only_rankings_by_rank(values):
     values[0, 0] = np.nan
     _, found = compare(values)
     assert found.names == ("copa(p=inf)", "copa(p=2)", "p-norm(p=2)")
-    assert set(found.left_out) == set(BASELINES) - {"p-norm"}
+    assert set(found.excluded) == set(BASELINES) - {"p-norm"}
 
 
 @pytest.mark.parametrize(("orders", "usual"), [((np.inf, 8.0, 2.0, 1.0), 8), ((3.0,), 3), ((1.0, np.inf), 8)])

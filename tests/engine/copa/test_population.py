@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa.choice import power_norm, rank_models, rank_norm, share_weights
+from riskrank.engine.copa.ranking import power_norm, rank_models, rank_norm, complete_weights
 from riskrank.engine.copa.population import (
     Constraint,
     ccdf_quantiles,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    population,
+    build_population,
 )
 from riskrank.errors import InputError, UsageError
 
@@ -56,7 +56,7 @@ def front_by_loops(objectives):
 @settings(max_examples=25)
 @given(objectives=TIED_TABLES)
 def test_ranks_against_double_loops(objectives, ties, denominator):
-    u = population(objectives, ties=ties, denominator=denominator).u
+    u = build_population(objectives, ties=ties, denominator=denominator).u
     np.testing.assert_allclose(u, ranks_by_loops(objectives, ties, denominator), atol=1e-15)
 
 
@@ -64,7 +64,7 @@ def test_ranks_against_double_loops(objectives, ties, denominator):
 @settings(max_examples=25)
 @given(objectives=TIED_TABLES, weights=WEIGHTS)
 def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
-    models = population(objectives)
+    models = build_population(objectives)
     weights = np.array(weights[: objectives.shape[1]])
     ranking = rank_models(models, weights, p=p)
     expected = norm_by_loops(ranks_by_loops(objectives, "min", "n-1"), weights / weights.sum(), p)
@@ -79,14 +79,14 @@ def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
 def test_a_weakly_dominated_model_of_the_same_norm_gives_way_to_the_front():
     # For p = inf both have the norm of their first rank; the first row is dominated by the second.
     objectives = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 2.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
-    ranking = rank_models(population(objectives), [1, 0.01, 0.01], p=np.inf)
+    ranking = rank_models(build_population(objectives), [1, 0.01, 0.01], p=np.inf)
     place = ranking.rank
     assert ranking.tie[0] == ranking.tie[1]
     assert place[1] < place[0]
 
 
 def test_ties_are_settled_by_p_8_then_p_1_then_name():
-    models = population(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), names=["c", "b", "a"])
+    models = build_population(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), names=["c", "b", "a"])
     ranking = rank_models(models, p=1)
     assert ranking.norm.tolist() == [0.5, 0.5, 0.5]
     assert [models.names[i] for i in ranking.order] == ["b", "a", "c"]
@@ -95,7 +95,7 @@ def test_ties_are_settled_by_p_8_then_p_1_then_name():
 
 def with_ranks(*rows):
     """A population of given ranks, none of them dominated."""
-    models = population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
+    models = build_population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
     return replace(models, u=np.array(rows), metrics=("a", "b", "c"))
 
 
@@ -108,7 +108,7 @@ def test_p_8_comes_before_p_1():
 def test_the_front_comes_before_p_8():
     # Ranks times three: (0, 2, 2), (2, 0, 0), (2, 1, 0), (0, 3, 3); the second dominates the third.
     objectives = -np.array([[0.0, 2, 2], [2, 0, 0], [2, 1, 0], [0, 3, 3]])
-    ranking = rank_models(population(objectives), p=np.inf)
+    ranking = rank_models(build_population(objectives), p=np.inf)
     assert ranking.order.tolist() == [1, 0, 2, 3]
     assert ranking.tied_with(1).tolist() == [0, 2]
 
@@ -125,7 +125,7 @@ def test_norms_that_differ_by_rounding_are_ties():
 def test_ranks_are_taken_over_the_whole_population():
     objectives = np.random.default_rng(1).normal(size=(50, 3))
     feasible = objectives[:, 0] < 0
-    everyone, some = population(objectives), population(objectives, feasible=feasible)
+    everyone, some = build_population(objectives), build_population(objectives, feasible=feasible)
     assert (everyone.u == some.u).all()
     ranking = rank_models(some, p=2)
     assert (ranking.norm == rank_models(everyone, p=2).norm).all()
@@ -139,7 +139,7 @@ def test_ranks_are_taken_over_the_whole_population():
 
 def test_missing_values_are_the_worst():
     objectives = np.array([[1.0, 5.0], [np.nan, 4.0], [2.0, np.nan], [0.0, np.nan]])
-    models = population(objectives)
+    models = build_population(objectives)
     np.testing.assert_allclose(models.u, [[1 / 3, 0], [1, 1 / 3], [0, 1], [2 / 3, 1]])
     assert models.front.tolist() == [True, False, True, False]
 
@@ -151,7 +151,7 @@ def test_large_orders_neither_under_nor_overflow():
 
 
 def test_constants_and_duplicates_are_found():
-    models = population(np.array([[1.0, 0, 3], [2, 0, 3], [1, 0, 3], [2, 0, 3], [5, 0, 3]]))
+    models = build_population(np.array([[1.0, 0, 3], [2, 0, 3], [1, 0, 3], [2, 0, 3], [5, 0, 3]]))
     assert constant_objectives(models).tolist() == [1, 2]
     assert [group.tolist() for group in duplicated_models(models)] == [[0, 2], [1, 3]]
 
@@ -165,16 +165,16 @@ def test_ccdf_quantiles_are_ranks_of_the_model():
 
 def test_objectives_without_a_weight_share_what_is_left():
     metrics = ["a", "b", "c"]
-    np.testing.assert_allclose(share_weights(metrics, {"b": 0.5}), [0.25, 0.5, 0.25])
-    np.testing.assert_allclose(share_weights(metrics, {}), [1 / 3] * 3)
-    np.testing.assert_allclose(share_weights(metrics, {"a": 2, "b": 1, "c": 1}), [0.5, 0.25, 0.25])
-    np.testing.assert_allclose(share_weights(metrics, {"a": 1}), [1, 0, 0])
+    np.testing.assert_allclose(complete_weights(metrics, {"b": 0.5}), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(complete_weights(metrics, {}), [1 / 3] * 3)
+    np.testing.assert_allclose(complete_weights(metrics, {"a": 2, "b": 1, "c": 1}), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(complete_weights(metrics, {"a": 1}), [1, 0, 0])
 
 
 @pytest.mark.parametrize("given_weights", [{"x": 0.1}, {"a": 0.7, "b": 0.6}, {"a": 0, "b": 0, "c": 0}])
 def test_bad_shares(given_weights):
     with pytest.raises(UsageError):
-        share_weights(["a", "b", "c"], given_weights)
+        complete_weights(["a", "b", "c"], given_weights)
 
 
 VALUES = np.array([[0.9, 4.0], [0.8, 2.0], [0.5, np.nan], [0.1, 1.0]])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.choice import rank_norm
+from riskrank.engine.copa.ranking import rank_norm
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 

@@ -9,7 +9,7 @@ import pytest
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
-from riskrank.scores.exports.registry import READERS, read_export, reader
+from riskrank.scores.exports.registry import READERS, read_export, load_reader
 
 
 def write_json(path: Path, value) -> Path:
@@ -39,7 +39,7 @@ def scores(export: Export, *columns: str) -> dict:
 
 def only_reader_of(path: Path) -> str:
     """The one format whose reader recognises a file."""
-    fitting = [name for name in READERS if reader(name).recognises(path)]
+    fitting = [name for name in READERS if load_reader(name).recognises(path)]
     assert len(fitting) == 1, fitting
     return fitting[0]
 

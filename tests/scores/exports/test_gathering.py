@@ -13,11 +13,11 @@ import zstandard
 
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import Gathering
-from riskrank.scores.exports.export_file import ExportFile, files_of, walk
+from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.export_file import ExportFile, find_files, walk_files
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.exports.selection import check_used, choose, model_of
+from riskrank.scores.exports.selection import require_known_values, select_values, resolve_model_name
 from riskrank.scores.files import bounded
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
 from riskrank.scores.files.limits import Room
@@ -45,7 +45,7 @@ def test_anything_else_is_told_apart_from_a_score(value):
 
 
 def exported(gathering):
-    return gathering.export(gathering.rows())
+    return gathering.to_export(gathering.rows())
 
 
 def add(gathering, **values):
@@ -53,7 +53,7 @@ def add(gathering, **values):
 
 
 def test_lists_and_text_are_counted_and_left_out():
-    gathering = Gathering(ReadOptions())
+    gathering = RowCollector(ReadOptions())
     add(gathering)
     add(gathering, metric="pair", score=[1, 2])
     add(gathering, metric="pair", sample="2", score=[1, 2])
@@ -65,14 +65,14 @@ def test_lists_and_text_are_counted_and_left_out():
 
 
 def test_parts_of_a_list_become_metrics_when_asked():
-    gathering = Gathering(ReadOptions(from_="auto", parts=True))
+    gathering = RowCollector(ReadOptions(from_="auto", parts=True))
     add(gathering, metric="pair", score=[1, -2.5])
     export = exported(gathering)
     assert export.rows.select("metric", "score").rows() == [("pair.0", 1.0), ("pair.1", -2.5)]
 
 
 def test_draws_stay_only_where_samples_repeat():
-    gathering = Gathering(ReadOptions())
+    gathering = RowCollector(ReadOptions())
     add(gathering, draw="1")
     add(gathering, draw="1", sample="2", task="t")
     assert exported(gathering).rows.columns == ["model", "sample", "metric", "score", "task"]
@@ -86,7 +86,7 @@ def test_draws_stay_only_where_samples_repeat():
 
 
 def test_nothing_gathered_is_an_error_that_says_what_there_was():
-    gathering = Gathering(ReadOptions())
+    gathering = RowCollector(ReadOptions())
     add(gathering, score="text")
     with pytest.raises(InputError, match="no scores") as error:
         exported(gathering)
@@ -99,7 +99,7 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
     bad.write_text("{")
 
     def run(rules):
-        gathering = Gathering(rules)
+        gathering = RowCollector(rules)
 
         def use(path):
             add(gathering, sample=path.name)
@@ -107,7 +107,7 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
             parse_json(str(path), gathering.read(path))
 
         for path in (bad, good):
-            gathering.take(LabelledPath(path=path), partial(use, path))
+            gathering.collect_file(LabelledPath(path=path), partial(use, path))
         return exported(gathering)
 
     with pytest.raises(InputError, match="bad"):
@@ -120,10 +120,10 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
 
 
 def test_runs_that_disagree_on_a_direction_are_named():
-    gathering = Gathering(ReadOptions())
+    gathering = RowCollector(ReadOptions())
     for run, way in (("one", "higher"), ("two", "higher"), ("three", "lower"), ("four", "lower")):
-        gathering.direct("m", way, of=run)
-    gathering.direct("other", "higher", of="one")
+        gathering.set_direction("m", way, source=run)
+    gathering.set_direction("other", "higher", source="one")
     add(gathering)
     add(gathering, metric="other")
     export = exported(gathering)
@@ -136,9 +136,9 @@ def test_bad_lines_are_counted_when_skipped(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n')
     with pytest.raises(InputError, match="line 3 is not a JSON object"):
-        list(ExportFile(path=path, label=None, gathering=Gathering(ReadOptions())).lines())
-    gathering = Gathering(ReadOptions(from_="auto", skip_bad=True))
-    file = ExportFile(path=path, label=None, gathering=gathering)
+        list(ExportFile(path=path, label=None, collector=RowCollector(ReadOptions())).lines())
+    gathering = RowCollector(ReadOptions(from_="auto", skip_bad=True))
+    file = ExportFile(path=path, label=None, collector=gathering)
     assert [row.place.split()[-1] for row in file.lines()] == ["1", "5"]
     add(gathering)
     assert exported(gathering).notes[0].endswith("no JSON object in a line, left out: 2")
@@ -189,11 +189,11 @@ def test_json_that_is_none(text):
 
 def test_several_filters_are_asked_for():
     def pick(*asked):
-        return choose("filter", asked, ["strict", "flexible"], what="filters", where="task t")
+        return select_values("filter", asked, ["strict", "flexible"], plural="filters", context="task t")
 
     assert pick("strict") == ("strict",)
     assert pick("*") == ("strict", "flexible")
-    assert choose("filter", (), ["none"], what="filters", where="t") == ("none",)
+    assert select_values("filter", (), ["none"], plural="filters", context="t") == ("none",)
     with pytest.raises(UsageError, match="task t: several filters") as error:
         pick()
     assert "strict, flexible" in error.value.found
@@ -201,22 +201,22 @@ def test_several_filters_are_asked_for():
         pick("flexibel")
     assert "flexible" in error.value.hint
     with pytest.raises(UsageError, match="there is no filter"):
-        check_used("filter", ["nope"], ["strict"])
+        require_known_values("filter", ["nope"], ["strict"])
 
 
 def test_models_come_from_the_path_the_log_or_the_label():
     path = Path("runs/gpt-4/log.json")
-    assert model_of(path, "logged", ReadOptions()) == "logged"
-    assert model_of(path, None, ReadOptions(), label="L") == "L"
-    assert model_of(path, "logged", ReadOptions(from_="auto", model_from_path="runs/([^/]+)/")) == "gpt-4"
+    assert resolve_model_name(path, "logged", ReadOptions()) == "logged"
+    assert resolve_model_name(path, None, ReadOptions(), label="L") == "L"
+    assert resolve_model_name(path, "logged", ReadOptions(from_="auto", model_from_path="runs/([^/]+)/")) == "gpt-4"
     assert (
-        model_of(path, None, ReadOptions(from_="auto", model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
+        resolve_model_name(path, None, ReadOptions(from_="auto", model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
     )
     with pytest.raises(InputError, match="which model"):
-        model_of(path, None, ReadOptions())
+        resolve_model_name(path, None, ReadOptions())
     for pattern in ("(", "runs", "(a)(b)", "nowhere/([^/]+)"):
         with pytest.raises(UsageError):
-            model_of(path, None, ReadOptions(from_="auto", model_from_path=pattern))
+            resolve_model_name(path, None, ReadOptions(from_="auto", model_from_path=pattern))
 
 
 def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
@@ -225,14 +225,14 @@ def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
         (tmp_path / name).write_text("{}")
     (tmp_path / "a" / "loop").symlink_to(tmp_path)
     paths = [LabelledPath(path=tmp_path), LabelledPath(path=tmp_path / "a" / "1.json")]
-    found = list(files_of(paths, lambda path: path.suffix == ".json"))
+    found = list(find_files(paths, lambda path: path.suffix == ".json"))
     assert [file.path.name for file in found] == ["1.json", "2.json"]
     with pytest.raises(InputError, match="no file of this format"):
-        list(files_of(paths, lambda path: path.suffix == ".xml"))
+        list(find_files(paths, lambda path: path.suffix == ".xml"))
 
 
 def test_rows_of_frames_and_of_dictionaries_come_together():
-    gathering = Gathering(ReadOptions())
+    gathering = RowCollector(ReadOptions())
     gathering.add_frame(
         pl.DataFrame({"model": ["A"], "sample": ["1"], "metric": ["m"], "score": [0.5], "task": ["t"]})
     )
@@ -258,10 +258,10 @@ def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path
         (tmp_path / name).write_text("{}")
 
     def run(rules):
-        gathering = Gathering(rules)
+        gathering = RowCollector(rules)
         for sample in ("good", "bad"):
             text = "\ud800" if sample == "bad" else sample
-            gathering.take(LabelledPath(path=tmp_path / sample), partial(add, gathering, sample=text))
+            gathering.collect_file(LabelledPath(path=tmp_path / sample), partial(add, gathering, sample=text))
         return exported(gathering)
 
     with pytest.raises(InputError, match="no Unicode text") as error:
@@ -278,5 +278,5 @@ def test_a_named_pipe_is_not_looked_into(tmp_path):
     os.mkfifo(tmp_path / "samples_x.jsonl")
     (tmp_path / "a.jsonl").write_text("{}")
     looked = []
-    found = [path.name for path in walk(tmp_path, lambda path: looked.append(path.name) or True)]
+    found = [path.name for path in walk_files(tmp_path, lambda path: looked.append(path.name) or True)]
     assert found == looked == ["a.jsonl"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import RiskrankError, spell
-from riskrank.scores.exports.registry import READERS, reader
+from riskrank.scores.exports.registry import READERS, load_reader
 from tests import stored_messages as texts
 from tests.scores.exports import archives, helpers
 from tests.scores.table import test_told as tables
@@ -28,7 +28,7 @@ def described(export):
         f"bounds: {metric} {low:g} to {high:g}" for metric, (low, high) in sorted(export.bounds.items())
     )
     yield from (f"task {task} is judged by: {metric}" for task, metric in export.primary.items())
-    yield from ["averages of tasks"] if export.board else []
+    yield from ["averages of tasks"] if export.has_task_averages else []
     yield from (f"note: {spell(text, flags=True)}" for text in export.notes)
     yield from (f"rows of {os.path.relpath(entry.path)}: {entry.rows}" for entry in export.inputs)
 
@@ -42,7 +42,7 @@ def read(name, *paths, **rules):
 
 
 def formats(path):
-    return [", ".join(name for name in READERS if reader(name).recognises(Path(path))) or "none"]
+    return [", ".join(name for name in READERS if load_reader(name).recognises(Path(path))) or "none"]
 
 
 def write(path, text):

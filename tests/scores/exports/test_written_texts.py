@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.scores.exports.interface import ANSWERED, ASKED, Export, likeliest
+from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, Export, likeliest_choice
 from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.table.export_rows import ExportSource
 
@@ -34,11 +34,11 @@ def test_one_text_of_whatever_was_written(value, text):
 
 
 def test_the_likeliest_choice():
-    assert likeliest(["-2", "-0.5"], ["no", "yes"]) == "yes"
-    assert likeliest([-2, -0.5], {"text": ["no", "yes"], "label": ["A", "B"]}) == "yes"
-    assert likeliest([-2, -0.5], ["one"]) == "choice 2 of 2"
-    assert likeliest(["text", "s"], ["no", "yes"]) is None
-    assert likeliest([], []) is None
+    assert likeliest_choice(["-2", "-0.5"], ["no", "yes"]) == "yes"
+    assert likeliest_choice([-2, -0.5], {"text": ["no", "yes"], "label": ["A", "B"]}) == "yes"
+    assert likeliest_choice([-2, -0.5], ["one"]) == "choice 2 of 2"
+    assert likeliest_choice(["text", "s"], ["no", "yes"]) is None
+    assert likeliest_choice([], []) is None
 
 
 def test_what_is_nested_without_end_is_no_text():
@@ -57,7 +57,7 @@ def test_texts_of_files_that_changed_meanwhile_are_of_other_rows():
 
     def again(samples, changed=0):
         asked.append(samples)
-        told = rows.with_columns(pl.lit("q").alias(ASKED), pl.Series(ANSWERED, ["x", "y"]))
+        told = rows.with_columns(pl.lit("q").alias(INPUT_TEXT), pl.Series(OUTPUT_TEXT, ["x", "y"]))
         return replace(export, rows=told.slice(changed))
 
     found = ExportSource("log", export, again).texts(np.array([1]))

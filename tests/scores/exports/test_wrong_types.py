@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import ANSWERED, ASKED
-from riskrank.scores.exports.registry import READERS, read_export, reader
+from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT
+from riskrank.scores.exports.registry import READERS, read_export, load_reader
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 
@@ -71,7 +71,7 @@ def export_of(name, case):
             files[place.removesuffix(".json")] = packed(json.loads(path.read_text()))
         else:
             files[place] = document(path)
-    found = reader(name)
+    found = load_reader(name)
     filtered = found.choices or "filter" in found.uses
     rules = {"filter": ("*",)} if filtered else {"split": ("*",)} if name == "helm" else {}
     return Written(files, ReadOptions(from_="auto", **rules))
@@ -199,15 +199,15 @@ def test_what_was_asked_and_answered_stands_beside_the_same_rows(name, case, tmp
     write(tmp_path, written.files)
     given = paths_of(name, tmp_path, written.files)
     plain = read_export(name, given, written.rules).rows
-    assert not {ASKED, ANSWERED} & set(plain.columns)
+    assert not {INPUT_TEXT, OUTPUT_TEXT} & set(plain.columns)
     sample = plain["sample"][0]
     found = read_export(name, given, written.rules, frozenset([sample])).rows
     assert found.select(plain.columns).equals(plain)
-    texts = found.filter(pl.col("sample") == sample).select(ASKED, ANSWERED).unique().row(0)
+    texts = found.filter(pl.col("sample") == sample).select(INPUT_TEXT, OUTPUT_TEXT).unique().row(0)
     asked = {"alpaca_eval": "do", "lm_eval_old": '{"q": "asked"}'}.get(case, "asked")
     assert texts == (asked, "answered")
     others = found.filter(pl.col("sample") != sample)
-    assert not others[ASKED].count() + others[ANSWERED].count(), "of the others nothing is kept"
+    assert not others[INPUT_TEXT].count() + others[OUTPUT_TEXT].count(), "of the others nothing is kept"
 
 
 def test_every_reader_has_an_export_here():

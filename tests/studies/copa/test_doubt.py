@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.copa.replicates import resample_objectives
 from riskrank.engine.family import Family, Side
 from riskrank.errors import InputError, UsageError
 from riskrank.options.commands import BY_NAME
@@ -16,12 +16,12 @@ from riskrank.options.reading import ReadOptions
 from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.copa.findings import dominating, why_open
-from riskrank.studies.copa.objectives import objectives
+from riskrank.studies.copa.findings import describe_dominator, explain_open_state
+from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
-from riskrank.studies.copa.samples import objective_scores
+from riskrank.studies.copa.objective_scores import build_objective_scores
 from riskrank.studies.copa.study import copa
-from riskrank.studies.copa.uncertainty import meeting
+from riskrank.studies.copa.uncertainty import decide_constraints
 
 MODELS = ("small", "mid", "big", "worse")
 NEEDS = BY_NAME["copa"].needs
@@ -219,13 +219,13 @@ def evidence(document):
 
 
 def test_answers_are_two_sided_and_of_one_family(columns, few):
-    found = objectives(table_of(few), CopaSettings(require="cost <= 3"))
-    scores, units = objective_scores(found, {})
-    drawn = replicates(scores, units, together=True, resamples=1000, seed=0)
+    found = build_objectives(table_of(few), CopaSettings(require="cost <= 3"))
+    scores, units = build_objective_scores(found, {})
+    drawn = resample_objectives(scores, units, shared_units=True, resamples=1000, seed=0)
     edge = np.full((1000, 4, 2), -1.0)
     edge[:33, 1, 1] = -4.0  # of a cost, oriented: one resample in thirty speaks against the second model
     edge = replace(drawn, low=edge, high=edge)
-    (first, second, *others) = meeting(found, scores, edge, Family())
+    (first, second, *others) = decide_constraints(found, scores, edge, Family())
     assert second == (Side.OPEN,)
     assert {first, *others} == {(Side.SHOWN,)}
 
@@ -313,7 +313,7 @@ def test_values_of_a_suite_are_means_over_tasks(few):
     for model, value in zip(MODELS, macro, strict=True):
         assert of_model(document)[model].values["acc"] == pytest.approx(value)
     assert document.doubt.samples == "120 samples of 6 tasks"
-    assert not document.doubt.of_tasks
+    assert not document.doubt.random_tasks
     pooled = study(suite_of(few, sizes), {"task": "none"}, no_test=True)
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
 
@@ -334,7 +334,7 @@ def test_tasks_like_these_are_fewer_than_samples(few):
         study(suite_of(few, [15] * 8), tasks=tasks, resamples=300) for tasks in ("fixed", "random")
     )
     assert random.doubt.samples == "8 tasks"
-    assert random.doubt.of_tasks
+    assert random.doubt.random_tasks
     assert "resampled tasks" in random.verdict
     assert of_model(random)["small"].on_p_adjusted >= of_model(fixed)["small"].on_p_adjusted
     with pytest.raises(InputError, match="at least 6 tasks"):
@@ -391,7 +391,7 @@ def test_few_samples_are_said_and_refuse_what_is_asked_of_them(columns):
 
 
 def test_too_many_models_to_test_all_pairs_of_are_said(columns, monkeypatch):
-    monkeypatch.setattr("riskrank.studies.copa.samples._MOST_MODELS", 3)
+    monkeypatch.setattr("riskrank.studies.copa.objective_scores._MOST_MODELS", 3)
     document = study(columns, alpha=0.1)
     assert document.doubt is None
     assert "models are not tested" in document.verdict
@@ -409,7 +409,7 @@ def test_who_is_behind_by_just_a_margin_is_as_good_up_to_it():
     table |= {"acc": [1.0] * 15 + [0.0] * 5 + [0.0, 1.0] * 10, "cost": [2.0, 4.0] * 10 + [1.0, 3.0] * 10}
     document = study(table, margin="acc=0.25", resamples=100)
     dear = document.objectives.population.names.index("dear")
-    told = why_open(document.objectives, document.doubt, dear)
+    told = explain_open_state(document.objectives, document.doubt, dear)
     assert told.startswith("cheap is as good on both up to the margins, ")
 
 
@@ -471,10 +471,10 @@ def test_what_is_better_by_a_hair_is_not_called_nowhere_better():
     mid, other = names.index("mid"), names.index("other")
     raw = [one.better[mid, other] for one in doubt.evidence]
     assert doubt.states.state[mid] == Side.OPEN
-    assert min(raw) < 0.05 < doubt.states.stands[mid]
+    assert min(raw) < 0.05 < doubt.states.p_nondominated[mid]
     assert doubt.states.rival[mid] == other
     assert "better than other on acc, not shown among so many comparisons" in document.verdict
-    assert "nowhere" not in why_open(document.objectives, doubt, mid)
+    assert "nowhere" not in explain_open_state(document.objectives, doubt, mid)
 
 
 def test_a_tie_of_norms_is_told(columns):
@@ -493,7 +493,7 @@ def test_who_is_as_good_up_to_margins_only_is_not_called_as_good(columns):
     values = table.population.objectives
     for loser in np.flatnonzero(doubt.states.dominator >= 0).tolist():
         everywhere = np.all(values[doubt.states.dominator[loser]] >= values[loser])
-        assert ("up to the margins" in dominating(table, doubt, loser)) != everywhere
+        assert ("up to the margins" in describe_dominator(table, doubt, loser)) != everywhere
 
 
 def test_what_only_names_choose_is_no_choice():

@@ -16,7 +16,7 @@ from riskrank.render.figures.names import fitted
 from riskrank.render.figures.rows import Rows, bar, dot, ruled
 from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 
-_BOXED = 4
+_FEWEST_FOR_BOX = 4
 """Objectives whose middle half is less than all of them."""
 
 
@@ -38,7 +38,7 @@ def draw_boxes(
         How many each box sums up.
     """
     rows = Rows.of_models(names, order)
-    middle = "box: the middle half; bar: median; " if objectives >= _BOXED else ""
+    middle = "box: the middle half; bar: median; " if objectives >= _FEWEST_FOR_BOX else ""
     page, (axes,) = ruled(
         rows,
         "Share of models beaten, over the objectives",
@@ -53,18 +53,18 @@ def draw_boxes(
     for at, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
         ends = (*quantiles[model].tolist(), float(mean[model]))
         color = hue(model) if at < len(rows.labels) else GREY
-        _box(axes, ends, y, mark, color, objectives=objectives)
+        _draw_box(axes, ends, y, mark, color, objectives=objectives)
     return page.figure
 
 
-def _box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int) -> None:
+def _draw_box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int) -> None:
     """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
     least, lower, median, upper, largest, mean = ends
     named = color != GREY
     high = 8.0 if named else 1.6
     upright = [y - high / 2, y + high / 2]
     bar(axes, [least, largest], y, mark, GREY, width=1.0)
-    if objectives >= _BOXED:
+    if objectives >= _FEWEST_FOR_BOX:
         how: dict[str, Any] = {"facecolor": (color, 0.3), "edgecolor": color, "linewidth": 0.6, "zorder": 3}
         axes.add_patch(Rectangle((lower, upright[0]), upper - lower, high, gid=mark, **how))
         axes.plot([median, median], upright, color=INK, linewidth=1.6, zorder=4, gid=mark)
@@ -108,7 +108,7 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
     axes.spines[:].set_visible(False)
     for at in range(K):
         axes.axvline(at, color=FAINT, linewidth=1.0, zorder=1)
-    _lines(axes, models.u, given)
+    _draw_lines(axes, models.u, given)
     canvas = page.canvas()
     for at, head in enumerate(heads):
         how: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
@@ -117,7 +117,7 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
     return page.figure
 
 
-def _lines(axes: Axes, u: Floats, given: Sequence[Look]) -> None:
+def _draw_lines(axes: Axes, u: Floats, given: Sequence[Look]) -> None:
     x = np.arange(u.shape[1])
     for model, look in enumerate(given):
         if look is OTHERS:

@@ -12,11 +12,11 @@ from riskrank.render.figures.picture import Picture, numbered
 from riskrank.render.figures.style import Plot
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
+from riskrank.studies.copa.figures.plane import draw_front_uncertainty, draw_front
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
-from riskrank.studies.copa.uncertainty import FrontDoubt
+from riskrank.studies.copa.uncertainty import FrontUncertainty
 
 Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweepDocument
 
@@ -30,19 +30,19 @@ def pictures(document: Documents) -> list[Picture]:
 def _pictures(document: Documents) -> list[Picture]:
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
-        return [Picture("bump", caption, partial(_comparison, document))]
+        return [Picture("bump", caption, partial(_draw_comparison, document))]
     if isinstance(document, WeightSweepDocument):
         several = len(document.sweeps) > 1
         places = [(f"@p={p:g}" if several and p is not None else "", sweep) for p, sweep in document.sweeps]
-        return [one for at, sweep in places for one in _fronts(document.objectives, sweep, at)]
+        return [one for at, sweep in places for one in _front_pictures(document.objectives, sweep, at)]
     if isinstance(document, CopaDocument):
-        return _of_ranking(document)
+        return _ranking_pictures(document)
     return []
 
 
-def _of_ranking(document: CopaDocument) -> list[Picture]:
+def _ranking_pictures(document: CopaDocument) -> list[Picture]:
     table = document.objectives
-    found = [] if document.doubt is None else _doubts(table, document.doubt)
+    found = [] if document.doubt is None else _uncertainty_pictures(table, document.doubt)
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
         drawing = partial(draw_parallel, table.population, document.leading.order)
@@ -53,22 +53,22 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
     found.append(Picture("boxes", caption, drawing))
     for sweep in document.sweeps:
         assert sweep.objective is not None
-        found += _fronts(table, sweep, f"@{table.population.metrics[sweep.objective]}")
+        found += _front_pictures(table, sweep, f"@{table.population.metrics[sweep.objective]}")
     return found
 
 
-def _doubts(table: Objectives, doubt: FrontDoubt) -> list[Picture]:
+def _uncertainty_pictures(table: Objectives, doubt: FrontUncertainty) -> list[Picture]:
     """Every pair of objectives, those of most weight first."""
     metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
     found = []
     for x, y in combinations(order, 2):
         caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, open."
-        picture = partial(draw_doubt, table, doubt, x, y)
+        picture = partial(draw_front_uncertainty, table, doubt, x, y)
         found.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
     return found
 
 
-def _fronts(table: Objectives, sweep: Sweep, at: str) -> list[Picture]:
+def _front_pictures(table: Objectives, sweep: Sweep, at: str) -> list[Picture]:
     """The swept objective against each other one."""
     metrics = table.population.metrics
     found = []
@@ -82,7 +82,7 @@ def _fronts(table: Objectives, sweep: Sweep, at: str) -> list[Picture]:
     return found
 
 
-def _comparison(document: ComparisonDocument) -> Plot:
+def _draw_comparison(document: ComparisonDocument) -> Plot:
     found = document.comparison
     names = [document.objectives.name(model) for model in found.models]
     drawn = draw_bump(bump(found.comparison.rank), names, found.names, "Ranks by every scalarization")

@@ -24,7 +24,7 @@ from riskrank.render.figures.scatter import COLUMN, name_points
 from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 from riskrank.render.figures.units import Unit
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.copa.uncertainty import FrontDoubt
+from riskrank.studies.copa.uncertainty import FrontUncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class Plane:
     """
 
     labels: Sequence[str]
-    at: tuple[Floats, ...]
-    heads: Sequence[str]
-    spans: tuple[Floats, ...] = ()
+    positions: tuple[Floats, ...]
+    axis_labels: Sequence[str]
+    intervals: tuple[Floats, ...] = ()
 
     @classmethod
     def of(cls, table: Objectives, pair: tuple[int, int], *ends: Floats) -> Plane:
@@ -63,17 +63,17 @@ class Plane:
         return cls(labels, tuple(one.apply(own[0]) for one, own in both), heads, spans)
 
     @property
-    def known(self) -> Booleans:
+    def located(self) -> Booleans:
         """Which models lie somewhere, shape (N,)."""
-        return np.asarray(~np.isnan(self.at).any(axis=0))
+        return np.asarray(~np.isnan(self.positions).any(axis=0))
 
     def finish(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
         """Label the axes, and name some models beside them."""
         axes.margins(0.07)
         axes.grid(visible=True, color=FAINT)
-        axes.set_xlabel(self.heads[0], size=SMALL)
-        axes.set_ylabel(self.heads[1], size=SMALL)
-        name_points(page.canvas(), axes, self.at[0], self.at[1], names, named)
+        axes.set_xlabel(self.axis_labels[0], size=SMALL)
+        axes.set_ylabel(self.axis_labels[1], size=SMALL)
+        name_points(page.canvas(), axes, self.positions[0], self.positions[1], names, named)
 
 
 _NAMED_BY_WEIGHT = 8
@@ -95,7 +95,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     """
     assert sweep.objective is not None
     width, height, left, gap = 330.0, 230.0, 66.0, 74.0
-    models, weight = table.population, sweep.middle
+    models, weight = table.population, sweep.mean_parameter
     plane = Plane.of(table, (sweep.objective, other))
     first, second = plane.labels
     page = sheet(
@@ -113,17 +113,17 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
     for number, (title, panel) in enumerate((("As measured", plane), ("As ranks", ranks))):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
         axes.set_title(title, size=TEXT, weight="bold", loc="left", pad=5)
-        _points(axes, models.front, weight, panel)
-        panel.finish(page, axes, models.names, [at for at in chosen if panel.known[at]][:_NAMED_BY_WEIGHT])
+        _draw_points(axes, models.front, weight, panel)
+        panel.finish(page, axes, models.names, [at for at in chosen if panel.located[at]][:_NAMED_BY_WEIGHT])
     bar = page.axes(left, 34, width, 8)
     color_scale(bar, _COLORS, 0, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=SMALL)
     return page.figure
 
 
-def _points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
-    for model in np.flatnonzero(panel.known).tolist():
-        (x, y), mark = (along[model] for along in panel.at), model_mark(model)
+def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
+    for model in np.flatnonzero(panel.located).tolist():
+        (x, y), mark = (along[model] for along in panel.positions), model_mark(model)
         if not np.isnan(weight[model]):
             dot(axes, x, y, mark, INK, marker="D", size=6.3, inside=_COLORS(float(weight[model])))
         elif front[model]:
@@ -139,7 +139,7 @@ _OPEN = (5.5, INK, False)
 
 
 @drawn
-def draw_doubt(table: Objectives, doubt: FrontDoubt, first: int, second: int) -> Plot:
+def draw_front_uncertainty(table: Objectives, doubt: FrontUncertainty, first: int, second: int) -> Plot:
     """Draw two objectives against each other, a cross of intervals a model.
 
     Parameters
@@ -163,10 +163,10 @@ def draw_doubt(table: Objectives, doubt: FrontDoubt, first: int, second: int) ->
         height=height + 70,
     )
     axes = page.axes(left, 46, width, height)
-    for model in (known := np.flatnonzero(plane.known)).tolist():
+    for model in (known := np.flatnonzero(plane.located)).tolist():
         size, color, full = _STYLES.get(state[model], _OPEN)
         color, mark = tone(model, color), model_mark(model)
-        (x, y), ends = (along[model] for along in plane.at), [span[model] for span in plane.spans]
+        (x, y), ends = (along[model] for along in plane.positions), [span[model] for span in plane.intervals]
         for across, along in ((ends[0], [y] * 2), ([x] * 2, ends[1])):
             axes.plot(across, along, color=color, linewidth=0.9, zorder=2, gid=mark)
         dot(axes, x, y, mark, color, size=size, full=full)

@@ -10,7 +10,7 @@ from riskrank.errors import listing, option
 from riskrank.render import numbers
 from riskrank.render.screens import unshown
 from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
+from riskrank.studies.copa.comparison import ComparisonDocument, scalarization_label, exclusion_messages
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import objective_cells
 from riskrank.studies.copa.sweep import SweepDocument
@@ -26,7 +26,7 @@ def view(document: ComparisonDocument) -> Iterator[Section]:
     yield _rank_table("Ranks by every criterion", table, found, shown)
     yield from unshown(len(found.models) - len(shown), "model", option("top", "N"))
     yield _tau_table(found)
-    yield from _words(document)
+    yield from _summary_lines(document)
 
 
 def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, shown: Iterable[int]) -> Table:
@@ -39,24 +39,24 @@ def _rank_table(title: str, table: Objectives, found: ScalarizationComparison, s
 
 
 def _heads(found: ScalarizationComparison) -> list[Column]:
-    return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
+    return [Column(scalarization_label(name).replace(" ", "\n", 1)) for name in found.names]
 
 
 def _tau_table(found: ScalarizationComparison) -> Table:
     rows = tuple(
-        (label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
+        (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
         for name, row in zip(found.names, found.comparison.tau, strict=True)
     )
     return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(found)), rows)
 
 
-def _words(document: ComparisonDocument) -> Iterator[Line]:
+def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
     table, found = document.objectives, document.comparison
     rank = found.comparison.rank
     winners: dict[str, list[str]] = {}
     for m, name in enumerate(found.names):
         for j in np.flatnonzero(rank[m] == 1)[:1]:
-            winners.setdefault(table.name(found.models[j]), []).append(label(name))
+            winners.setdefault(table.name(found.models[j]), []).append(scalarization_label(name))
     if len(winners) == 1:
         text = f"every criterion puts {next(iter(winners))} first."
     else:
@@ -65,12 +65,12 @@ def _words(document: ComparisonDocument) -> Iterator[Line]:
     for j in document.movers[:1]:
         best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
         text = (
-            f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {label(found.names[best])} and "
-            f"{rank[worst, j]:,} by {label(found.names[worst])}."
+            f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {scalarization_label(found.names[best])} and "
+            f"{rank[worst, j]:,} by {scalarization_label(found.names[worst])}."
         )
         yield Line(text, "Moves most:", "yellow")
-    if found.left_out:
-        reasons = (text.removeprefix("left out ") for text in left_out(found))
+    if found.excluded:
+        reasons = (text.removeprefix("left out ") for text in exclusion_messages(found))
         yield Line("; ".join(reasons) + ".", "Left out:", "yellow")
     text = (
         "average is the weighted sum of the raw values, Δ the relative distance to the best value, min–max "

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
+from riskrank.engine.copa.ranking import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import counted, listing, option
 from riskrank.render import numbers
@@ -13,7 +13,7 @@ from riskrank.render.screens import unshown
 from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
-from riskrank.studies.copa.screen.objectives import doubt_sections, objective_cells, weakest_objective
+from riskrank.studies.copa.screen.objectives import uncertainty_sections, objective_cells, weakest_objective
 
 _MOST_NAMES, _MOST_ROWS = 4, 20
 
@@ -21,19 +21,19 @@ _MOST_NAMES, _MOST_ROWS = 4, 20
 def details(document: CopaDocument) -> Iterator[Section]:
     """The ranking, the choice in words, and what would change it."""
     table, leading, top = document.objectives, document.leading, document.settings.top
-    models = document.listed[: top or _MOST_ROWS]
+    models = document.models_by_rank[: top or _MOST_ROWS]
     yield _ranking_table(document, models)
     yield from unshown(len(table.population.names) - len(models), "model", option("top", "N"))
     if document.settings.ccdf:
         yield _ccdf_table(document, models)
     if document.doubt is not None:
-        yield from doubt_sections(document, document.doubt, models)
+        yield from uncertainty_sections(document, document.doubt, models)
     if len(document.sweeps) > 1:
-        yield _knob_table(document)
+        yield _weight_table(document)
     if document.influence is not None:
-        yield Line(_influence(table, document.influence), "Influence:")
+        yield Line(_describe_influence(table, document.influence), "Influence:")
     if document.populations is not None:
-        yield Line(_stability(table, document.populations), "Stability:")
+        yield Line(_describe_stability(table, document.populations), "Stability:")
     yield _reading(table, leading)
 
 
@@ -44,14 +44,14 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     ]
     for ranking in document.rankings:
         label = f"p = {numbers.order(ranking.p)}\n" if len(document.rankings) > 1 else ""
-        columns.append((Column(f"{label}rank"), lambda i, one=ranking: str(one.place(i) or "–")))  # type: ignore[misc]
+        columns.append((Column(f"{label}rank"), lambda i, one=ranking: str(one.rank_of(i) or "–")))  # type: ignore[misc]
         columns.append((Column(f"{label}norm"), lambda i, one=ranking: numbers.score(one.norm[i])))  # type: ignore[misc]
     columns += [
         (Column("front", "center"), lambda i: "yes" if table.population.front[i] else "–"),
         (Column("meets", "center"), lambda i: "yes" if table.population.feasible[i] else Cell("no", "yellow"))
         if table.constraints
         else None,
-        (Column("chosen\nin"), lambda i: _percent(populations.share(i))) if populations else None,
+        (Column("chosen\nin"), lambda i: _format_percent(populations.share(i))) if populations else None,
         (Column("weakest", "left"), lambda i: weakest_objective(table, i)),
         *objective_cells(table, models),
     ]
@@ -72,7 +72,7 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
     return by_row(title, columns, models)
 
 
-def _knob_table(document: CopaDocument) -> Table:
+def _weight_table(document: CopaDocument) -> Table:
     table, found = document.objectives, document.weight_ranges
 
     def stays(k: int) -> Cell:
@@ -90,10 +90,10 @@ def _knob_table(document: CopaDocument) -> Table:
     return by_row("What each weight does, the others in proportion", columns, range(len(found)))
 
 
-def _influence(table: Objectives, influence: ModelInfluence) -> str:
-    chosen = f"without the chosen model, {table.named(influence.successor) or 'none'} is chosen."
+def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
+    chosen = f"without the chosen model, {table.name_or_none(influence.successor) or 'none'} is chosen."
     others = [
-        f"without {table.name(i)} it is {table.named(influence.choice[i])}" for i in influence.influential
+        f"without {table.name(i)} it is {table.name_or_none(influence.choice[i])}" for i in influence.influential
     ]
     if not others:
         return f"{chosen} No other model's absence changes the choice."
@@ -103,19 +103,19 @@ def _influence(table: Objectives, influence: ModelInfluence) -> str:
     )
 
 
-def _stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
+def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
     text = (
-        f"{table.name(bootstrap.chosen)} stays the choice in {_percent(bootstrap.survival)} of "
+        f"{table.name(bootstrap.chosen)} stays the choice in {_format_percent(bootstrap.survival)} of "
         f"{bootstrap.resamples:,} resampled populations"
     )
     others = bootstrap.runners_up
     if not len(others):
         return text + "."
-    named = (f"{table.name(i)} ({_percent(bootstrap.share(i))})" for i in others)
+    named = (f"{table.name(i)} ({_format_percent(bootstrap.share(i))})" for i in others)
     return f"{text}; otherwise {listing(named, _MOST_NAMES)}."
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     percent = 100 * share
     if 0 < percent < 0.1:
         return "<0.1 %"

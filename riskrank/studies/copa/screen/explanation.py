@@ -19,14 +19,14 @@ def view(document: ExplanationDocument) -> Iterator[Section]:
     """The objectives of a model, what holds it back, and what would choose it."""
     table, found = document.objectives, document.explanation
     yield _objective_table(document)
-    yield Line(_place(document), "Place:")
-    yield Line(_binding(table, found), "Binding:")
+    yield Line(_describe_rank(document), "Place:")
+    yield Line(_describe_binding(table, found), "Binding:")
     if document.broken:
         text = f"it does not meet {' and '.join(document.broken)}, so that no weights choose it."
         yield Line(text, "Barred:", "yellow")
     yield _dominance_line(document)
     if found.model != found.ranking.chosen and table.population.front[found.model]:
-        yield from _remedies(document)
+        yield from _choosing_lines(document)
     yield _reading(found)
 
 
@@ -46,19 +46,19 @@ def _objective_table(document: ExplanationDocument) -> Table:
         (Column("weight"), lambda k: numbers.ratio(table.weights[k])),
         (Column("weighted\nrank"), lambda k: numbers.score(found.weighted[k])),
         (Column(share), lambda k: styled(k, f"{100 * found.contribution[k]:.0f} %")),
-        (Column("chosen for\nweights", "left"), lambda k: _ranges(document, k, 2)),
+        (Column("chosen for\nweights", "left"), lambda k: _format_ranges(document, k, 2)),
     ]
     title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
     return by_row(title, columns, range(len(metrics)))
 
 
-def _ranges(document: ExplanationDocument, k: int, most: int) -> str:
+def _format_ranges(document: ExplanationDocument, k: int, most: int) -> str:
     """Weights of an objective for which the model is chosen."""
     ranges = [numbers.interval(*ends) for ends in document.intervals(k)]
     return listing(ranges, most) if ranges else "–"
 
 
-def _place(document: ExplanationDocument) -> str:
+def _describe_rank(document: ExplanationDocument) -> str:
     table, found = document.objectives, document.explanation
     i, ranking = found.model, found.ranking
     norm = numbers.score(ranking.norm[i])
@@ -74,7 +74,7 @@ def _place(document: ExplanationDocument) -> str:
     return text
 
 
-def _binding(table: Objectives, found: CopaExplanation) -> str:
+def _describe_binding(table: Objectives, found: CopaExplanation) -> str:
     if not (found.weighted > 0).any():
         return "nothing: no model is better on any objective that has a weight."
     names = listing(table.population.metrics[k] for k in found.binding)
@@ -101,19 +101,19 @@ def _dominance_line(document: ExplanationDocument) -> Line:
     return Line(text, "Dominated:", "yellow")
 
 
-def _remedies(document: ExplanationDocument) -> Iterator[Line]:
+def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
     """Say which weights would choose a model of the front."""
     table, found, p = document.objectives, document.explanation, document.explanation.ranking.p
     if found.weights is not None:
-        yield Line(_weights_text(table, found.weights, p), "To be chosen:", "green")
+        yield Line(_describe_weights(table, found.weights, p), "To be chosen:", "green")
     elif document.worst_case_weights is not None:
-        others = _weights_text(table, document.worst_case_weights, np.inf)
+        others = _describe_weights(table, document.worst_case_weights, np.inf)
         yield Line(f"no weights choose it at p = {p:g}, but {others}", "To be chosen:", "yellow")
     else:
         text = "no weights choose it: another model of the same values comes first by its name."
         yield Line(text, "To be chosen:", "yellow")
     alone = [
-        f"{metric} {_ranges(document, k, 3)}"
+        f"{metric} {_format_ranges(document, k, 3)}"
         for k, metric in enumerate(table.population.metrics)
         if document.intervals(k)
     ]
@@ -123,7 +123,7 @@ def _remedies(document: ExplanationDocument) -> Iterator[Line]:
     yield Line(text, "One weight:")
 
 
-def _weights_text(table: Objectives, weights: Floats, p: float) -> str:
+def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
     named = [(metric, f"{weight:.6g}") for metric, weight in table.by_metric(weights).items()]
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)

@@ -14,7 +14,7 @@ from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.objectives import front_cell, objective_columns
-from riskrank.studies.copa.uncertainty import together
+from riskrank.studies.copa.uncertainty import joint_answer
 from riskrank.studies.wording import blind_to, decimals_apart, names, rounded
 
 _MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}
@@ -25,25 +25,25 @@ def view(document: CopaDocument) -> list[Section]:
     table = document.objectives
     every = len(table.population.names)
     room = MOST_ROWS - (every > MOST_ROWS)  # a line says what is left
-    models = document.listed[: document.settings.top or room]
-    asked = [option("sweep", _swept(document)), option("sweep_p", True)]
+    models = document.models_by_rank[: document.settings.top or room]
+    asked = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
     return [
-        _table(document, models),
+        _ranking_table(document, models),
         *unshown(every - len(models), "model", option("top", every)),
         *unshown(len(table.weights) - MOST_METRICS, "objective"),
-        *map(Line, [*_suite(document), _front(document), *_firm(document)]),
+        *map(Line, [*_suite_lines(document), _describe_front(document), *_stability_lines(document)]),
         *offered(details(document), *asked),
     ]
 
 
-def _table(document: CopaDocument, models: Sequence[int]) -> Table:
+def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     table, leading = document.objectives, document.leading
     columns: list[OfModel] = [
-        (Column("place"), lambda i: str(leading.place(i) or "–")),
+        (Column("place"), lambda i: str(leading.rank_of(i) or "–")),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
-    columns += [(objective_columns(table)[k], _values(table, k)) for k in _told(table)]
-    columns += _of_front(document)
+    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
+    columns += _front_columns(document)
     if document.populations is not None:
         share = document.populations.share
         head = "chosen in" if document.doubt is None else "of populations\nchosen in"
@@ -51,7 +51,7 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     return by_row("", columns, models, stub=2)
 
 
-def _of_front(document: CopaDocument) -> list[OfModel]:
+def _front_columns(document: CopaDocument) -> list[OfModel]:
     """Who is on the front, and who meets the constraints: as measured, or as far as samples show."""
     table, doubt = document.objectives, document.doubt
     front, able = table.population.front, table.population.feasible
@@ -60,7 +60,7 @@ def _of_front(document: CopaDocument) -> list[OfModel]:
         if table.constraints:
             found.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
         return found
-    meets = [together(answers) for answers in doubt.answers]
+    meets = [joint_answer(answers) for answers in doubt.constraint_answers]
     found = [(Column("front", "center"), lambda i: front_cell(doubt, i))]
     if table.constraints:
         found.append((Column("allowed", "center"), lambda i: Cell(meets[i].word, _MEETS[meets[i]])))
@@ -70,13 +70,13 @@ def _of_front(document: CopaDocument) -> list[OfModel]:
     return found
 
 
-def _told(table: Objectives) -> list[int]:
+def _screen_objectives(table: Objectives) -> list[int]:
     """The objectives a screen has room for, those of most weight."""
     order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
     return sorted(order.tolist())
 
 
-def _values(table: Objectives, k: int) -> Callable[[int], str]:
+def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
     """Means as sure as they are; other values with the digits that tell neighbours apart."""
     values = table.values[:, k]
     plain = partial(rounded, decimals=decimals_apart(values.tolist()))
@@ -84,14 +84,14 @@ def _values(table: Objectives, k: int) -> Callable[[int], str]:
     return lambda i: "missing" if np.isnan(values[i]) else said(float(values[i]))
 
 
-def _front(document: CopaDocument) -> str:
+def _describe_front(document: CopaDocument) -> str:
     """What the mark of the front means, and how many models have it."""
     table, doubt = document.objectives, document.doubt
     population = table.population
     if doubt is not None:
         shown = f"on, off: shown at {doubt.family.level(1):g} for all models together"
         drawn = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"{shown}; shares: of {drawn} ({blind_to(doubt.least.effective_size)})."
+        return f"{shown}; shares: of {drawn} ({blind_to(doubt.smallest_sample.effective_size)})."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
@@ -101,20 +101,20 @@ def _front(document: CopaDocument) -> str:
     return f"{text}."
 
 
-def _suite(document: CopaDocument) -> list[str]:
+def _suite_lines(document: CopaDocument) -> list[str]:
     """Of a suite, what its values are, and what is asked."""
     if not document.tasks:
         return []
-    asked = "tasks like these" if document.doubt is not None and document.doubt.of_tasks else "these tasks"
+    asked = "tasks like these" if document.doubt is not None and document.doubt.random_tasks else "these tasks"
     return [f"Values are means over {document.tasks}; asked of {asked}."]
 
 
-def _firm(document: CopaDocument) -> list[str]:
+def _stability_lines(document: CopaDocument) -> list[str]:
     """The weight that the choice hangs on most, and other p's that choose otherwise."""
     table, chosen = document.objectives, document.leading.chosen
     parts = []
     if document.weight_ranges:
-        k = _narrowest(document)
+        k = _most_sensitive_weight(document)
         found = document.weight_ranges[k]
         if found.low > 0 or found.high < 1:
             place = numbers.interval(found.low, found.high, now=float(table.weights[k]))
@@ -133,12 +133,12 @@ def _firm(document: CopaDocument) -> list[str]:
     return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
 
 
-def _narrowest(document: CopaDocument) -> int:
+def _most_sensitive_weight(document: CopaDocument) -> int:
     widths = [found.high - found.low for found in document.weight_ranges]
     return int(np.argmin(widths))
 
 
-def _swept(document: CopaDocument) -> str:
+def _suggested_objective(document: CopaDocument) -> str:
     """The objective whose weight is worth turning."""
-    at = _narrowest(document) if document.weight_ranges else 0
+    at = _most_sensitive_weight(document) if document.weight_ranges else 0
     return document.objectives.population.metrics[at]

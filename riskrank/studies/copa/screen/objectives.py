@@ -8,10 +8,10 @@ import numpy as np
 from riskrank.engine.family import Side
 from riskrank.render import numbers
 from riskrank.render.view import Cell, Column, Line, OfModel, Section, by_row
-from riskrank.studies.copa.findings import dominating, why_open
+from riskrank.studies.copa.findings import describe_dominator, explain_open_state
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
-from riskrank.studies.copa.uncertainty import FrontDoubt
+from riskrank.studies.copa.uncertainty import FrontUncertainty
 from riskrank.studies.costs import PER_SUCCESS
 
 # What follows the name of a metric whose mean the objective is not.
@@ -30,10 +30,10 @@ def objective_columns(table: Objectives) -> list[Column]:
 
 def objective_cells(table: Objectives, models: Sequence[int]) -> list[OfModel]:
     """A column an objective, of some models: the value and the top-%; best and weakest stand out."""
-    return [(head, _cells(table, k, models)) for k, head in enumerate(objective_columns(table))]
+    return [(head, _cell_formatter(table, k, models)) for k, head in enumerate(objective_columns(table))]
 
 
-def _cells(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+def _cell_formatter(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
     values, u = table.values[:, k], table.population.u[:, k]
     room = max((len(numbers.top_share(u[i])) for i in models), default=0)
 
@@ -58,13 +58,13 @@ def weakest_objective(table: Objectives, model: int) -> str:
 _STYLES = {"on": "green", "off": "dim", "open": "yellow"}
 
 
-def front_cell(doubt: FrontDoubt, model: int) -> Cell:
+def front_cell(doubt: FrontUncertainty, model: int) -> Cell:
     """Whether a model is on the front."""
-    state = doubt.states.words[model]
+    state = doubt.states.state_words[model]
     return Cell(state, _STYLES[state])
 
 
-def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[int]) -> list[Section]:
+def uncertainty_sections(document: CopaDocument, doubt: FrontUncertainty, models: Sequence[int]) -> list[Section]:
     """The evidence on every model, and where its values lie."""
     table = document.objectives
     percent = f"{100 * doubt.family.confidence:g} %"
@@ -72,11 +72,11 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
         (Column("model", "left"), table.name),
         (Column("front", "center"), lambda i: front_cell(doubt, i)),
         (Column("p"), lambda i: _p_value(doubt, i)),
-        (Column("because", "left"), lambda i: _because(table, doubt, i)),
+        (Column("because", "left"), lambda i: _explain_state(table, doubt, i)),
     ]
     spans: list[OfModel] = [(Column("model", "left"), table.name)]
     for k, head in enumerate(objective_columns(table)):
-        spans.append((head, lambda i, k=k: _span(table, doubt, i, k)))  # type: ignore[misc]
+        spans.append((head, lambda i, k=k: _format_interval(table, doubt, i, k)))  # type: ignore[misc]
     barred = ", and none where a constraint decides" if table.constraints else ""
     return [
         by_row("Who is on the front", doubts, models),
@@ -91,24 +91,24 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
     ]
 
 
-def _p_value(doubt: FrontDoubt, model: int) -> str:
+def _p_value(doubt: FrontUncertainty, model: int) -> str:
     """Of what the front says of a model; where a constraint decides, no test of the front does."""
     states = doubt.states
     dominator = int(states.dominator[model])
     if dominator >= 0:
-        return numbers.p_value(float(states.dominates[dominator, model]))
-    stands = float(states.stands[model])
-    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.standing[model]):
+        return numbers.p_value(float(states.p_dominates[dominator, model]))
+    stands = float(states.p_nondominated[model])
+    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.nondominated[model]):
         return "–"
     return numbers.p_value(stands)
 
 
-def _because(table: Objectives, doubt: FrontDoubt, model: int) -> str:
+def _explain_state(table: Objectives, doubt: FrontUncertainty, model: int) -> str:
     """The evidence in words."""
     states = doubt.states
     dominator, rival = int(states.dominator[model]), int(states.rival[model])
     if dominator >= 0:
-        return dominating(table, doubt, model)
+        return describe_dominator(table, doubt, model)
     if states.state[model] == Side.REFUTED:
         return "it violates a constraint"
     if rival < 0:
@@ -116,10 +116,10 @@ def _because(table: Objectives, doubt: FrontDoubt, model: int) -> str:
     if states.state[model] == Side.SHOWN:
         objective = int(states.best_on[model, rival])
         return f"better than {table.name(rival)} on {table.population.metrics[objective]}, the nearest"
-    return why_open(table, doubt, model)
+    return explain_open_state(table, doubt, model)
 
 
-def _span(table: Objectives, doubt: FrontDoubt, model: int, k: int) -> str:
+def _format_interval(table: Objectives, doubt: FrontUncertainty, model: int, k: int) -> str:
     low, high = doubt.low[model, k], doubt.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"

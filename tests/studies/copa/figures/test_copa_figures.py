@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.copa.choice import rank_models
-from riskrank.engine.copa.population import ccdf_quantiles, population
+from riskrank.engine.copa.ranking import rank_models
+from riskrank.engine.copa.population import ccdf_quantiles, build_population
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Family, Side
 from riskrank.errors import UsageError
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
+from riskrank.studies.copa.figures.plane import draw_front_uncertainty, draw_front
 
 
 def example(names, objectives=4, seed=0):
@@ -23,7 +23,7 @@ def example(names, objectives=4, seed=0):
     values[-1] = values[0]
     larger = np.array([False] + [True] * (objectives - 1))
     metrics = [f"objective with a long name {number}" for number in range(objectives)]
-    models = population(np.where(larger, values, -values), names=names, metrics=metrics)
+    models = build_population(np.where(larger, values, -values), names=names, metrics=metrics)
     return models, values, larger
 
 
@@ -41,13 +41,13 @@ def test_the_front_is_the_sweep(names):
     assert shares == pytest.approx(np.broadcast_to(shares[0], shares.shape))  # the units of an axis
     assert [measured.get_xlabel()[-8:], measured.get_ylabel()[-8:]] == ["← better", "→ better"]
     coloured = {at for at, line in enumerate(ranked.lines) if line.get_marker() == "D"}
-    assert coloured == set(np.flatnonzero(~np.isnan(sweep.middle))) == set(sweep.model.tolist())
+    assert coloured == set(np.flatnonzero(~np.isnan(sweep.mean_parameter))) == set(sweep.model.tolist())
     for model in set(sweep.model.tolist()):
         own = sweep.model == model
         length = (sweep.high - sweep.low)[own]
         middle = ((sweep.high + sweep.low) / 2)[own]
         expected = np.average(middle, weights=length) if length.sum() else sweep.low[own][0]
-        assert sweep.middle[model] == pytest.approx(expected)
+        assert sweep.mean_parameter[model] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("count", [2, 12, 60, 300])
@@ -73,7 +73,7 @@ def doubtful(count, values):
 def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
     models, values, larger = example(names(6))
     table, points = measured_in(models, values, larger, np.arange(4) == 1), doubtful(6, values)
-    (axes, *_) = (axes for axes in draw_doubt(table, points, 1, 2).axes if axes.get_xlabel())
+    (axes, *_) = (axes for axes in draw_front_uncertainty(table, points, 1, 2).axes if axes.get_xlabel())
     assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
     assert axes.get_xlabel().endswith(" (%)  → better")
     assert "(%)" not in axes.get_ylabel()
@@ -99,7 +99,7 @@ def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
     monkeypatch.setattr(
         "riskrank.studies.copa.figures.plane.name_points", lambda *given, **_: told.append(given[5])
     )
-    draw_doubt(measured_in(models, values, larger, larger), doubtful(30, values), 0, 1)
+    draw_front_uncertainty(measured_in(models, values, larger, larger), doubtful(30, values), 0, 1)
     on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]
     assert told == [on + first_open]
 
@@ -109,7 +109,7 @@ def test_doubt_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
     table = measured_in(models, values, larger, larger)
-    legible(lambda: draw_doubt(table, doubtful(count, values), 0, 1))
+    legible(lambda: draw_front_uncertainty(table, doubtful(count, values), 0, 1))
 
 
 @pytest.mark.slow

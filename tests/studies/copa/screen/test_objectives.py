@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.copa.population import population
+from riskrank.engine.copa.population import build_population
 from riskrank.render import numbers
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.view import Column, by_row
@@ -23,7 +23,7 @@ def ranked(values, upward, weights=None):
     oriented = values * np.where(upward, 1, -1)
     K = len(upward)
     return Objectives(
-        population=population(
+        population=build_population(
             oriented,
             names=[f"model-{i}" for i in range(len(values))],
             metrics=[f"metric{k}" for k in range(K)],

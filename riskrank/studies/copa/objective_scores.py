@@ -7,22 +7,22 @@ import numpy as np
 from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError, UsageError, option
+from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.options.option import differing
-from riskrank.studies.copa.document_base import Asked
+from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
-from riskrank.studies.copa.options import OF_SAMPLES, CopaSettings
+from riskrank.studies.copa.options import TEST_SETTINGS, CopaSettings
 from riskrank.studies.gate.columns import bounded, limits
 from riskrank.studies.targets import check_range
 
 
-def drawn_together(columns: Sequence[ObjectiveColumn]) -> bool:
+def has_shared_units(columns: Sequence[ObjectiveColumn]) -> bool:
     """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
     return columns[0].paired or any(one.tasks is not None and one.tasks.random for one in columns)
 
 
-def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list[ObjectiveScores], list[int]]:
+def build_objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list[ObjectiveScores], list[int]]:
     """Objectives as the engine takes them, and how many units of resampling each model has.
 
     Parameters
@@ -37,13 +37,13 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
         np.unique(np.concatenate([column.keys[model] for column in columns]))
         for model in range(len(population.names))
     ]
-    if drawn_together(columns):
+    if has_shared_units(columns):
         keys = [np.unique(np.concatenate(keys))] * len(keys)
     objectives = []
     for k, column in enumerate(columns):
         values = population.objectives[:, k]
         margin = margins.get(column.name.name, 0.0)
-        there = found.drawn(k)
+        there = found.resampled_models(k)
         if not there.size:
             objectives.append(ObjectiveScores(values=values, margin=margin))
             continue
@@ -59,15 +59,15 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
                     np.searchsorted(keys[model], np.unique(column.keys[model])) for model in there.tolist()
                 ),
                 level=column.name.level,
-                limits=_limits(own, margin) if own.successes is None else None,
+                limits=_score_limits(own, margin) if own.successes is None else None,
                 margin=margin,
-                successes=own.succeeded(),
+                successes=own.clustered_successes(),
             )
         )
     return objectives, [own.size for own in keys]
 
 
-def _limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
+def _score_limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
     """The worst and the best score there can be; None where nobody knows."""
     spec, scores = column.spec, [values / column.times for values in column.values]
     worst, best = limits(spec, scores, margin / column.times)
@@ -76,10 +76,10 @@ def _limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | Non
 
 # Models whose pairs are tested: their number grows with the square.
 _MOST_MODELS = 200
-_MANY = f"pairs of more than {_MOST_MODELS} models are not tested"
+_TOO_MANY_MODELS = f"pairs of more than {_MOST_MODELS} models are not tested"
 
 
-def reason_against(asked: Asked) -> str:
+def reason_not_testable(asked: CopaRequest) -> str:
     """Why nothing can be said of how sure the front is; empty where something can."""
     found, columns = asked.objectives, asked.objectives.columns
     if asked.settings.no_test:
@@ -88,11 +88,11 @@ def reason_against(asked: Asked) -> str:
         return "sources of noise are not drawn anew"
     if asked.table.folds is not None:
         return "folds of cross-validation share their training rows"
-    drawn = [found.drawn(k) for k in range(len(columns))]
+    drawn = [found.resampled_models(k) for k in range(len(columns))]
     if not any(there.size for there in drawn):
         return "places are those of the values as given"
     if len(found.population.names) > _MOST_MODELS:
-        return _MANY
+        return _TOO_MANY_MODELS
     for column, there in zip(columns, drawn, strict=True):
         if not there.size:
             continue
@@ -112,10 +112,10 @@ def reason_against(asked: Asked) -> str:
     return ""
 
 
-def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
+def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
     """Refuse what is asked of samples where nothing is done with them."""
-    asked = [name for name in OF_SAMPLES if name in differing(settings) and name != "no_test"]
-    if reason == _MANY:
+    asked = [name for name in TEST_SETTINGS if name in differing(settings) and name != "no_test"]
+    if reason == _TOO_MANY_MODELS:
         return  # which is said, and is nobody's mistake
     if settings.seed and settings.resample_models is not None:
         asked = [name for name in asked if name != "seed"]

@@ -48,7 +48,7 @@ class ObjectiveEvidence:
     margin : float
     """
 
-    as_good: Floats
+    noninferior: Floats
     better: Floats
     tested: Booleans
     margin: float
@@ -72,62 +72,62 @@ def objective_evidence(
     margin, values = objective.margin, objective.values
     # Two models that have no value are as good as each other.
     with np.errstate(invalid="ignore"):
-        away = values[:, None] - values
-    away = np.where(values[:, None] == values, 0.0, away)
-    tested = np.logical_and.outer(objective.varies, objective.varies)
-    as_good = np.where(away >= -margin, 0.0, 1.0)
-    better = np.where(away > margin, 0.0, 1.0)
+        difference = values[:, None] - values
+    difference = np.where(values[:, None] == values, 0.0, difference)
+    tested = np.logical_and.outer(objective.is_sampled, objective.is_sampled)
+    as_good = np.where(difference >= -margin, 0.0, 1.0)
+    better = np.where(difference > margin, 0.0, 1.0)
     as_good[tested] = better[tested] = 1.0
     np.fill_diagonal(tested, val=False)
-    for first, second, at_least, above in _pairs(objective, away, low, high):
-        as_good[first, second], better[first, second] = at_least, above
+    for first, second, p_noninferior, p_better in _pair_p_values(objective, difference, low, high):
+        as_good[first, second], better[first, second] = p_noninferior, p_better
     return ObjectiveEvidence(as_good, better, tested, margin)
 
 
-def _pairs(
-    objective: ObjectiveScores, away: Floats, low: Floats | None, high: Floats | None
+def _pair_p_values(
+    objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None
 ) -> Iterator[tuple[int, int, float, float]]:
     """Both p-values of the pairs whose values do not speak against the claim; the others' stay 1."""
     if objective.scores is None:
         return
     margin, models = objective.margin, objective.models.tolist()
-    behind = objective.independent()
-    for at, first in enumerate(models):
-        for other, second in enumerate(models):
-            if at == other or away[first, second] <= -margin:
+    sample_sizes = objective.independent()
+    for i, first in enumerate(models):
+        for j, second in enumerate(models):
+            if i == j or difference[first, second] <= -margin:
                 continue
             if objective.costs:
-                both, paired = (objective.costs[at], objective.costs[other]), objective.scores.paired
-                found = [p_cheaper(*both, more, paired=paired) for more in (margin, -margin)]
+                pair_costs, paired = (objective.costs[i], objective.costs[j]), objective.scores.paired
+                p_values = [p_cheaper(*pair_costs, bound, paired=paired) for bound in (margin, -margin)]
             elif objective.level is None:
-                comparison = objective.comparison(at, other)
-                found = [_p_value(comparison, -margin)]
-                found += [_p_value(comparison, margin)] if margin else []
+                comparison = objective.comparison(i, j)
+                p_values = [_mean_p_value(comparison, -margin)]
+                p_values += [_mean_p_value(comparison, margin)] if margin else []
             else:
                 assert low is not None
                 assert high is not None
-                drawn = low[:, first] - high[:, second]
-                shares = [(1 + np.count_nonzero(drawn <= -margin)) / (len(drawn) + 1)]
-                shares += [(1 + np.count_nonzero(drawn <= margin)) / (len(drawn) + 1)] if margin else []
-                found = [float(p) for p in expanded_p_value(np.array(shares), min(behind[at], behind[other]))]
-            yield first, second, found[0], found[-1]
+                replicate_difference = low[:, first] - high[:, second]
+                shares = [(1 + np.count_nonzero(replicate_difference <= -margin)) / (len(replicate_difference) + 1)]
+                shares += [(1 + np.count_nonzero(replicate_difference <= margin)) / (len(replicate_difference) + 1)] if margin else []
+                p_values = [float(p) for p in expanded_p_value(np.array(shares), min(sample_sizes[i], sample_sizes[j]))]
+            yield first, second, p_values[0], p_values[-1]
 
 
-def _p_value(comparison: Comparison, boundary: float) -> float:
+def _mean_p_value(comparison: Comparison, boundary: float) -> float:
     """One-sided, of "the difference of the means is at most the boundary"."""
-    cautious, modified = comparison.against().mean_difference, comparison.modified
-    skewed = 0.0 if modified is None else modified.johnson_p_value(boundary)
+    worst_case, modified = comparison.against().mean_difference, comparison.modified
+    johnson_p = 0.0 if modified is None else modified.johnson_p_value(boundary)
     # Signs of so many units fall alike by chance with this probability; whole tasks are means, not signs.
-    least = 0.0 if comparison.drawn_tasks else 0.5**comparison.independent
-    return max(cautious.student_p_value(boundary), skewed, least)
+    smallest = 0.0 if comparison.drawn_tasks else 0.5**comparison.independent
+    return max(worst_case.student_p_value(boundary), johnson_p, smallest)
 
 
-FRONT = {Side.SHOWN: "on", Side.REFUTED: "off", Side.OPEN: "open"}
+STATE_WORDS = {Side.SHOWN: "on", Side.REFUTED: "off", Side.OPEN: "open"}
 """What documents say of a model and the front."""
 
 
 @dataclass(frozen=True, eq=False)
-class FrontStates:
+class FrontMembership:
     """The front with its doubt.
 
     Attributes
@@ -151,27 +151,27 @@ class FrontStates:
     """
 
     state: tuple[Side, ...]
-    dominates: Floats
-    dominating: Booleans
+    p_dominates: Floats
+    significantly_dominates: Booleans
     dominator: Integers
-    stands: Floats
-    standing: Booleans
+    p_nondominated: Floats
+    nondominated: Booleans
     rival: Integers
     best_on: Integers
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def state_words(self) -> tuple[str, ...]:
         """The states as documents spell them: ``on``, ``off``, ``open``."""
-        return tuple(FRONT[one] for one in self.state)
+        return tuple(STATE_WORDS[side] for side in self.state)
 
 
-def front_states(
+def front_membership(
     evidence: Sequence[ObjectiveEvidence],
     family: Family = Family(),
     *,
-    allowed: Booleans | None = None,
-    meets: Sequence[Side] | None = None,
-) -> FrontStates:
+    feasible: Booleans | None = None,
+    constraint_answers: Sequence[Side] | None = None,
+) -> FrontMembership:
     """Find the front with its doubt.
 
     Parameters
@@ -188,42 +188,42 @@ def front_states(
     -------
     FrontStates
     """
-    N = len(evidence[0].as_good)
-    allowed = np.ones(N, dtype=bool) if allowed is None else allowed
-    answers = [Side.SHOWN] * N if meets is None else list(meets)
-    dominates = family.adjusted(_domination(evidence), ~np.eye(N, dtype=bool))
-    dominating = family.significant(dominates)
-    against = np.where(allowed[:, None], dominates, np.inf)
-    np.fill_diagonal(against, np.inf)
-    dominator = np.where(family.significant(against.min(axis=0)), against.argmin(axis=0), -1)
-    better, best_on = _better_somewhere(evidence)
-    open_to = np.where(allowed, better, -1.0)
-    np.fill_diagonal(open_to, -1.0)
-    rival = np.where(open_to.max(axis=1) >= 0, open_to.argmax(axis=1), -1)
-    stands = family.adjusted(np.maximum(open_to.max(axis=1), 0.0))
-    standing = family.significant(stands)
-    meeting = np.array(answers)
-    on, off = standing & (meeting == Side.SHOWN), (dominator >= 0) | (meeting == Side.REFUTED)
+    N = len(evidence[0].noninferior)
+    feasible = np.ones(N, dtype=bool) if feasible is None else feasible
+    meet_sides = [Side.SHOWN] * N if constraint_answers is None else list(constraint_answers)
+    p_dominates = family.adjusted(_dominance_p_values(evidence), ~np.eye(N, dtype=bool))
+    significantly_dominates = family.significant(p_dominates)
+    p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
+    np.fill_diagonal(p_feasible_dominates, np.inf)
+    dominator = np.where(family.significant(p_feasible_dominates.min(axis=0)), p_feasible_dominates.argmin(axis=0), -1)
+    p_better, best_on = _superiority_p_values(evidence)
+    p_better_than_feasible = np.where(feasible, p_better, -1.0)
+    np.fill_diagonal(p_better_than_feasible, -1.0)
+    rival = np.where(p_better_than_feasible.max(axis=1) >= 0, p_better_than_feasible.argmax(axis=1), -1)
+    p_nondominated = family.adjusted(np.maximum(p_better_than_feasible.max(axis=1), 0.0))
+    nondominated = family.significant(p_nondominated)
+    meets_constraints = np.array(meet_sides)
+    on, off = nondominated & (meets_constraints == Side.SHOWN), (dominator >= 0) | (meets_constraints == Side.REFUTED)
     state = tuple(map(Side, np.where(off, Side.REFUTED, np.where(on, Side.SHOWN, Side.OPEN)).tolist()))
-    return FrontStates(state, dominates, dominating, dominator, stands, standing, rival, best_on)
+    return FrontMembership(state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on)
 
 
-def _domination(evidence: Sequence[ObjectiveEvidence]) -> Floats:
+def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
     """P-values of "the first dominates the second", before any correction."""
-    everywhere = np.max([one.as_good for one in evidence], axis=0)
+    p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
     # Shown to be as good without a margin is shown to be better; a lower price is one.
-    strict = np.zeros(everywhere.shape, dtype=bool)
-    for one in evidence:
-        strict |= np.where(one.tested, one.margin == 0, one.better == 0)
-    somewhere, _ = _better_somewhere(evidence)
-    return np.where(strict, everywhere, np.maximum(everywhere, somewhere))
+    strict = np.zeros(p_noninferior.shape, dtype=bool)
+    for objective in evidence:
+        strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
+    p_better, _ = _superiority_p_values(evidence)
+    return np.where(strict, p_noninferior, np.maximum(p_noninferior, p_better))
 
 
-def _better_somewhere(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
+def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
     """P-values of "the first is better on some objective", and the objective that shows it best."""
-    p = np.stack([one.better for one in evidence])
-    tests = np.sum([one.tested for one in evidence], axis=0)
+    p = np.stack([objective.better for objective in evidence])
+    n_tested = np.sum([objective.tested for objective in evidence], axis=0)
     # What was not tested is known, and costs nothing.
-    p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(tests, 1), 1.0))
-    least = p.min(axis=0)
-    return least, np.where(least < 1, p.argmin(axis=0), -1)
+    p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(n_tested, 1), 1.0))
+    smallest = p.min(axis=0)
+    return smallest, np.where(smallest < 1, p.argmin(axis=0), -1)

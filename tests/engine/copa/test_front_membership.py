@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.front_shares import front_shares
-from riskrank.engine.copa.front_states import ObjectiveEvidence, front_states, objective_evidence
-from riskrank.engine.copa.population import population
-from riskrank.engine.copa.replicates import ObjectiveScores, _means, replicates
+from riskrank.engine.copa.front_membership import ObjectiveEvidence, front_membership, objective_evidence
+from riskrank.engine.copa.population import build_population
+from riskrank.engine.copa.replicates import ObjectiveScores, _mean_replicates, resample_objectives
 from riskrank.engine.family import Family, Side
 from riskrank.engine.gates.replicates import differences, statistics
 from riskrank.engine.gates.worst_case_sample import Comparison
@@ -52,9 +52,9 @@ def holm(p_values):
 
 def states_by_loops(evidence, alpha):
     """Method §7 word by word, without margins: every objective was tested for every pair."""
-    models = range(len(evidence[0].as_good))
+    models = range(len(evidence[0].noninferior))
     pairs = list(itertools.permutations(models, 2))
-    dominated = holm([max(one.as_good[j, i] for one in evidence) for j, i in pairs])
+    dominated = holm([max(one.noninferior[j, i] for one in evidence) for j, i in pairs])
     off = {i for (_, i), p in zip(pairs, dominated, strict=True) if p <= alpha}
     largest = [
         max(min(1.0, len(evidence) * min(one.better[i, j] for one in evidence)) for j in models if j != i)
@@ -83,31 +83,31 @@ def p_values_of_pairs(draw):
 @settings(max_examples=60, deadline=None)
 @given(p_values_of_pairs(), st.sampled_from([0.01, 0.05, 0.2]))
 def test_against_the_method_word_by_word(evidence, alpha):
-    assert front_states(evidence, Family(alpha)).words == states_by_loops(evidence, alpha)
+    assert front_membership(evidence, Family(alpha)).state_words == states_by_loops(evidence, alpha)
 
 
 @settings(max_examples=40, deadline=None)
 @given(p_values_of_pairs(), st.randoms(use_true_random=False))
 def test_names_and_order_of_models_and_objectives_change_nothing(evidence, random):
-    order = list(range(len(evidence[0].as_good)))
+    order = list(range(len(evidence[0].noninferior)))
     random.shuffle(order)
     at = np.ix_(order, order)
     moved = [
-        ObjectiveEvidence(one.as_good[at], one.better[at], one.tested[at], 0.0) for one in evidence[::-1]
+        ObjectiveEvidence(one.noninferior[at], one.better[at], one.tested[at], 0.0) for one in evidence[::-1]
     ]
-    before, after = front_states(evidence), front_states(moved)
-    assert after.words == tuple(before.words[i] for i in order)
-    assert np.array_equal(after.stands, before.stands[order])
+    before, after = front_membership(evidence), front_membership(moved)
+    assert after.state_words == tuple(before.state_words[i] for i in order)
+    assert np.array_equal(after.p_nondominated, before.p_nondominated[order])
 
 
 @settings(deadline=None)
 @given(arrays(float, (4, 20, 2), elements=st.floats(-5, 5, width=16)), st.sampled_from([0.0, 0.5]))
 def test_no_model_is_off_by_one_that_is_off_by_it_and_the_best_is_never_off(scores, margin):
     objectives = [measured(list(scores[..., k]), margin) for k in range(2)]
-    found = front_states([objective_evidence(one) for one in objectives], Family(0.2))
+    found = front_membership([objective_evidence(one) for one in objectives], Family(0.2))
     for i, j in itertools.combinations(range(4), 2):
-        assert not (found.dominates[i, j] <= 0.2 and found.dominates[j, i] <= 0.2)
-    assert found.words[int(objectives[0].values.argmax())] != "off"
+        assert not (found.p_dominates[i, j] <= 0.2 and found.p_dominates[j, i] <= 0.2)
+    assert found.state_words[int(objectives[0].values.argmax())] != "off"
 
 
 @pytest.mark.parametrize("limits", [(0.0, 1.0), None])
@@ -147,18 +147,18 @@ def test_a_lead_on_every_sample_is_shown_the_surer_the_more_there_are(n, limits)
 
 def test_equal_scores_show_nothing_and_equal_prices_are_equal():
     same = np.ones((2, 30))
-    found = front_states([objective_evidence(measured(list(same), limits=(0.0, 1.0)))])
-    assert found.words == ("open", "open")
+    found = front_membership([objective_evidence(measured(list(same), limits=(0.0, 1.0)))])
+    assert found.state_words == ("open", "open")
     both = [priced(3, 3), priced(1, 1)]
-    assert front_states([objective_evidence(one) for one in both]).words == ("open", "open")
+    assert front_membership([objective_evidence(one) for one in both]).state_words == ("open", "open")
 
 
 def test_prices_are_compared_as_they_are():
     evidence = [objective_evidence(priced(-1, -2, -3)), objective_evidence(priced(5, 6, 4))]
-    found = front_states(evidence)
-    assert found.words == ("on", "on", "off")
+    found = front_membership(evidence)
+    assert found.state_words == ("on", "on", "off")
     assert found.dominator.tolist() == [-1, -1, 0]
-    assert found.stands[:2].tolist() == [0, 0]
+    assert found.p_nondominated[:2].tolist() == [0, 0]
 
 
 def test_a_price_beside_scores_costs_no_power_and_may_be_what_keeps_a_model_on():
@@ -166,9 +166,9 @@ def test_a_price_beside_scores_costs_no_power_and_may_be_what_keeps_a_model_on()
     score = rng.normal(size=60)
     quality = measured([score + 1, score + rng.normal(size=60) * 0.1])
     dear, cheap = objective_evidence(priced(-2, -1)), objective_evidence(priced(-1, -2))
-    assert front_states([objective_evidence(quality), dear]).words == ("on", "on")
-    found = front_states([objective_evidence(quality), cheap])
-    assert found.words == ("on", "off")
+    assert front_membership([objective_evidence(quality), dear]).state_words == ("on", "on")
+    found = front_membership([objective_evidence(quality), cheap])
+    assert found.state_words == ("on", "off")
     assert found.best_on[0, 1] == 1  # known, not only shown
 
 
@@ -182,8 +182,8 @@ def test_a_model_without_a_value_is_the_worst_there():
         models=np.arange(2),
         units=(np.arange(50),) * 2,
     )
-    found = front_states([objective_evidence(whole), objective_evidence(part)])
-    assert found.words[2] == "off"
+    found = front_membership([objective_evidence(whole), objective_evidence(part)])
+    assert found.state_words[2] == "off"
 
 
 def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
@@ -191,8 +191,8 @@ def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
     shared = rng.normal(size=400)
     near = [shared + 0.01, shared + rng.normal(size=400) * 0.05]
     price = objective_evidence(priced(-5, -1))
-    assert front_states([objective_evidence(measured(near)), price]).words != ("off", "on")
-    assert front_states([objective_evidence(measured(near, margin=0.1)), price]).words == ("off", "on")
+    assert front_membership([objective_evidence(measured(near)), price]).state_words != ("off", "on")
+    assert front_membership([objective_evidence(measured(near, margin=0.1)), price]).state_words == ("off", "on")
 
 
 def test_two_models_within_all_margins_do_not_rule_each_other_out():
@@ -200,16 +200,16 @@ def test_two_models_within_all_margins_do_not_rule_each_other_out():
     shared = rng.normal(size=300)
     one = measured([shared + 0.02, shared + rng.normal(size=300) * 0.01], margin=0.5)
     other = measured([shared, shared + 0.02 + rng.normal(size=300) * 0.01], margin=0.5)
-    assert front_states([objective_evidence(one), objective_evidence(other)]).words == ("open", "open")
+    assert front_membership([objective_evidence(one), objective_evidence(other)]).state_words == ("open", "open")
 
 
 def test_who_is_not_allowed_rules_nobody_out_and_is_off_if_that_is_shown():
     evidence = [objective_evidence(priced(3, 2, 1))]
     allowed = np.array([False, True, True])
-    found = front_states(evidence, allowed=allowed, meets=(Side.REFUTED, Side.SHOWN, Side.SHOWN))
-    assert found.words == ("off", "on", "off")
-    found = front_states(evidence, allowed=allowed, meets=(Side.OPEN, Side.OPEN, Side.SHOWN))
-    assert found.words == ("open", "open", "off")
+    found = front_membership(evidence, feasible=allowed, constraint_answers=(Side.REFUTED, Side.SHOWN, Side.SHOWN))
+    assert found.state_words == ("off", "on", "off")
+    found = front_membership(evidence, feasible=allowed, constraint_answers=(Side.OPEN, Side.OPEN, Side.SHOWN))
+    assert found.state_words == ("open", "open", "off")
 
 
 def test_more_pairs_ask_for_more():
@@ -217,10 +217,10 @@ def test_more_pairs_ask_for_more():
     noise = rng.normal(size=(9, 40))
     noise = (noise - noise.mean(axis=1, keepdims=True)) / noise.std(axis=1, keepdims=True)
     near = [np.full(40, 0.45), *noise]
-    few = front_states([objective_evidence(measured(near[:2]))])
-    many = front_states([objective_evidence(measured(near))])
-    assert few.words == ("on", "off")
-    assert many.words[1] == "open"
+    few = front_membership([objective_evidence(measured(near[:2]))])
+    many = front_membership([objective_evidence(measured(near))])
+    assert few.state_words == ("on", "off")
+    assert many.state_words[1] == "open"
 
 
 def test_a_heavy_tail_asks_for_samples_and_enough_of_them_decide():
@@ -231,7 +231,7 @@ def test_a_heavy_tail_asks_for_samples_and_enough_of_them_decide():
         for seed in range(15):
             draws = np.random.default_rng([n, seed])
             costs = draws.lognormal(size=n), above + 0.1 * draws.normal(size=n)
-            found.append(objective_evidence(measured([-own for own in costs])).as_good[0, 1])
+            found.append(objective_evidence(measured([-own for own in costs])).noninferior[0, 1])
         p.append(float(np.median(found)))
     assert p[0] > 1e-4, "the distance is seven standard errors"
     assert p[1] < 0.001
@@ -241,8 +241,8 @@ def test_a_heavy_tail_asks_for_samples_and_enough_of_them_decide():
 def test_unpaired_models_have_samples_of_their_own():
     rng = np.random.default_rng(9)
     scores = [rng.normal(1, 1, 40), rng.normal(0, 1, 25)]
-    found = front_states([objective_evidence(measured(scores, paired=False))])
-    assert found.words == ("on", "off")
+    found = front_membership([objective_evidence(measured(scores, paired=False))])
+    assert found.state_words == ("on", "off")
 
 
 def test_a_tail_that_is_worse_within_its_margin_is_as_good_and_not_better():
@@ -254,9 +254,9 @@ def test_a_tail_that_is_worse_within_its_margin_is_as_good_and_not_better():
         margin: objective_evidence(measured(list(scores), margin=margin, level=0.5), low, high)
         for margin in (0.1, 0.5)
     }
-    assert found[0.5].as_good[0, 1] < 0.01
+    assert found[0.5].noninferior[0, 1] < 0.01
     assert found[0.5].better[0, 1] == 1
-    assert found[0.1].as_good[0, 1] == 1
+    assert found[0.1].noninferior[0, 1] == 1
     for at, claim in ((0.5, "better"), (-0.5, "as_good")):  # what lies at the margin is not beyond it
         low = high = np.tile([at, 0.0], (999, 1))
         there = objective_evidence(measured(list(scores), margin=0.5, level=0.5), low, high)
@@ -283,7 +283,7 @@ def front_by_loops(values, allowed):
 )
 def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
     drawn = drawn.astype(float)
-    models = population(drawn[0], ties=ties)
+    models = build_population(drawn[0], ties=ties)
     weights = [0.5, 0.3, 0.2]
     found = front_shares(models, rank_models(models, weights, p=p), drawn, allowed)
     front, chosen, tied = np.zeros(6), np.zeros(6), 0
@@ -291,7 +291,7 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
         front += front_by_loops(values, able)
         if able.any():  # whom only names choose is another one if names are the other way round
             one, other = (
-                rank_models(population(values[::way], feasible=able[::way], ties=ties), weights, p=p).chosen
+                rank_models(build_population(values[::way], feasible=able[::way], ties=ties), weights, p=p).chosen
                 for way in (1, -1)
             )
             chosen[one] += one == 5 - other
@@ -303,7 +303,7 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
 
 def test_many_resamples_at_once_are_those_one_by_one(monkeypatch):
     drawn = np.random.default_rng(0).normal(size=(50, 7, 2))
-    models = population(drawn[0])
+    models = build_population(drawn[0])
     whole = front_shares(models, rank_models(models, p=2), drawn, np.ones((50, 7), dtype=bool))
     monkeypatch.setattr("riskrank.engine.copa.front_shares._PAIRS", 60)
     parts = front_shares(models, rank_models(models, p=2), drawn, np.ones((50, 7), dtype=bool))
@@ -319,7 +319,7 @@ def test_replicates_spread_as_theory_says_and_share_their_samples():
         measured([scores] * 3),
         priced(1, 2, 3),
     ]
-    found = replicates(objectives, [200] * 3, together=True, resamples=4000, seed=0)
+    found = resample_objectives(objectives, [200] * 3, shared_units=True, resamples=4000, seed=0)
     plain = found.plain
     error = scores.std() / np.sqrt(201)
     assert plain[:, 0, 0].std() == pytest.approx(error, rel=0.05)
@@ -335,17 +335,17 @@ def test_replicates_spread_as_theory_says_and_share_their_samples():
 
 def test_unpaired_models_are_drawn_apart():
     scores = np.random.default_rng(3).normal(size=60)
-    found = replicates(
-        [measured([scores, scores], paired=False)], [60, 60], together=False, resamples=2000, seed=0
+    found = resample_objectives(
+        [measured([scores, scores], paired=False)], [60, 60], shared_units=False, resamples=2000, seed=0
     )
     assert abs(np.corrcoef(found.plain[:, 0, 0], found.plain[:, 1, 0])[0, 1]) < 0.1
 
 
 def test_the_same_numbers_whatever_is_made_at_once(monkeypatch):
     objectives = [measured(list(np.random.default_rng(2).normal(size=(3, 30))), level=0.2)]
-    whole = replicates(objectives, [30] * 3, together=True, resamples=130, seed=5)
+    whole = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
     monkeypatch.setattr("riskrank.engine.copa.replicates._WEIGHTS", 31)
-    parts = replicates(objectives, [30] * 3, together=True, resamples=130, seed=5)
+    parts = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
     for one, other in ((whole.plain, parts.plain), (whole.low, parts.low), (whole.high, parts.high)):
         assert np.array_equal(one, other)
 
@@ -360,8 +360,8 @@ def test_means_of_tasks_and_clusters_against_the_weights_of_a_gate():
     objective = replace(measured(values), scores=scores, units=(np.arange(scores.cluster_counts[0]),) * 2)
     drawn = rng.standard_exponential((40, scores.cluster_counts[0] + 1))
     for model in range(2):
-        sides = objective.sides(model)
-        fast = _means(drawn[:, :-1], drawn[:, -1], sides)
+        sides = objective.score_variants(model)
+        fast = _mean_replicates(drawn[:, :-1], drawn[:, -1], sides)
         for value, side in zip(fast, sides, strict=True):
             assert value == pytest.approx(statistics(side, drawn[:, : len(side.sizes)], None))
 
@@ -370,7 +370,7 @@ def test_tail_means_against_the_resamples_of_a_gate():
     rng = np.random.default_rng(7)
     scores = [rng.normal(0.5, 1, 120), rng.normal(0, 1.2, 120)]
     objective = measured(scores, level=0.25, limits=(-6.0, 6.0))
-    drawn = replicates([objective], [120, 120], together=True, resamples=8000, seed=0)
+    drawn = resample_objectives([objective], [120, 120], shared_units=True, resamples=8000, seed=0)
     ours = drawn.low[:, 0, 0] - drawn.high[:, 1, 0]
     comparison = Comparison.of(objective.scores, 0, 1, 0.25, (-6.0, 6.0), True).against()
     theirs = differences([comparison], resamples=8000, seed=1)[0]
@@ -386,13 +386,13 @@ def test_intervals_of_shares_hold_what_clopper_and_pearson_do():
 
     scores = np.array([1.0] * 38 + [0.0] * 2)
     objective = measured([scores, scores[::-1]], limits=(0.0, 1.0))
-    drawn = replicates([objective], [40, 40], together=True, resamples=20_000, seed=0)
+    drawn = resample_objectives([objective], [40, 40], shared_units=True, resamples=20_000, seed=0)
     low, high = drawn.interval(objective, 0, 0.95)
     exact = stats.binomtest(38, 40).proportion_ci(method="exact")
     assert low[0] == pytest.approx(exact.low, abs=0.015)
     assert high[0] == pytest.approx(exact.high, abs=0.015)
     without = measured([np.ones(40), scores], limits=(0.0, 1.0))
-    drawn = replicates([without], [40, 40], together=True, resamples=4000, seed=0)
+    drawn = resample_objectives([without], [40, 40], shared_units=True, resamples=4000, seed=0)
     low, high = drawn.interval(without, 0, 0.95)
     assert low[0] < 0.95
     assert high[0] == 1
@@ -400,7 +400,7 @@ def test_intervals_of_shares_hold_what_clopper_and_pearson_do():
 
 def test_too_few_replicates_say_nothing_of_an_end():
     objective = measured(list(np.random.default_rng(0).normal(size=(2, 12))))
-    drawn = replicates([objective], [12, 12], together=True, resamples=20, seed=0)
+    drawn = resample_objectives([objective], [12, 12], shared_units=True, resamples=20, seed=0)
     low, high = drawn.interval(objective, 0, 0.95)
     assert np.isnan([*low, *high]).all()
 
@@ -412,7 +412,7 @@ def test_means_over_drawn_tasks_spread_as_theory_says():
     values = [rng.normal(of, 1), rng.normal(size=of.size)]
     scores = ClusteredScores.build(values, tasks=design)
     objective = replace(measured(values), scores=scores, units=(np.arange(8),) * 2)
-    found = replicates([objective], [8, 8], together=True, resamples=20_000, seed=0).plain[..., 0]
+    found = resample_objectives([objective], [8, 8], shared_units=True, resamples=20_000, seed=0).plain[..., 0]
     means = np.array([[own[of == task].mean() for task in range(8)] for own in values])
     # Weights of a Bayesian bootstrap are uniform on the simplex: their variance is that of Dirichlet's.
     assert found.mean(0) == pytest.approx(means.mean(1), abs=0.03)

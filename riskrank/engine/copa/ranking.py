@@ -46,7 +46,7 @@ def power_norm(terms: Floats, p: float) -> Floats:
     return largest * ((terms / scale[..., None]) ** p).sum(axis=-1) ** (1 / p)
 
 
-def share_weights(metrics: Sequence[str], given: Mapping[str, float]) -> Floats:
+def complete_weights(metrics: Sequence[str], weights_by_name: Mapping[str, float]) -> Floats:
     """Give the objectives without a weight of their own equal shares of what is left of one.
 
     Parameters
@@ -65,20 +65,20 @@ def share_weights(metrics: Sequence[str], given: Mapping[str, float]) -> Floats:
     UsageError
         For an unknown name, all weights zero, or nothing left to share.
     """
-    for name in given:
+    for name in weights_by_name:
         index_of(name, metrics, kind="objective", parameter="weight")
-    weights = np.array([given.get(name, np.nan) for name in metrics], dtype=np.float64)
-    unset = np.isnan(weights)
-    if not unset.any() or not given:
-        return normalised_weights(weights if given else None, metrics, kind="objective")
-    total = float(weights[~unset].sum())
+    weights = np.array([weights_by_name.get(name, np.nan) for name in metrics], dtype=np.float64)
+    missing = np.isnan(weights)
+    if not missing.any() or not weights_by_name:
+        return normalised_weights(weights if weights_by_name else None, metrics, kind="objective")
+    total = float(weights[~missing].sum())
     if total > 1 + TOLERANCE:
         raise UsageError(
-            f"the weights given sum to {total:g}, nothing is left for {listing(np.array(metrics)[unset])}",
-            found=", ".join(f"{name}={value:g}" for name, value in given.items()),
+            f"the weights given sum to {total:g}, nothing is left for {listing(np.array(metrics)[missing])}",
+            found=", ".join(f"{name}={value:g}" for name, value in weights_by_name.items()),
             hint="give weights that sum to at most 1, or a weight for every objective",
         )
-    weights[unset] = max(0.0, 1 - total) / unset.sum()
+    weights[missing] = max(0.0, 1 - total) / missing.sum()
     return normalised_weights(weights, metrics, kind="objective")
 
 
@@ -117,22 +117,22 @@ class CopaRanking:
         """The chosen model."""
         return int(self.order[0])
 
-    def place(self, model: int) -> int | None:
+    def rank_of(self, model: int) -> int | None:
         """Rank of a model, or None if it may not be chosen."""
         return int(self.rank[model]) or None
 
     @cached_property
-    def _ties(self) -> dict[int, list[int]]:
+    def _models_by_tie(self) -> dict[int, list[int]]:
         """Models of the same norm, best first, by the number of their tie."""
-        found: dict[int, list[int]] = {}
+        groups: dict[int, list[int]] = {}
         for model in self.order.tolist():
-            found.setdefault(int(self.tie[model]), []).append(model)
-        return found
+            groups.setdefault(int(self.tie[model]), []).append(model)
+        return groups
 
     def tied_with(self, model: int) -> Integers:
         """List the other feasible models of the same norm, best first."""
-        same = self._ties.get(int(self.tie[model]), [])
-        return np.array([one for one in same if one != model], dtype=np.int64)
+        tied = self._models_by_tie.get(int(self.tie[model]), [])
+        return np.array([other for other in tied if other != model], dtype=np.int64)
 
 
 def rank_models(
@@ -156,8 +156,8 @@ def rank_models(
     norm = rank_norm(models.u, weights, p)
     feasible = np.flatnonzero(models.feasible)
     codes = tie_codes(norm[feasible])
-    breakers = [tie_codes(rank_norm(models.u[feasible], weights, q)) for q in TIE_BREAKING_P]
-    keys = [models.name_order[feasible], *reversed(breakers), ~models.front[feasible], codes]
+    tie_breakers = [tie_codes(rank_norm(models.u[feasible], weights, q)) for q in TIE_BREAKING_P]
+    keys = [models.name_order[feasible], *reversed(tie_breakers), ~models.front[feasible], codes]
     order = feasible[np.lexsort(keys)]
     rank = np.zeros(len(norm), dtype=np.int64)
     rank[order] = np.arange(1, order.size + 1)
@@ -166,7 +166,7 @@ def rank_models(
     return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
 
 
-def pick(keys: Iterable[NDArray]) -> Integers:
+def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
     """Choose the column of the smallest first key in each row, ties settled by the later keys.
 
     Parameters
@@ -180,13 +180,13 @@ def pick(keys: Iterable[NDArray]) -> Integers:
     array of int, shape (S,)
         Column of the chosen candidate.
     """
-    left: Booleans = np.ones(1, dtype=bool)
+    tied: Booleans = np.ones(1, dtype=bool)
     for key in keys:
-        open_to = np.where(left, key, np.inf)
-        left = left & (open_to <= open_to.min(axis=1, keepdims=True) * (1 + TOLERANCE))
-        if np.count_nonzero(left) == len(left):
+        tied_keys = np.where(tied, key, np.inf)
+        tied = tied & (tied_keys <= tied_keys.min(axis=1, keepdims=True) * (1 + TOLERANCE))
+        if np.count_nonzero(tied) == len(tied):
             break
-    return left.argmax(axis=1)
+    return tied.argmax(axis=1)
 
 
 def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
@@ -200,14 +200,14 @@ def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
     return (power_norm(terms, p) for p in TIE_BREAKING_P)
 
 
-def listed(models: Population, ranking: CopaRanking) -> list[int]:
+def models_by_rank(models: Population, ranking: CopaRanking) -> list[int]:
     """All models by rank, those that may not be chosen last and by their norm."""
-    barred = np.flatnonzero(~models.feasible)
-    by_norm = barred[np.lexsort((models.name_order[barred], ranking.norm[barred]))]
+    infeasible = np.flatnonzero(~models.feasible)
+    by_norm = infeasible[np.lexsort((models.name_order[infeasible], ranking.norm[infeasible]))]
     return [*ranking.order.tolist(), *by_norm.tolist()]
 
 
-def weakest(weighted: Floats) -> Booleans:
+def weakest_objectives(weighted: Floats) -> Booleans:
     """Where each row of weighted ranks has its largest, ties included; nowhere if all are zero."""
     largest = weighted.max(axis=-1, keepdims=True)
     return (weighted >= largest * (1 - TOLERANCE)) & (weighted > 0)
