@@ -49,31 +49,27 @@ class ConfiguredCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given, with defaults from the configuration."""
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        shown = given.get("help") or given.get("help_all")
-        if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
+        # Help and completion work beside a broken file.
+        if given.get("help") or given.get("help_all") or ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         path = config_path(given.get("config"), isolated=bool(given.get("isolated")))
         if path is not None:
-            ctx.meta["riskrank.read"] = path
             settings = read_config(path)
             if given.get("config") is None:
                 refuse_reaching_out(settings, path)
-            values = defaults(settings, path, ctx)
-            ctx.default_map = values
-            taken = {name: value for name, value in values.items() if name not in given}
-            if taken:
-                ctx.meta["riskrank.config"] = (path, [*taken])
+            ctx.default_map = defaults(settings, path, ctx)
+            ctx.meta["riskrank.config"] = path, [name for name in ctx.default_map if name not in given]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
         path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if ctx.obj is not None:
-            ctx.obj = dataclasses.replace(ctx.obj, read=ctx.meta.get("riskrank.read"), config=path)
+            ctx.obj = dataclasses.replace(ctx.obj, read=path, config=path if taken else None)
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            if path is None:
+            if not taken:
                 raise
             flags = listing((option(name.rstrip("_")) for name in taken), 6)
             found = f"{error.found} ({path} gives {flags})"

@@ -19,8 +19,6 @@ from riskrank.render.staging import (
     write_whole,
 )
 
-_STANDARD = {"/dev/stdin": "standard input"}
-
 SUFFIXES = {
     ".json": "json",
     ".jsonl": "jsonl",
@@ -153,16 +151,13 @@ def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "outp
 
 def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
     """Refuse standard output that goes into one of the inputs."""
-    try:
-        written = os.fstat(stdout.fileno())
-    except (OSError, ValueError):  # a stream in memory
-        return
     for source in inputs:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
+            written = os.fstat(stdout.fileno())
             if not stat.S_ISCHR(written.st_mode) and os.path.samestat(written, Path(source).stat()):
                 raise UsageError(
                     "the result would go into its own input",
-                    found=f"standard output is {_STANDARD.get(source, source)}, which is read",
+                    found=f"standard output is {source}, which is read",
                     hint="write the result to another file",
                 )
 

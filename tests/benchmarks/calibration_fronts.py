@@ -150,7 +150,9 @@ def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
         objectives = case.draw(np.random.default_rng([seed, zlib.crc32(case.name.encode())]))
         low = high = None
         if case.level is not None:
-            drawn = resample_objectives(objectives, [case.n] * case.k, shared_units=True, resamples=_RESAMPLES, seed=seed)
+            drawn = resample_objectives(
+                objectives, [case.n] * case.k, shared_units=True, resamples=_RESAMPLES, seed=seed
+            )
             low, high = drawn.low, drawn.high
         evidence = [
             objective_evidence(

@@ -505,7 +505,7 @@ def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
         (
             ("rank", "-", "--input-format", "csv"),
             "< own.csv >> own.csv",
-            "standard output is standard input,",
+            "standard output is /dev/stdin, which is read",
         ),
         (("convert", "verdicts", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
         (("rank", "own.csv"), ">> link.csv", "which is read"),

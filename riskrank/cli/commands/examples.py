@@ -4,8 +4,6 @@ import os
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -13,7 +11,8 @@ import riskrank
 from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.typer_functions import Call
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.render.staging import cannot_write, discard, tidying_up
+from riskrank.render.files import write_all
+from riskrank.render.staging import cannot_write, tidying_up
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"
@@ -43,7 +42,7 @@ def run(call: Call) -> None:
         f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
     )
     try:
-        _write(source, target, partial(_tell, call.context.obj.stdout, text))
+        _write(source, target, text, call.context.obj.stdout)
     except OSError as error:
         raise cannot_write(named, error.strerror or str(error), "make room, or write elsewhere") from None
 
@@ -72,25 +71,8 @@ def data() -> Path:
     )
 
 
-def _tell(stdout: TextIO, text: str) -> None:
-    """Say what is there; nobody has to read it, but who wants to must be able to.
-
-    Raises
-    ------
-    UsageError
-    """
-    try:
-        stdout.write(text)
-        stdout.flush()
-    except OSError as error:
-        discard(stdout)
-        if not isinstance(error, BrokenPipeError):
-            told = error.strerror or str(error)
-            raise cannot_write("standard output", told, "make room, or send it elsewhere") from None
-
-
-def _write(source: Path, target: Path, tell: Callable[[], None]) -> None:
-    """Copy under another name first: the folder appears when it is whole, and was told of."""
+def _write(source: Path, target: Path, text: str, stdout: TextIO) -> None:
+    """Copy under another name first; the folder appears when it is whole and the text about it is written."""
     beside = target.resolve().parent
     with tidying_up() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
         whole = Path(name) / FOLDER
@@ -99,7 +81,7 @@ def _write(source: Path, target: Path, tell: Callable[[], None]) -> None:
                 copy = whole / DATA / path.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
-        tell()
+        write_all([(None, text.encode())], stdout)
         settle_interrupts()
         end()
         whole.rename(target)

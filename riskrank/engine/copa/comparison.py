@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
-from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError

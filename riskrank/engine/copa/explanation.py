@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking, rank_models, weakest_objectives
 from riskrank.engine.copa.pareto import dominators
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import CopaRanking, rank_models, weakest_objectives
 from riskrank.engine.ties import TOLERANCE
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError

@@ -107,9 +107,18 @@ def _pair_p_values(
                 assert low is not None
                 assert high is not None
                 replicate_difference = low[:, first] - high[:, second]
-                shares = [(1 + np.count_nonzero(replicate_difference <= -margin)) / (len(replicate_difference) + 1)]
-                shares += [(1 + np.count_nonzero(replicate_difference <= margin)) / (len(replicate_difference) + 1)] if margin else []
-                p_values = [float(p) for p in expanded_p_value(np.array(shares), min(sample_sizes[i], sample_sizes[j]))]
+                shares = [
+                    (1 + np.count_nonzero(replicate_difference <= -margin)) / (len(replicate_difference) + 1)
+                ]
+                shares += (
+                    [(1 + np.count_nonzero(replicate_difference <= margin)) / (len(replicate_difference) + 1)]
+                    if margin
+                    else []
+                )
+                p_values = [
+                    float(p)
+                    for p in expanded_p_value(np.array(shares), min(sample_sizes[i], sample_sizes[j]))
+                ]
             yield first, second, p_values[0], p_values[-1]
 
 
@@ -195,7 +204,9 @@ def front_membership(
     significantly_dominates = family.significant(p_dominates)
     p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
     np.fill_diagonal(p_feasible_dominates, np.inf)
-    dominator = np.where(family.significant(p_feasible_dominates.min(axis=0)), p_feasible_dominates.argmin(axis=0), -1)
+    dominator = np.where(
+        family.significant(p_feasible_dominates.min(axis=0)), p_feasible_dominates.argmin(axis=0), -1
+    )
     p_better, best_on = _superiority_p_values(evidence)
     p_better_than_feasible = np.where(feasible, p_better, -1.0)
     np.fill_diagonal(p_better_than_feasible, -1.0)
@@ -203,9 +214,14 @@ def front_membership(
     p_nondominated = family.adjusted(np.maximum(p_better_than_feasible.max(axis=1), 0.0))
     nondominated = family.significant(p_nondominated)
     meets_constraints = np.array(meet_sides)
-    on, off = nondominated & (meets_constraints == Side.SHOWN), (dominator >= 0) | (meets_constraints == Side.REFUTED)
+    on, off = (
+        nondominated & (meets_constraints == Side.SHOWN),
+        (dominator >= 0) | (meets_constraints == Side.REFUTED),
+    )
     state = tuple(map(Side, np.where(off, Side.REFUTED, np.where(on, Side.SHOWN, Side.OPEN)).tolist()))
-    return FrontMembership(state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on)
+    return FrontMembership(
+        state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
+    )
 
 
 def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:

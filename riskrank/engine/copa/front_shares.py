@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population, rank_denominator
+from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.types import Booleans, Floats
 
 # Comparisons of two models made at once.
@@ -36,7 +36,9 @@ class FrontShares:
     tied: float
 
 
-def front_shares(models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans) -> FrontShares:
+def front_shares(
+    models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans
+) -> FrontShares:
     """Find the front and choose in every resample.
 
     Parameters
@@ -72,7 +74,9 @@ def front_shares(models: Population, ranking: CopaRanking, replicates: Floats, a
     return FrontShares(front / resamples, chosen / resamples, tied / resamples)
 
 
-def _resampled_fronts_and_ranks(models: Population, replicates: Floats, allowed: Booleans) -> tuple[Booleans, Floats]:
+def _resampled_fronts_and_ranks(
+    models: Population, replicates: Floats, allowed: Booleans
+) -> tuple[Booleans, Floats]:
     """Who is on the front in each resample, (B, N), and relative ranks among all models, (B, N, K)."""
     share, scale = models.tie_share, rank_denominator(replicates.shape[1], models.denominator)
     ranks = np.empty(replicates.shape)

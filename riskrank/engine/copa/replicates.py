@@ -160,7 +160,12 @@ class ObjectiveReplicates:
 
 
 def resample_objectives(
-    objectives: Sequence[ObjectiveScores], units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
+    objectives: Sequence[ObjectiveScores],
+    units: Sequence[int],
+    *,
+    shared_units: bool,
+    resamples: int,
+    seed: int,
 ) -> ObjectiveReplicates:
     """Resample all objectives of all models.
 
@@ -192,7 +197,9 @@ def resample_objectives(
             unit_weights, extra_weight = _unit_weights(weights[0 if shared_units else model], model_units)
             # Means over units that are drawn within their tasks, if there are any, have sums to share.
             is_mean = level is None and not variants[0].tasks.random
-            statistic = (_mean_replicates if is_mean else partial(_statistic_replicates, level=level))(unit_weights, extra_weight, variants)
+            statistic = (_mean_replicates if is_mean else partial(_statistic_replicates, level=level))(
+                unit_weights, extra_weight, variants
+            )
             for target, value in zip(arrays, statistic, strict=True):
                 target[rows, model, k] = value
     return ObjectiveReplicates(*arrays)
@@ -204,7 +211,9 @@ def _unit_weights(weights: Floats, units: Integers) -> tuple[Floats, Floats]:
     return weights[:, : units.size] if contiguous else weights[:, units], weights[:, -1]
 
 
-def _mean_replicates(unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores]) -> list[Floats]:
+def _mean_replicates(
+    unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores]
+) -> list[Floats]:
     """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
     plain = variants[0]
     weights, heaviest = plain.tasks.weights, plain.tasks.heaviest
@@ -216,19 +225,27 @@ def _mean_replicates(unit_weights: Floats, extra_weight: Floats, variants: Seque
         total, count = (weighted_sums(unit_weights[:, part], of_unit[part]) for of_unit in (sums, sizes))
         for value, variant in zip(means, variants, strict=True):
             if task == heaviest and variant is not plain:
-                value += weight * (total + extra_weight * variant.sums[-1]) / (count + extra_weight * variant.sizes[-1])
+                value += (
+                    weight
+                    * (total + extra_weight * variant.sums[-1])
+                    / (count + extra_weight * variant.sizes[-1])
+                )
             else:
                 value += weight * total / count
     return means
 
 
-def _statistic_replicates(unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores], level: float | None) -> list[Floats]:
+def _statistic_replicates(
+    unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores], level: float | None
+) -> list[Floats]:
     """The same of every statistic and design."""
     all_weights = np.column_stack([unit_weights, extra_weight])
     return [statistics(variant, all_weights[:, : len(variant.sizes)], level) for variant in variants]
 
 
-def _exponential_weights(units: Sequence[int], *, shared_units: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:
+def _exponential_weights(
+    units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
+) -> Iterator[list[Floats]]:
     """Weights of the units and of one more, a column each, for all models or a table a model."""
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     streams, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)

@@ -5,9 +5,9 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.copa.pareto import dominance_matrix
-from riskrank.engine.copa.population import Population, rank_denominator, rank_counts
+from riskrank.engine.copa.population import Population, rank_counts, rank_denominator
+from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.sampling.resamples import counts_of
 from riskrank.engine.types import Floats, Integers
 
@@ -133,7 +133,9 @@ def bootstrap_choice(
         draw_counts = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
         terms = ranks_among(draw_counts) * ranking.weights
         norm = power_norm(terms, ranking.p)
-        choice = lexicographic_argmin(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
+        choice = lexicographic_argmin(
+            chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]])
+        )
         count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
@@ -162,7 +164,11 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
         removed = np.arange(start, min(start + step, N))
         removed_values = models.objectives[removed][:, None, :]
         candidate_values = models.objectives[candidates][None, :, :]
-        without = counts[candidates] - (1 - share) * (removed_values > candidate_values) - share * (removed_values >= candidate_values)
+        without = (
+            counts[candidates]
+            - (1 - share) * (removed_values > candidate_values)
+            - share * (removed_values >= candidate_values)
+        )
         ranks = np.where(models.missing[candidates], 1.0, without / scale)
         terms = ranks * ranking.weights
         norm = power_norm(terms, ranking.p)

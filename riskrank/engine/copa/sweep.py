@@ -9,8 +9,14 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import TIE_BREAKING_P, lexicographic_argmin, power_norm, rank_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import (
+    TIE_BREAKING_P,
+    lexicographic_argmin,
+    power_norm,
+    rank_norm,
+    tie_breaking_norms,
+)
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
@@ -133,13 +139,19 @@ def sweep_weight(
     """
     K = models.u.shape[1]
     other_objectives = np.delete(np.arange(K), objective)
-    proportions = None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
-    proportions = normalised_weights(proportions, [models.metrics[k] for k in other_objectives], kind="objective")
+    proportions = (
+        None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
+    )
+    proportions = normalised_weights(
+        proportions, [models.metrics[k] for k in other_objectives], kind="objective"
+    )
     candidates = np.flatnonzero(models.front)
     ranks = models.u[candidates, objective]
 
     # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
-    other_norms = {q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}}
+    other_norms = {
+        q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}
+    }
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.sweep import Sweep, sweep_weight
 from riskrank.engine.types import Floats
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -22,7 +21,7 @@ from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
-from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks, padded
+from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
@@ -139,13 +138,6 @@ class _Problem:
         level = tail_level(scores)
         return cls(column, scaled, scale, ratios, level, for_tail(scaled, level))
 
-    @cached_property
-    def alike(self) -> bool:
-        """Whether models share clusters, of as many scores each."""
-        units = [np.bincount(cluster) for cluster in self.scores.clusters]
-        same = all(np.array_equal(sizes, units[0]) for sizes in units)
-        return self.scores.plain and self.scores.paired and same
-
 
 def _run(problems: Sequence[_Problem], task: Task) -> Part:
     at, streams = task
@@ -154,7 +146,7 @@ def _run(problems: Sequence[_Problem], task: Task) -> Part:
     kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
     ratios = np.empty((len(column.orders), k, k, streams.total))
     means, tails = np.empty((2, k, streams.total))
-    drawn = _repeated if problem.scores.even else _padded if problem.alike else _weighed
+    drawn = _repeated if problem.scores.even else _weighed
     for rows, found, *statistics in drawn(problem, streams, kernel):
         ratios[..., rows] = found
         means[:, rows], tails[:, rows] = statistics
@@ -191,12 +183,6 @@ def _repeated(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Re
         means = np.concatenate([own.mean(axis=2) for own in together])
         tails = np.concatenate([tail_value_of_sorted(own, level) for own in together])
         yield rows, kernel.ratios(ordered), means, tails
-
-
-def _padded(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:
-    """Resamples of paired clusters of several sizes, those of about one length together."""
-    for part in padded(problem.scores, streams, entries=_BATCH):
-        yield part.rows, kernel.ratios(part.ordered), part.means(), part.tails(problem.tail_level)
 
 
 def _weighed(problem: _Problem, streams: Blocks, kernel: ViolationKernel) -> Resampled:

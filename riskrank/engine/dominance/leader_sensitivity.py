@@ -1,14 +1,11 @@
 """Who would come first otherwise: without a model or a metric, or with one that counts more; not tested."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.leader_comparison import Ranked
 from riskrank.engine.dominance.ranking import matrices_of
 from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.portfolio.folding import portfolios_without_each
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
@@ -36,10 +33,15 @@ def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
     if k < 3 or ranked.name == EMPIRICAL or k * k * (k - 1) / 2 * max(ranked.scores.sizes) > _WORK:
         return None
     found = {}
-    for out, scores in enumerate(_columns_without(ranked)):
+    # A portfolio pools the scores of the models that are there.
+    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in ranked.tables.metrics
+    for out in range(k):
         if out == leader:
             continue
         left = [i for i in range(k) if i != out]
+        scores = (
+            ranked.tables.of_models(left).column(ranked.name) if pooled else ranked.scores.of_models(left)
+        )
         first = left[int(np.argmin(ratios(scores, ranked.order)))]
         if first != leader:
             found[out] = first
@@ -117,24 +119,6 @@ def _firsts(ranked: Ranked, weights: Floats) -> list[int]:
     """Who comes first by each of several sets of weights, shape (sets, m)."""
     tables = ranked.tables.weighed(weights)
     return [int(np.argmin(ratios(tables.column(name), ranked.order))) for name in tables.metrics]
-
-
-def _columns_without(ranked: Ranked) -> Iterator[ClusteredScores]:
-    """The column as it is without each model in turn: a portfolio pools the scores of those who are there."""
-    tables, models = ranked.tables, range(ranked.scores.models)
-    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
-    if pooled and tables.tasks is None:
-        without = portfolios_without_each(tables.values, weights=tables.weights)
-    for out in models:
-        left = [i for i in models if i != out]
-        if not pooled:
-            yield ranked.scores.of_models(left)
-        elif tables.tasks is None:
-            # The order of scores, and who is drawn with whom, change no ratio.
-            values = next(without)
-            yield ClusteredScores(values, tuple(np.arange(own.size) for own in values), paired=False)
-        else:
-            yield tables.of_models(left).column(ranked.name)
 
 
 def ratios(scores: ClusteredScores, order: int) -> Floats:

@@ -7,7 +7,7 @@ Portfolios: several metrics folded into one score by a copula of their pooled CD
 Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,17 +34,14 @@ def pooled_cdf(scores: Floats) -> Floats:
     ndarray, shape (N, m)
         ``#{pooled scores <= x} / N``, in (0, 1].
     """
-    return np.column_stack([(_places(column)[1] + 1) / len(column) for column in scores.T])
-
-
-def _places(column: Floats) -> tuple[Integers, Integers]:
-    """Order of scores, and of each the place in it of the last one that is no larger."""
-    # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
-    order = np.argsort(column)
-    ordered, last = column[order], np.empty(order.size, dtype=np.int64)
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    last[order] = np.repeat(ends, np.diff(ends, prepend=-1))
-    return order, last
+    found = np.empty(scores.shape)
+    for at, column in enumerate(scores.T):
+        # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
+        order = np.argsort(column)
+        ordered = column[order]
+        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        found[order, at] = np.repeat(ends + 1, np.diff(ends, prepend=-1)) / len(column)
+    return found
 
 
 def _split(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
@@ -232,36 +229,6 @@ def portfolio(
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
     """Fold by P(IC) with several sets of weights, a column each, shapes (n_i, sets) of k models."""
     return _split(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
-
-
-def portfolios_without_each(
-    scores: Sequence[Floats], *, weights: Floats | None = None
-) -> Iterator[tuple[Floats, ...]]:
-    """Fold by P(IC) as if one model were not there, for each model in turn; every metric is sorted once.
-
-    Parameters
-    ----------
-    scores, weights
-        As in :func:`portfolio`.
-
-    Yields
-    ------
-    tuple of k − 1 ndarrays
-        Without model 0, without model 1 and so on.
-    """
-    tables = [np.asarray(table, dtype=np.float64) for table in scores]
-    sizes = [len(table) for table in tables]
-    pooled, owner = np.concatenate(tables), np.repeat(np.arange(len(tables)), sizes)
-    lambdas = normalised_weights(weights, [f"metric {at + 1}" for at in range(pooled.shape[1])])
-    places = [_places(column) for column in pooled.T]
-    for left in range(len(tables)):
-        kept = owner != left
-        logarithm = np.zeros(int(kept.sum()))
-        for (order, last), weight in zip(places, lambdas, strict=True):
-            # Scores of the others up to and including each, of all scores of the others.
-            below = np.cumsum(kept[order])[last[kept]]
-            logarithm += weight * np.log(below / logarithm.size)
-        yield tuple(_split(np.exp(logarithm), tables[:left] + tables[left + 1 :]))
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:

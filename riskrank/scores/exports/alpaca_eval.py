@@ -20,15 +20,15 @@ def read(file: ExportFile) -> Rows:
     """
     for record in file.records():
         yield {
-            "model": file.model(record.name("generator_2")),
-            "sample": record.name("instruction"),
+            "model": file.model_name(record.get_name("generator_2")),
+            "sample": record.get_name("instruction"),
             "metric": METRIC,
             "score": _win_rate(record),
-            "annotator": record.text("annotator"),
-            "reference": record.text("generator_1"),
-            "dataset": record.text("dataset"),
-            "asked": record["instruction"],
-            "answered": record.get("output_2"),
+            "annotator": record.get_text("annotator"),
+            "reference": record.get_text("generator_1"),
+            "dataset": record.get_text("dataset"),
+            "input_text": record["instruction"],
+            "output_text": record.get("output_2"),
         }
 
 

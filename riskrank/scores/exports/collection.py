@@ -14,7 +14,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.duplicate_files import find_copies
 from riskrank.scores.exports.fields import Record, as_score, parse_document
-from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, FILE, MAX_BYTES, Export, LabelledPath
+from riskrank.scores.exports.interface import FILE, INPUT_TEXT, MAX_BYTES, OUTPUT_TEXT, Export, LabelledPath
 from riskrank.scores.files.bounded import decompressed, read_bounded
 from riskrank.scores.files.contents import require_file
 from riskrank.scores.files.json_objects import as_text, halves, no_unicode
@@ -47,7 +47,11 @@ class RowCollector:
     """
 
     def __init__(self, rules: ReadOptions, samples_with_texts: frozenset[str] = frozenset()) -> None:
-        self.rules, self.samples_with_texts, self.room = rules, samples_with_texts, Room(rules.max_bytes or MAX_BYTES)
+        self.rules, self.samples_with_texts, self.room = (
+            rules,
+            samples_with_texts,
+            Room(rules.max_bytes or MAX_BYTES),
+        )
         self.files: list[LabelledPath] = []
         self.bounds: dict[str, tuple[float, float]] = {}
         self.has_task_averages = False
@@ -59,8 +63,11 @@ class RowCollector:
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
         self._beside, self._models = dict[Path, Record](), dict[str, None]()
         # A file may say of a sample only what its name ends in.
-        self._texts_of = {
-            text[at:] for text in samples_with_texts for at in range(len(text)) if not at or text[at - 1] == "/"
+        self._names_with_texts = {
+            text[at:]
+            for text in samples_with_texts
+            for at in range(len(text))
+            if not at or text[at - 1] == "/"
         }
 
     def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
@@ -93,7 +100,7 @@ class RowCollector:
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.room).removeprefix(b"\xef\xbb\xbf")
 
-    def beside(self, path: Path) -> Record:
+    def read_optional(self, path: Path) -> Record:
         """The object a file holds that may be there, read once; an empty one where it is not."""
         if path not in self._beside:
             exists = path.is_file()
@@ -143,13 +150,15 @@ class RowCollector:
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
         if (input_text is not None or output_text is not None) and self.needs_texts(sample):
             row |= {INPUT_TEXT: as_text(input_text), OUTPUT_TEXT: as_text(output_text)}
-        for name, number in [(metric, None)] if already_counted else self.scores(metric, score):
+        for name, number in [(metric, None)] if already_counted else self.parse_scores(metric, score):
             self._rows.append(row | {"metric": name, "score": number})
 
-    def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
+    def parse_scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
         if self.rules.parts and isinstance(value, list | tuple):
-            return [pair for index, part in enumerate(value) for pair in self.scores(f"{metric}.{index}", part)]
+            return [
+                pair for index, part in enumerate(value) for pair in self.parse_scores(f"{metric}.{index}", part)
+            ]
         number = as_score(value)
         if isinstance(number, str):
             advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
@@ -165,7 +174,7 @@ class RowCollector:
 
     def needs_texts(self, sample: str) -> bool:
         """Whether somebody wants to know what was asked in a sample, and answered."""
-        return sample in self._texts_of
+        return sample in self._names_with_texts
 
     def add_frame(self, frame: pl.DataFrame) -> None:
         """Add many rows of the file at hand at once, checked already; columns as in `Export.rows`."""
@@ -189,7 +198,10 @@ class RowCollector:
         known_direction, first_source = self._directions.setdefault(metric, (direction, source))
         if known_direction and known_direction != direction:
             self._directions[metric] = ("", "")
-            runs = [f"{known_direction} is better in {first_source or 'another run'}", f"{direction} is better in {source}"]
+            runs = [
+                f"{known_direction} is better in {first_source or 'another run'}",
+                f"{direction} is better in {source}",
+            ]
             remedy = f"it counts as undeclared: say {option('higher', metric)} or {option('lower', metric)}"
             self.note(f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); {remedy}")
 
@@ -251,7 +263,9 @@ class RowCollector:
             rows=order_columns(rows.drop(FILE, strict=False)),
             directions={name: entry[0] for name, entry in directions.items() if entry and entry[0]},
             primary={task: name for task, name in self._primary_metrics.items() if name in metrics},
-            bounds={name: limits for name, limits in (boolean_bounds | self.bounds).items() if name in metrics},
+            bounds={
+                name: limits for name, limits in (boolean_bounds | self.bounds).items() if name in metrics
+            },
             has_task_averages=self.has_task_averages,
             notes=self.all_notes(),
             inputs=tuple(self._inputs.values()),

@@ -31,13 +31,13 @@ def read(file: ExportFile) -> Rows:
     cases = [case for kind in _KINDS for case in run.get_records(kind)]
     if not cases:
         raise export_error(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
-    model = file.model(run.get_record("hyperparameters").text("model"))
+    model = file.model_name(run.get_record("hyperparameters").get_text("model"))
     for place, case in enumerate(cases):
-        sample = case.text("name", f"test_case_{case.text('order', str(place))}")
-        texts = {"asked": case.get("input"), "answered": case.get("actualOutput")}
+        sample = case.get_text("name", f"test_case_{case.get_text('order', str(place))}")
+        texts = {"input_text": case.get("input"), "output_text": case.get("actualOutput")}
         about = {"model": model, "sample": sample, **texts}
         for entry in case.get_records("metricsData"):
-            metric, score, error = entry.name("name"), entry.get("score"), entry.get("error")
+            metric, score, error = entry.get_name("name"), entry.get("score"), entry.get("error")
             if error:
                 file.count(f"{metric}: cases that ended in an error")
             if direction := _direction(entry):

@@ -28,7 +28,11 @@ def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int
     copies_of: dict[int, int] = {}
     originals: list[int] = []
     for number in sorted(runs.keys() & row_counts, key=lambda number: (-row_counts[number].total(), number)):
-        matches = (candidate for candidate in originals if _may_be_same_run(runs[candidate], runs[number]) and row_counts[number] <= row_counts[candidate])
+        matches = (
+            candidate
+            for candidate in originals
+            if _may_be_same_run(runs[candidate], runs[number]) and row_counts[number] <= row_counts[candidate]
+        )
         original = next(matches, None)
         if original is None:
             originals.append(number)

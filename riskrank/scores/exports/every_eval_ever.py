@@ -11,7 +11,7 @@ from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, as_score, export_error
 from riskrank.scores.exports.interface import get_nested
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
-from riskrank.scores.exports.selection import select_by_task, requested_metrics
+from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.json_objects import json_object
 from riskrank.scores.files.signatures import first_bytes
 
@@ -56,7 +56,9 @@ def read(file: ExportFile) -> Rows:
     """
     rows: list[dict[str, Any]] = []
     for row in file.lines() if _has_instances(file.path) else ():
-        missing_fields = (name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind))
+        missing_fields = (
+            name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind)
+        )
         if (missing := next(missing_fields, None)) is None:
             rows.append(_parse_row(file, row))
         elif file.collector.rules.skip_bad:
@@ -78,17 +80,17 @@ def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
         file.count("rows with an error")
     task = task if has_filter else name
     return {
-        "model": file.model(row.text("model_id")),
-        "sample": f"{task}/{row.name('sample_id')}",
+        "model": file.model_name(row.get_text("model_id")),
+        "sample": f"{task}/{row.get_name('sample_id')}",
         "metric": name,
         # A list is no scalar, which the converter wrote as 0.0.
         "score": logged if isinstance(logged, list) else row["evaluation"].get("score"),
         "evaluation": name,
         "task": task,
         "filter": suffix if has_filter else "none",
-        "result": row.text("evaluation_result_id"),
-        "asked": get_nested(row, "input", "raw"),
-        "answered": get_nested(row, "output", "raw"),
+        "result": row.get_text("evaluation_result_id"),
+        "input_text": get_nested(row, "input", "raw"),
+        "output_text": get_nested(row, "output", "raw"),
     }
 
 
@@ -103,7 +105,7 @@ def _set_directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None
     if not file.path.name.endswith(_SUFFIX):
         return
     aggregate_path = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
-    results = file.beside(aggregate_path).get_records("evaluation_results")
+    results = file.read_optional(aggregate_path).get_records("evaluation_results")
     scored = [row for row in rows if isinstance(as_score(row["score"]), float)]
     shortfalls = []
     for (evaluation, result), number in Counter((row["evaluation"], row["result"]) for row in scored).items():

@@ -77,9 +77,9 @@ class ExportFile:
         """
         return parse_document(self.path, self.data)
 
-    def beside(self, path: Path) -> Record:
+    def read_optional(self, path: Path) -> Record:
         """The object that another file holds, which may be there; an empty one where it is not."""
-        return self.collector.beside(path)
+        return self.collector.read_optional(path)
 
     @property
     def is_json(self) -> bool:
@@ -99,7 +99,7 @@ class ExportFile:
         for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
             yield Record(f"{self.path}: row {number}", dict(zip(columns, cells, strict=True)))
 
-    def model(self, logged_name: str | None = None) -> str:
+    def model_name(self, logged_name: str | None = None) -> str:
         """The model of the file: by the rule for paths, else as it says itself, else its label."""
         return resolve_model_name(self.path, logged_name, self.collector.rules, label=self.label)
 

@@ -74,14 +74,14 @@ class Record(dict[str, Any]):
         """Where a field stands."""
         return f"{self.place}{self._separator}{field}"
 
-    def name(self, *fields: str) -> str:
+    def get_name(self, *fields: str) -> str:
         """The first of several fields that is there, a text or a number."""
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
             raise export_error(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
         return parse_name(self.location(fields[0]), value)
 
-    def text(self, field: str, default: str = "") -> str:
+    def get_text(self, field: str, default: str = "") -> str:
         """A text or a number the object may lack."""
         return parse_name(self.location(field), self.get(field), default=default)
 
@@ -101,7 +101,10 @@ class Record(dict[str, Any]):
         value = self.get(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
             raise type_error(self.location(field), "a list of objects", value)
-        return [Record(f"{self.location(field)} {number}", item) for number, item in enumerate(value or (), start=1)]
+        return [
+            Record(f"{self.location(field)} {number}", item)
+            for number, item in enumerate(value or (), start=1)
+        ]
 
 
 def export_error(message: str, detail: str) -> InputError:

@@ -39,7 +39,9 @@ def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Keep the splits and perturbations that count; those of different settings anywhere carry them."""
     if _PERTURBATION in rows.columns:
         several = pl.col(_SETTINGS).n_unique().over(_PERTURBATION) > 1
-        rows = rows.with_columns(pl.when(several).then(_SETTINGS).otherwise(_PERTURBATION).alias(_PERTURBATION))
+        rows = rows.with_columns(
+            pl.when(several).then(_SETTINGS).otherwise(_PERTURBATION).alias(_PERTURBATION)
+        )
         part = pl.concat_str("split", _PERTURBATION, separator=":").fill_null(pl.col("split"))
         rows = rows.drop(_SETTINGS)
     else:
@@ -66,25 +68,28 @@ def read(file: ExportFile) -> Rows:
     path, left_out = file.path, set[str]()
     if path.name in ("run_spec.json", "stats.json", "scenario.json", "schema.json"):
         return  # named by a pattern over the folder
-    spec = file.beside(path.with_name("run_spec.json"))
-    model = file.model(spec.get_record("adapter_spec").text("model"))
-    task = _task_name(spec.text("name", path.parent.name))
+    spec = file.read_optional(path.with_name("run_spec.json"))
+    model = file.model_name(spec.get_record("adapter_spec").get_text("model"))
+    task = _task_name(spec.get_text("name", path.parent.name))
     _apply_schema(file, task, spec.get_list("groups"))
     requested = file.collector.rules.metric
-    requested_names = {*requested, *(text[position + 1 :] for text in requested for position, sign in enumerate(text) if sign == "=")}
+    requested_names = {
+        *requested,
+        *(text[position + 1 :] for text in requested for position, sign in enumerate(text) if sign == "="),
+    }
     for entry in file.records():
-        about = {"model": model, "sample": f"{task}/{entry.name('instance_id')}", "task": task}
-        about["draw"] = entry.text("train_trial_index", "0")
+        about = {"model": model, "sample": f"{task}/{entry.get_name('instance_id')}", "task": task}
+        about["draw"] = entry.get_text("train_trial_index", "0")
         if entry.get("stats") is None:
             raise type_error(entry.location("stats"), "a list of objects", None)
         for stat in entry.get_records("stats"):
             name = stat.get_record("name")
-            metric = name.name("name")
+            metric = name.get_name("name")
             if _BOOKKEEPING.fullmatch(metric) and metric not in requested_names:
                 left_out.add(metric)
                 continue
             perturbation = (entry if entry.get("perturbation") else name).get_record("perturbation")
-            columns = {"split": name.text("split", "all"), **_perturbation_columns(perturbation)}
+            columns = {"split": name.get_text("split", "all"), **_perturbation_columns(perturbation)}
             yield {"metric": metric, "score": stat.get("mean"), **about, **columns}
     if left_out:
         names = listing(sorted(left_out), 30)
@@ -94,7 +99,7 @@ def read(file: ExportFile) -> Rows:
 def _apply_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:
     """Which way metrics are better, and by which one a scenario is judged, by what helm-summarize writes."""
     path = file.path.parent.parent / "schema.json"
-    schema = file.beside(path)
+    schema = file.read_optional(path)
     main_metrics: dict[str, str] = {}
     for group in schema.get_records("run_groups"):
         name = get_nested(group, "environment", "main_name")
@@ -128,6 +133,8 @@ def _perturbation_columns(perturbation: Record) -> dict[str, str]:
         return {}
     # What a perturbation is for, and which of two answers counts, is no setting of it.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = [f"{key}={plain_text(value)}" for key, value in sorted(perturbation.items()) if key not in ignored]
-    name = perturbation.text("name", "perturbed")
+    settings = [
+        f"{key}={plain_text(value)}" for key, value in sorted(perturbation.items()) if key not in ignored
+    ]
+    name = perturbation.get_text("name", "perturbed")
     return {_PERTURBATION: name, _SETTINGS: f"{name}({','.join(settings)})"}

@@ -31,7 +31,17 @@ _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
-_RESERVED_NAMES = {*FOUND_BY_NAME, UNSCORED, "cluster", "value", "task", "self", "asked", "answered", "counted"}
+_RESERVED_NAMES = {
+    *FOUND_BY_NAME,
+    UNSCORED,
+    "cluster",
+    "value",
+    "task",
+    "self",
+    "input_text",
+    "output_text",
+    "already_counted",
+}
 _LONGEST_METADATA = 200
 # Bytes of a sample that is read for its texts alone.
 _LONGEST_SAMPLE = 1 << 24
@@ -82,8 +92,8 @@ def read(file: ExportFile) -> Rows:
         raise InputError(f"{file.path}: the log holds no samples", found=detail, hint=hint)
     _note_status(file, header, evaluation, len(samples))
     # A log that names no evaluation is one of its own.
-    evaluation_id = evaluation.text("eval_id")
-    model, task = file.model(evaluation.text("model")), evaluation["task"]
+    evaluation_id = evaluation.get_text("eval_id")
+    model, task = file.model_name(evaluation.get_text("model")), evaluation["task"]
     file.collector.set_run((evaluation_id, model, task) if evaluation_id else file.path)
     arguments_field = "task_args_passed" if evaluation.get("task_args_passed") else "task_args"
     arguments = json.dumps([task, evaluation.get_record(arguments_field)], sort_keys=True)
@@ -105,12 +115,18 @@ def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping
         for metric, scorer in scorers.items():
             score_row = {"metric": metric, _SCORER: scorer, **row}
             if metric in missing:
-                yield {"counted": True, **score_row, **_missing_reason(sample)}
+                yield {"already_counted": True, **score_row, **_missing_reason(sample)}
                 continue
             value = scores[metric][1]
             is_text = isinstance(value, str)
             score_row |= {GRADE: value} if is_text else {}
-            yield {"score": value, "counted": is_text, "asked": input_text, "answered": output_text, **score_row}
+            yield {
+                "score": value,
+                "already_counted": is_text,
+                "input_text": input_text,
+                "output_text": output_text,
+                **score_row,
+            }
     if failed_with_score:
         examples = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
         file.note(f"samples that failed and yet have a score, which counts as in Inspect: {examples}")
@@ -125,7 +141,9 @@ def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
     collector.record_input(file.path)
     with open_members(file.path, collector.room) as archive:
         header = Record(str(file.path), _read_header(file.path, archive), separator=": ")
-        return header, _read_samples(archive, lambda sample: collector.needs_texts(str(get_nested(sample, "id"))))
+        return header, _read_samples(
+            archive, lambda sample: collector.needs_texts(str(get_nested(sample, "id")))
+        )
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
@@ -141,10 +159,12 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
             keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
-            raise export_error(f"{path}: samples that are none", f"sample {number} without id or epoch: {keys}")
+            raise export_error(
+                f"{path}: samples that are none", f"sample {number} without id or epoch: {keys}"
+            )
         record = Record(f"{path}: sample {number}", sample)
-        sample_name, scores = record.name("id"), record.get_record("scores")
-        record.name("epoch"), record.get_record("metadata")
+        sample_name, scores = record.get_name("id"), record.get_record("scores")
+        record.get_name("epoch"), record.get_record("metadata")
         if [scores.get_record(name) for name in scores]:
             layouts.setdefault(2, sample_name)
         if record.get("scores") is None and record.get_record("score"):
@@ -176,7 +196,9 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
     distinct = {_sample_key(entry): entry for entry in summaries}
     if len(distinct) < len(members):
         return [_essential_fields(_read_sample(name, archive), wants_texts) for name in members]
-    return [_add_texts(summary, archive) if wants_texts(summary) else summary for summary in distinct.values()]
+    return [
+        _add_texts(summary, archive) if wants_texts(summary) else summary for summary in distinct.values()
+    ]
 
 
 def _read_sample(name: str, archive: ZipMembers) -> Any:
@@ -191,7 +213,9 @@ def _read_sample(name: str, archive: ZipMembers) -> Any:
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
     """A summary with the texts of its sample; one damaged, very long or not there has none."""
     name = f"samples/{summary['id']}_epoch_{get_nested(summary, 'epoch')}"
-    member = next((candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None)
+    member = next(
+        (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None
+    )
     try:
         sample = None if member is None else archive.json(member, most=_LONGEST_SAMPLE)
     except InputError:
@@ -267,7 +291,11 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
     flat: dict[str, tuple[str, Any]] = {}
     for name in values if ALL in requested else selected:
         value = values[name]
-        parts = {f"{name}.{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
+        parts = (
+            {f"{name}.{key}": part for key, part in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
         flat |= {metric: (name, part) for metric, part in parts.items()}
     return flat
 
@@ -279,13 +307,20 @@ def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
         arguments = {text: json.loads(text)[1] for text in frame[_ARGUMENTS]}
         keys = sorted({key for task_arguments in arguments.values() for key in task_arguments})
         differing = [
-            k for k in keys if len({json.dumps(task_arguments.get(k), sort_keys=True) for task_arguments in arguments.values()}) > 1
+            k
+            for k in keys
+            if len(
+                {json.dumps(task_arguments.get(k), sort_keys=True) for task_arguments in arguments.values()}
+            )
+            > 1
         ]
         if differing:
             collector.note(f"task '{task}' was run with different values of {listing(differing)}")
         if frame.height > frame["model"].n_unique():
             for text, task_arguments in arguments.items():
-                names[text] = f"{task}[{','.join(f'{key}={plain_text(task_arguments.get(key))}' for key in differing)}]"
+                names[text] = (
+                    f"{task}[{','.join(f'{key}={plain_text(task_arguments.get(key))}' for key in differing)}]"
+                )
     return names
 
 
@@ -296,7 +331,11 @@ def _metadata_columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) ->
     long = [key for key in keys if not all(_is_short(entry.get(key)) for entry in metadata)]
     if long:
         file.note(f"metadata that are no short text or number, left out: {listing(long)}")
-    names = {key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key for key in keys if key not in long}
+    names = {
+        key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key
+        for key in keys
+        if key not in long
+    }
     return [
         {name: plain_text(entry[key]) for key, name in names.items() if entry.get(key) is not None}
         for entry in metadata

@@ -71,7 +71,7 @@ class Export:
 
 
 # Columns of rows that were read once more for their texts: no file has any called so.
-INPUT_TEXT, OUTPUT_TEXT = "(asked)", "(answered)"
+INPUT_TEXT, OUTPUT_TEXT = "(input)", "(output)"
 # Columns of rows while they are gathered: the number of their file, and a text that may be a grade.
 FILE, GRADE = "(file)", "(grade)"
 

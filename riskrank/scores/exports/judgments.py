@@ -76,14 +76,20 @@ def _judgment_columns(record: Record) -> dict[str, str]:
     judge_name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
     judge_name = parse_name(f"{record.place}, judge", judge_name, default="")
     prompt = parse_name(f"{record.place}, judge's prompt", prompt, default="")
-    question = record.name("question_id")
+    question = record.get_name("question_id")
     # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
-    turn = record.text("turn") or ("2" if "multi-turn" in prompt else "1")
-    return {"sample": f"{question}/{turn}", "question": question, "turn": turn, "judge": judge_name, "prompt": prompt}
+    turn = record.get_text("turn") or ("2" if "multi-turn" in prompt else "1")
+    return {
+        "sample": f"{question}/{turn}",
+        "question": question,
+        "turn": turn,
+        "judge": judge_name,
+        "prompt": prompt,
+    }
 
 
 def _read_rating(file: ExportFile, record: Record) -> Rows:
-    model = file.model(record.name("model", "model_id"))
+    model = file.model_name(record.get_name("model", "model_id"))
     yield {"model": model, "metric": SCORE, "score": _rating_score(file, record), **_judgment_columns(record)}
 
 
@@ -96,9 +102,9 @@ def _rating_score(file: ExportFile, record: Record) -> object:
 
 
 def _read_pair(file: ExportFile, record: Record) -> Rows:
-    first, second = record.name(*_FIRST), record.name(*_SECOND)
+    first, second = record.get_name(*_FIRST), record.get_name(*_SECOND)
     orders = ("g1_winner", "g2_winner") if "g1_winner" in record else ("winner",)
-    games = [record.text(order) for order in orders]
+    games = [record.get_text(order) for order in orders]
     if any(game.casefold() in _UNDECIDED for game in games):
         file.count(f"{WIN_RATE}: pairs left out, the judge decided no winner of a game")
         return
@@ -135,16 +141,16 @@ def livebench(file: ExportFile) -> Rows:
     in_task_folder = len(folders) > 3 and folders[-1] == "model_judgment"
     category, task = folders[-3:-1] if in_task_folder else ("", "")
     for record in file.records():
-        task_name = record.text("task") or task
+        task_name = record.get_text("task") or task
         # Older releases write turn 1 into every row, newer ones only where there are several.
-        turn = record.text("turn") or "1"
-        parts = [task_name, record.name("question_id"), turn if turn != "1" else ""]
+        turn = record.get_text("turn") or "1"
+        parts = [task_name, record.get_name("question_id"), turn if turn != "1" else ""]
         yield {
-            "model": file.model(record.name("model", "model_id")),
+            "model": file.model_name(record.get_name("model", "model_id")),
             "sample": "/".join(part for part in parts if part),
             "metric": SCORE,
             "score": _rating_score(file, record),
-            "category": record.text("category") or category,
+            "category": record.get_text("category") or category,
             "task": task_name,
             "turn": turn,
         }

@@ -50,7 +50,7 @@ def read(file: ExportFile) -> Rows:
     A failure is an assertion that does not hold. The sample is class and name, the suites around it are a
     column. Several files are a model each, called by what differs in their paths.
     """
-    model = file.model()
+    model = file.model_name()
     for suite, case, outcomes in _TestParser(file.path).read(file.data):
         name = "::".join(filter(None, (case.get("classname") or case.get("file"), case.get("name"))))
         about = {"model": model, "sample": name, "suite": suite}

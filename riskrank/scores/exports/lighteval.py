@@ -44,15 +44,15 @@ def read(file: ExportFile) -> Rows:
     match = _DETAILS.fullmatch(path.name)
     task, date = (match["task"], match["date"]) if match else (path.stem, "")
     results = _find_results(file, date)
-    model = file.model(_model_name(results) or _model_in_path(path))
+    model = file.model_name(_model_name(results) or _model_in_path(path))
     metrics: dict[tuple[str, str], None] = {}
     for number, (scores, doc, response) in enumerate(rows):
         document = Record(f"{path}: row {number + 1}", doc)
-        document_task = document.text("task_name", task)
-        about = {"model": model, "sample": f"{document_task}/{document.text('id', str(number))}"}
+        document_task = document.get_text("task_name", task)
+        about = {"model": model, "sample": f"{document_task}/{document.get_text('id', str(number))}"}
         about |= {"task": document_task, "run": date}
         answer = response.get("text") or likeliest_choice(response.get("logprobs") or (), doc.get("choices"))
-        texts = {"asked": doc.get("query"), "answered": answer}
+        texts = {"input_text": doc.get("query"), "output_text": answer}
         for metric, score in (scores or {}).items():
             metrics[document_task, metric] = None
             yield {"metric": metric, "score": score, **about, **texts}
@@ -62,7 +62,7 @@ def read(file: ExportFile) -> Rows:
 def _read_averages(file: ExportFile) -> Rows:
     """The averages of each task, without those of several tasks."""
     document = file.document()
-    model, results = file.model(_model_name(document)), document.get_record("results")
+    model, results = file.model_name(_model_name(document)), document.get_record("results")
     scores = {
         (task, metric): score
         for task in results
@@ -90,7 +90,9 @@ def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
     columns = (column, "doc", *(("model_response",) if needs_texts else ()))
     frame = source.load([name for name in columns if name in source.columns])
     if not isinstance(frame.schema.get(column), pl.Struct):
-        raise export_error(f"{file.path}: there is no column of metrics", f"columns: {listing(source.columns, 20)}")
+        raise export_error(
+            f"{file.path}: there is no column of metrics", f"columns: {listing(source.columns, 20)}"
+        )
     docs = _struct_fields(frame, "doc", ("id", "task_name", *(("query", "choices") if needs_texts else ())))
     return frame[column].to_list(), docs, _struct_fields(frame, "model_response", ("text", "logprobs"))
 
@@ -98,7 +100,9 @@ def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
 def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
     """Some fields of the objects in a column, as far as they are there."""
     dtype = frame.schema.get(column)
-    present = [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
+    present = (
+        [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
+    )
     return frame[column].struct.unnest().select(present).rows(named=True) if present else [{}] * frame.height
 
 
@@ -111,12 +115,12 @@ def _find_results(file: ExportFile, date: str) -> Record:
         results_path = details.parent.joinpath("results", *path.relative_to(details).parts[:-2], name)
     if not results_path.is_file():
         file.note("no results file of the same run, so no directions")
-    return file.beside(results_path)
+    return file.read_optional(results_path)
 
 
 def _model_name(results: Record) -> str:
     general = results.get_record("config_general")
-    return general.text("model_name") or general.get_record("model_config").text("model_name")
+    return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
 
 
 def _model_in_path(path: Path) -> str | None:

@@ -16,9 +16,9 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, find_results
-from riskrank.scores.exports.lm_eval_rows import HASH, BINARY_METRICS, read_uniform_rows, sample_rows
+from riskrank.scores.exports.lm_eval_rows import BINARY_METRICS, HASH, read_uniform_rows, sample_rows
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
-from riskrank.scores.exports.selection import require_known_values, select_values, requested_metrics
+from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.signatures import first_bytes
 
 _LINES = re.compile(rf"\.jsonl{SUFFIX}")
@@ -85,7 +85,7 @@ def read(file: ExportFile) -> Rows:
         return
     run = find_results(file)
     task = _task_name(file.path, run)
-    model = file.model(_model_name(file.path, run))
+    model = file.model_name(_model_name(file.path, run))
     filters, metrics = (run.filters(task), run.metrics(task)) if run else ((), ())
     documents, perplexities = set(), []
     frame = None if file.collector.samples_with_texts else read_uniform_rows(file, model, task)
@@ -121,7 +121,7 @@ def _set_directions(file: ExportFile, higher_is_better: Mapping[str, bool], *, s
 def _read_averages(file: ExportFile) -> Rows:
     """Averages of the tasks of a run, whose documents are not there."""
     run = Results(file.document())
-    model = file.model(run.model)
+    model = file.model_name(run.model)
     file.collector.has_task_averages = True
     for task in run.tasks:
         _set_directions(file, run.directions(task), source=str(file.path))
@@ -157,7 +157,9 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: RowCollector) -> set[str]:
     """Tasks with a metric that is wanted, of those of each; others are noted, with what adds them."""
     requested = requested_metrics(collector.rules.metric, names_by_task)
-    selected = {task for task, names in requested.items() if not names or not names.isdisjoint(names_by_task[task])}
+    selected = {
+        task for task, names in requested.items() if not names or not names.isdisjoint(names_by_task[task])
+    }
     left_out = sorted(names_by_task.keys() - selected)
     if selected and left_out:
         shortest = [min(names_by_task[task], key=lambda name: ("," in name, name)) for task in left_out]

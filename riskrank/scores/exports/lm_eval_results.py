@@ -39,7 +39,10 @@ class Results:
     def averages(self) -> Iterator[tuple[str, str, str, object]]:
         """Task, filter, metric and average, of tasks that are no groups of others."""
         subtasks = self.document.get_record("group_subtasks")
-        groups = {*self.document.get_record("groups"), *(name for name, members in subtasks.items() if members)}
+        groups = {
+            *self.document.get_record("groups"),
+            *(name for name, members in subtasks.items() if members),
+        }
         for task in self.tasks:
             for key, value in self._section(task, "results").items():
                 metric, _, name = key.partition(",")
@@ -49,7 +52,7 @@ class Results:
     @property
     def model(self) -> str | None:
         """Name of the model, or its name among the model's arguments."""
-        named = self.document.text("model_name")
+        named = self.document.get_text("model_name")
         if named:
             return named
         config = self.document.get_record("config")
@@ -57,12 +60,12 @@ class Results:
         if isinstance(arguments, str):
             arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
         record = Record(config.location("model_args"), arguments)
-        return next((record.name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
+        return next((record.get_name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
         """Names of the filters in the order of their rows."""
         entries = self._section(task, "configs").get_records("filter_list")
-        return tuple(entry.name("name") for entry in entries) or ("none",)
+        return tuple(entry.get_name("name") for entry in entries) or ("none",)
 
     def metrics(self, task: str) -> tuple[str, ...]:
         """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
@@ -102,4 +105,4 @@ def find_results(file: ExportFile) -> Results | None:
     results_path = paths_by_date.get(samples_match[2]) if samples_match else None
     if results_path is None and len(paths_by_date) == 1 and ("" in paths_by_date or not samples_match):
         results_path = next(iter(paths_by_date.values()))
-    return Results(file.beside(results_path)) if results_path else None
+    return Results(file.read_optional(results_path)) if results_path else None

@@ -13,7 +13,7 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record, as_score, export_error, type_error
-from riskrank.scores.exports.interface import likeliest_choice, get_nested
+from riskrank.scores.exports.interface import get_nested, likeliest_choice
 from riskrank.scores.exports.row_reader import ExportFile, Rows
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
@@ -61,7 +61,9 @@ def read_uniform_rows(file: ExportFile, model: str, task: str) -> pl.DataFrame |
         return None
     file.count(_EMPTY_SCORED, len(_EMPTY_RESPONSE.findall(file.data)))
     columns = {"model": pl.lit(model), "sample": pl.lit(f"{task}/") + pl.col("doc_id"), "task": pl.lit(task)}
-    frame = frame.select("filter", *dict.fromkeys(names), **columns, **{HASH: "doc_hash"}).with_row_index("row")
+    frame = frame.select("filter", *dict.fromkeys(names), **columns, **{HASH: "doc_hash"}).with_row_index(
+        "row"
+    )
     index = ["row", *columns, "filter", HASH]
     rows = frame.unpivot(index=index, variable_name="metric", value_name="score")
     is_first_metric = pl.col("metric") == names[0]  # a document's hash is told once
@@ -89,7 +91,7 @@ def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics
         if isinstance(row.get("doc_hash"), str):
             about[HASH] = row["doc_hash"]
         if file.collector.needs_texts(sample):
-            about |= {"asked": _input_text(row.get("doc")), "answered": _output_text(row)}
+            about |= {"input_text": _input_text(row.get("doc")), "output_text": _output_text(row)}
         values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
         if "brier_score" in values:
             values["brier_score"] = _brier_score(values["brier_score"])
@@ -104,7 +106,9 @@ def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics
     for (filter_name, metric), listed in logged.items():
         total = aggregate(metric, listed)
         if total is not None:
-            label = f"{metric},{filter_name}" if len({filter_name for filter_name, _ in logged}) > 1 else metric
+            label = (
+                f"{metric},{filter_name}" if len({filter_name for filter_name, _ in logged}) > 1 else metric
+            )
             file.collector.note(
                 f"{task}: {label}, over all samples and no mean of them, is {total!r} for {model}"
             )
@@ -142,7 +146,10 @@ def _is_empty(responses: object) -> bool:
     return (
         isinstance(responses, list)
         and bool(responses)
-        and all(isinstance(response, list) and bool(response) and all(text == "" for text in response) for response in responses)
+        and all(
+            isinstance(response, list) and bool(response) and all(text == "" for text in response)
+            for response in responses
+        )
     )
 
 
@@ -166,7 +173,10 @@ def _brier_score(value: object) -> object:
         return value
     gold, text = value
     try:
-        probabilities = [float(probability) for probability in (text.strip("[] ").split() if isinstance(text, str) else text)]
+        probabilities = [
+            float(probability)
+            for probability in (text.strip("[] ").split() if isinstance(text, str) else text)
+        ]
     except (TypeError, ValueError):
         return value
     if not 0 <= gold < len(probabilities):
@@ -219,7 +229,9 @@ def matthews_correlation(pairs: Pairs) -> float:
 
 def mean_negative_log_likelihood(pairs: Pairs) -> float:
     """Negative log-likelihood a word or byte, in nats: all samples' over all samples' weights."""
-    return -math.fsum(log_likelihood for log_likelihood, _ in pairs) / math.fsum(weight for _, weight in pairs)
+    return -math.fsum(log_likelihood for log_likelihood, _ in pairs) / math.fsum(
+        weight for _, weight in pairs
+    )
 
 
 _AGGREGATES: dict[str, Callable[[Pairs], float]] = {
@@ -241,7 +253,13 @@ def _output_text(row: Mapping[str, Any]) -> object:
     responses = row.get("resps") if filter_name is None or filtered is None else filtered
     listed = responses if isinstance(responses, list) else []
     # Choices are logged as pairs: log-likelihood, and whether it is what the model would have written.
-    flat = [response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response for response in listed]
+    flat = [
+        response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response
+        for response in listed
+    ]
     if len(flat) > 1 and all(isinstance(response, list) and len(response) == 2 for response in flat):
-        return likeliest_choice([response[0] for response in flat], get_nested(row, "doc", "choices")) or responses
+        return (
+            likeliest_choice([response[0] for response in flat], get_nested(row, "doc", "choices"))
+            or responses
+        )
     return responses

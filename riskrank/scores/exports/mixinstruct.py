@@ -14,13 +14,13 @@ def read(file: ExportFile) -> Rows:
     Of candidates that differ in the way they were decoded, the rule `filter` says which one counts.
     """
     for record in file.records():
-        sample = record.name("id")
+        sample = record.get_name("id")
         if record.get("cmp_results"):
             file.count("instructions with pairwise votes (cmp_results), which are not read")
         prompt_parts = [text for text in (record.get("instruction"), record.get("input")) if text]
         for candidate in record.get_records("candidates"):
-            about = {"model": candidate.name("model"), "decoding": candidate.text("decoding_method")}
-            texts = {"asked": prompt_parts, "answered": candidate.get("text")}
+            about = {"model": candidate.get_name("model"), "decoding": candidate.get_text("decoding_method")}
+            texts = {"input_text": prompt_parts, "output_text": candidate.get("text")}
             scores = candidate.get_record("scores")
             if not scores:
                 file.count("candidates without scores")

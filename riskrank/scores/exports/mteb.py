@@ -14,7 +14,9 @@ _META = "model_meta.json"
 
 def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     """Of each task the mean over the subsets that all its models have, of the split that counts."""
-    rows = select_by_task(rows, collector.rules.split, "split", task_column="sample", plural="splits", context="task")
+    rows = select_by_task(
+        rows, collector.rules.split, "split", task_column="sample", plural="splits", context="task"
+    )
     n_splits = pl.col("split").n_unique().over("sample")
     metric_name = pl.concat_str("metric", "split", separator=",")
     rows = rows.with_columns(metric=pl.when(n_splits > 1).then(metric_name).otherwise("metric"))
@@ -32,7 +34,9 @@ def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFram
     return means
 
 
-@row_reader(holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_average_subsets)
+@row_reader(
+    holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_average_subsets
+)
 def read(file: ExportFile) -> Rows:
     """The main score of a task, of which more is better, and others that somebody asks for by name.
 
@@ -41,13 +45,13 @@ def read(file: ExportFile) -> Rows:
     document = file.document()
     path = file.path.resolve()
     folders = (folder.name for folder in path.parents if "__" in folder.name)
-    named_model = file.beside(file.path.with_name(_META)).text("name")
-    model = file.model(named_model or next(folders, "").replace("__", "/"))
-    about = {"model": model, "sample": document.name("task_name"), "revision": path.parent.name}
+    named_model = file.read_optional(file.path.with_name(_META)).get_text("name")
+    model = file.model_name(named_model or next(folders, "").replace("__", "/"))
+    about = {"model": model, "sample": document.get_name("task_name"), "revision": path.parent.name}
     requested = [name.rpartition("=")[2] for name in file.collector.rules.metric]
     scores = document.get_record("scores")
     for split in scores:
         for entry in scores.get_records(split):
-            columns = {"split": split, "subset": entry.text("hf_subset", "default")}
+            columns = {"split": split, "subset": entry.get_text("hf_subset", "default")}
             for metric in [name for name in dict.fromkeys((MAIN, *requested)) if name in entry]:
                 yield {"metric": metric, "score": entry[metric], **about, **columns}

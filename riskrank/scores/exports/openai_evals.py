@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record, parse_name, as_score
+from riskrank.scores.exports.fields import Record, as_score, parse_name
 from riskrank.scores.exports.interface import get_nested
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import first_record
@@ -34,18 +34,20 @@ def read(file: ExportFile) -> Rows:
     spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
     if not any("final_report" in event for event in events):
         file.note("no final report; the run was not finished")
-    about = {"model": file.model(_model_name(spec)), "task": spec.text("eval_name")}
+    about = {"model": file.model_name(_model_name(spec)), "task": spec.get_text("eval_name")}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
-    sampled = {str(event.get("sample_id")): event.get("data") for event in events if event.get("type") == "sampling"}
+    sampled = {
+        str(event.get("sample_id")): event.get("data") for event in events if event.get("type") == "sampling"
+    }
     for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
-        sample = event.name("sample_id")
+        sample = event.get_name("sample_id")
         seen[sample] = None
         data = sampled.get(sample)
-        texts = {"asked": get_nested(data, "prompt"), "answered": get_nested(data, "sampled")}
+        texts = {"input_text": get_nested(data, "prompt"), "output_text": get_nested(data, "sampled")}
         for metric, score in _event_scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):

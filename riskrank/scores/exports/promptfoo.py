@@ -16,8 +16,8 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.exports.collection import RowCollector
-from riskrank.scores.exports.fields import Record, parse_name, export_error, number_duplicates
-from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, FILE, get_nested
+from riskrank.scores.exports.fields import Record, export_error, number_duplicates, parse_name
+from riskrank.scores.exports.interface import FILE, INPUT_TEXT, OUTPUT_TEXT, get_nested
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.json_objects import as_text, plain_text, shown
@@ -67,9 +67,11 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
     numbered_model = pl.when(position > 1).then(pl.format("{} #{}", "model", position)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
-    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(_COLUMN)
+    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(
+        _COLUMN
+    )
     needs_texts = pl.col("sample").is_in([*collector.samples_with_texts])
-    return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((asked|answered)\)$")))
+    return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
 
 
 @row_reader(
@@ -92,11 +94,18 @@ def read(file: ExportFile) -> Rows:
     for row, test in zip(rows, tests, strict=True):
         metrics_by_test[test] |= dict.fromkeys(row.get_record("namedScores"))
     for row, test in zip(rows, tests, strict=True):
-        about = {"model": file.model(_provider_name(row)), "sample": test, "prompt": _prompt_name(row, columns)}
-        about[_COLUMN] = row.text("promptIdx")
+        about = {
+            "model": file.model_name(_provider_name(row)),
+            "sample": test,
+            "prompt": _prompt_name(row, columns),
+        }
+        about[_COLUMN] = row.get_text("promptIdx")
         if file.collector.samples_with_texts:
             input_text = get_nested(row, "prompt", "raw") or row.get("vars")
-            about |= {INPUT_TEXT: as_text(input_text), OUTPUT_TEXT: as_text(get_nested(row, "response", "output"))}
+            about |= {
+                INPUT_TEXT: as_text(input_text),
+                OUTPUT_TEXT: as_text(get_nested(row, "response", "output")),
+            }
         if _is_failed(row):
             file.count("rows that ended in an error, whose score counts 0 as in promptfoo")
         yield from ({"metric": metric, "score": row.get(metric), **about} for metric in _GENERAL)
@@ -120,7 +129,7 @@ def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], st
         rows = [*file.lines()]
     else:
         document = file.document()
-        part, evaluation = document.get_record("results"), document.text("evalId")
+        part, evaluation = document.get_record("results"), document.get_text("evalId")
         rows, columns = part.get_records("results"), part.get_list("prompts")
     if not rows:
         raise export_error(f"{file.path}: no rows in it", "an empty list")
@@ -167,7 +176,7 @@ def _test_key(row: Record) -> str:
     """What makes a test: its variables, assertions and description; repeats have the same."""
     case = row.get_record("testCase")
     variables = (row if row.get("vars") else case).get_record("vars")
-    return json.dumps([variables, case.text("description") or None, case.get("assert")], sort_keys=True)
+    return json.dumps([variables, case.get_text("description") or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(tests: Iterable[str]) -> dict[str, str]:
@@ -179,7 +188,9 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
         if description and described[str(description)] == 1:
             name = str(description)
         else:
-            name = _shorten(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
+            name = _shorten(
+                ", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
+            )
         names.append(name.encode(errors="replace").decode())  # no table holds half a character
     return dict(zip(parsed, number_duplicates(names), strict=True))
 

@@ -33,7 +33,7 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
     if not metrics:
         found = f"columns: {listing(columns, 20)}"
         raise InputError(f"{file.path}: there is no metric", found=found, hint=hint)
-    model = file.model()
+    model = file.model_name()
     question = next((name for name in questions if name in columns), None)
     if question is None:
         file.collector.note("no column names the samples: rows are paired by their number")
@@ -45,7 +45,7 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
     samples = number_duplicates(map(question_name, columns[question]) if question else rows)
     for metric in metrics:
         for sample, score, *texts in zip(samples, columns[metric], inputs, outputs, strict=True):
-            about = {"model": model, "sample": sample, "asked": texts[0], "answered": texts[1]}
+            about = {"model": model, "sample": sample, "input_text": texts[0], "output_text": texts[1]}
             yield {"metric": metric, "score": score, **about}
 
 

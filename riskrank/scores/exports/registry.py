@@ -82,7 +82,9 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
     InputError
         If there is nothing of that name.
     """
-    entries = [LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)]
+    entries = [
+        LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)
+    ]
     for entry in entries:
         if not entry.path.exists():
             hint = "check the path; exports are read from this machine's folders"
@@ -98,7 +100,9 @@ def detect_format(files: Sequence[LabelledPath]) -> str:
     UsageError
         If none does, or several do.
     """
-    matching = [name for name in READERS if all(_is_recognised(load_reader(name), entry.path) for entry in files)]
+    matching = [
+        name for name in READERS if all(_is_recognised(load_reader(name), entry.path) for entry in files)
+    ]
     if len(matching) == 1:
         return matching[0]
     path_list = listing((entry.path for entry in files), 3)
@@ -135,14 +139,24 @@ def select_averages(export: Export, rules: ReadOptions) -> Export:
         If tasks have no metric in common and nobody says which counts.
     """
     pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
-    metrics_by_task = {str(task): [*frame["metric"]] for (task,), frame in pairs.group_by("sample", maintain_order=True)}
+    metrics_by_task = {
+        str(task): [*frame["metric"]] for (task,), frame in pairs.group_by("sample", maintain_order=True)
+    }
     task_counts = Counter(metric for metrics in metrics_by_task.values() for metric in metrics)
     common = {metric for metric, times in task_counts.items() if times == len(metrics_by_task)}
     requested = requested_metrics(rules.metric, metrics_by_task)
-    selected = [(task, name) for task, names in metrics_by_task.items() for name in names if name in (requested[task] or common)]
+    selected = [
+        (task, name)
+        for task, names in metrics_by_task.items()
+        for name in names
+        if name in (requested[task] or common)
+    ]
     if not selected:
         first, _ = task_counts.most_common(1)[0]
-        examples = [first, *(f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names)]
+        examples = [
+            first,
+            *(f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names),
+        ]
         raise UsageError(
             "tasks have different metrics, and which counts has to be said",
             found=listing(_format_task_counts(task_counts.most_common()), 8),
@@ -153,13 +167,28 @@ def select_averages(export: Export, rules: ReadOptions) -> Export:
     selected_counts = Counter(metric for _, metric in selected)
     tasks = counted(rows["sample"].n_unique(), "task")
     notes = [f"averages of {tasks}, without their scores: tasks are the samples"]
-    notes += [f"left out: {listing(sorted(excluded), 8)}"] if (excluded := task_counts.keys() - selected_counts.keys()) else []
+    notes += (
+        [f"left out: {listing(sorted(excluded), 8)}"]
+        if (excluded := task_counts.keys() - selected_counts.keys())
+        else []
+    )
     distinct_directions = {export.directions.get(metric, "") for metric in selected_counts}
     directions = dict(export.directions)
-    if len(selected_counts) > 1 and len(distinct_directions) == 1 and max(Counter(task for task, _ in selected).values()) == 1:
-        rows, directions = rows.with_columns(metric=pl.lit(SCORE)), dict.fromkeys([SCORE], distinct_directions.pop())
+    if (
+        len(selected_counts) > 1
+        and len(distinct_directions) == 1
+        and max(Counter(task for task, _ in selected).values()) == 1
+    ):
+        rows, directions = (
+            rows.with_columns(metric=pl.lit(SCORE)),
+            dict.fromkeys([SCORE], distinct_directions.pop()),
+        )
         notes += [f"{SCORE}: {', '.join(_format_task_counts(selected_counts.items()))}"]
-    known_directions = {name: direction for name, direction in directions.items() if direction and name in {SCORE, *selected_counts}}
+    known_directions = {
+        name: direction
+        for name, direction in directions.items()
+        if direction and name in {SCORE, *selected_counts}
+    }
     return replace(export, rows=rows, directions=known_directions, notes=(*export.notes, *notes))
 
 

@@ -14,7 +14,7 @@ from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.export_file import ExportFile, find_files
 from riskrank.scores.exports.fields import export_error
 from riskrank.scores.exports.interface import FILE, Export, LabelledPath
-from riskrank.scores.exports.selection import select_variants, refuse_unsupported_rules
+from riskrank.scores.exports.selection import refuse_unsupported_rules, select_variants
 from riskrank.scores.files.paths import differing
 
 Rows = Iterator[Mapping[str, Any]]
@@ -55,21 +55,32 @@ class RowReader:
     uses: Sequence[str] = ()
     by_file: bool = False
     prefers: Callable[[Path], bool] = lambda path: True
-    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _gathering: rows
+    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
     name: str = ""
 
     def read(
-        self, files: Sequence[LabelledPath], rules: ReadOptions, samples_with_texts: frozenset[str] = frozenset()
+        self,
+        files: Sequence[LabelledPath],
+        rules: ReadOptions,
+        samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
         """Read the rows of all files."""
-        refuse_unsupported_rules(rules, self.name, supported=(*self.uses, *(("filter",) if self.choices else ())))
+        refuse_unsupported_rules(
+            rules, self.name, supported=(*self.uses, *(("filter",) if self.choices else ()))
+        )
         collector = RowCollector(rules, samples_with_texts)
         for metric, direction in self.directions.items():
             collector.set_direction(metric, direction)
         export_files = [*find_files(files, self.recognises)]
         preferred_labels = {file.label for file in export_files if self.prefers(file.path)}
-        export_files = [file for file in export_files if file.label not in preferred_labels or self.prefers(file.path)]
-        model_names = distinguishing_names([file.path for file in export_files if file.label is None]) if self.by_file else {}
+        export_files = [
+            file for file in export_files if file.label not in preferred_labels or self.prefers(file.path)
+        ]
+        model_names = (
+            distinguishing_names([file.path for file in export_files if file.label is None])
+            if self.by_file
+            else {}
+        )
         for file in export_files:
             label = file.label or model_names.get(file.path)
             export_file = ExportFile(path=file.path, label=label, collector=collector)

@@ -12,7 +12,9 @@ from riskrank.options.reading import ReadOptions
 ALL = "*"
 
 
-def resolve_model_name(path: Path, logged_name: str | None, rules: ReadOptions, *, label: str | None = None) -> str:
+def resolve_model_name(
+    path: Path, logged_name: str | None, rules: ReadOptions, *, label: str | None = None
+) -> str:
     """The model of a file: by the rule for paths, else as the log says, else the label.
 
     Raises
@@ -83,7 +85,8 @@ def select_values(
     nearest_value = next((match for name in requested if (match := nearest(name, values))), None)
     raise UsageError(
         f"{context}: several {plural}, and which of them counts is for you to say",
-        found=listing(values, 20) + (f"; {option(parameter)} names {listing(requested)}" if requested else ""),
+        found=listing(values, 20)
+        + (f"; {option(parameter)} names {listing(requested)}" if requested else ""),
         hint=f"did you mean {option(parameter, nearest_value)}?"
         if nearest_value
         else f"pick one: {option(parameter, values[0])}; or keep all: {option(parameter, ALL)}",
@@ -95,12 +98,15 @@ def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[st
     prefixes = {task: f"{task}=" for task in tasks}
     for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
     return {
-        task: frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix)) or for_all_tasks
+        task: frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix))
+        or for_all_tasks
         for task, prefix in prefixes.items()
     }
 
 
-def require_known_values(parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]) -> None:
+def require_known_values(
+    parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]
+) -> None:
     """Refuse a rule that names what is nowhere in the export.
 
     Raises
@@ -156,9 +162,13 @@ def select_variants(
     """
     values_by_column = {column: rows[column].drop_nulls().unique().sort().to_list() for column in plurals}
     if plurals:
-        require_known_values("filter", rules.filter, [name for names in values_by_column.values() for name in names])
+        require_known_values(
+            "filter", rules.filter, [name for names in values_by_column.values() for name in names]
+        )
     for column, plural in plurals.items():
-        selected = select_values("filter", rules.filter, values_by_column[column], plural=plural, context=context)
+        selected = select_values(
+            "filter", rules.filter, values_by_column[column], plural=plural, context=context
+        )
         rows = rows.filter(pl.col(column).is_in(selected)) if selected else rows
         if len(selected) > 1:
             rows = rows.with_columns(metric=pl.concat_str("metric", column, separator=","))
@@ -198,7 +208,9 @@ def select_by_task(
     """
     column = column or parameter
     require_known_values(parameter, requested, rows[column].unique(maintain_order=True))
-    values_by_task = rows.group_by(task_column, maintain_order=True).agg(pl.col(column).unique(maintain_order=True))
+    values_by_task = rows.group_by(task_column, maintain_order=True).agg(
+        pl.col(column).unique(maintain_order=True)
+    )
     selected = [
         (task, name)
         for task, names in values_by_task.iter_rows()

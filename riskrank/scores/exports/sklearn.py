@@ -66,7 +66,7 @@ def _read_search(file: ExportFile, columns: Columns) -> Rows:
 
 
 def _read_cross_validation(file: ExportFile, columns: Columns) -> Rows:
-    model = file.model()
+    model = file.model_name()
     for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
         file.collector.set_direction(match[1], "higher")
         for fold, value in enumerate(columns[name]):
@@ -75,17 +75,25 @@ def _read_cross_validation(file: ExportFile, columns: Columns) -> Rows:
 
 def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
     true_values: list[Any] = list(columns[truth])
-    is_regression = all(isinstance(value, int | float) for value in true_values) and len(set(true_values)) > _MOST_CLASSES
+    is_regression = (
+        all(isinstance(value, int | float) for value in true_values) and len(set(true_values)) > _MOST_CLASSES
+    )
     metric = "absolute_error" if is_regression else "correct"
     file.collector.set_direction(metric, "lower" if is_regression else "higher")
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
         # What hardly ever is one of the classes, or is text, names the rows.
         if not is_regression and 2 * sum(value in true_values for value in columns[model]) < len(true_values):
             continue
-        model_name = file.model() if model == "y_pred" else model
+        model_name = file.model_name() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])
         for row, (value, true_value) in enumerate(zip(predicted, true_values, strict=True)):
-            score = None if value is None else abs(value - true_value) if is_regression else float(value == true_value)
+            score = (
+                None
+                if value is None
+                else abs(value - true_value)
+                if is_regression
+                else float(value == true_value)
+            )
             yield {"model": model_name, "sample": f"row {row}", "metric": metric, "score": score}
 
 
@@ -95,7 +103,9 @@ def _candidate_names(columns: Columns) -> list[str]:
     parameters = columns.get("params")
     if parameters is None:
         grid = [name for name in columns if name.startswith("param_")]
-        cells = [[(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)]
+        cells = [
+            [(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)
+        ]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
     # ``C=0.1, kernel=rbf``, the same from JSON and from the text in a CSV.
     texts = [re.sub("['\"]", "", str(entry).strip(" {}")).replace(": ", "=") for entry in parameters]

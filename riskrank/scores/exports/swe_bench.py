@@ -37,12 +37,12 @@ def read(file: ExportFile) -> Rows:
     """
     document = file.document()
     if "resolved_ids" not in document:
-        model = file.model(file.path.resolve().parent.parent.name.replace("__", "/"))
+        model = file.model_name(file.path.resolve().parent.parent.name.replace("__", "/"))
         for sample in document:
             score = document.get_record(sample).get(RESOLVED)
             yield {"model": model, "sample": sample, "metric": RESOLVED, "score": score}
         return
-    model = file.model(file.label or file.path.stem)
+    model = file.model_name(file.label or file.path.stem)
     rows: dict[str, dict[str, object]] = {}
     for key, (score, reason, note) in _OUTCOMES.items():
         for value in document.get_list(key):

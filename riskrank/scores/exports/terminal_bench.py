@@ -37,9 +37,9 @@ def read(file: ExportFile) -> Rows:
     if "agent_info" in document:
         yield from _read_trial(file, document)
         return
-    model = file.model()
+    model = file.model_name()
     for trial in document.get_records("results") if "results" in document else [document]:
-        about = {"model": model, "sample": trial.name("task_id")}
+        about = {"model": model, "sample": trial.get_name("task_id")}
         if trial.get(RESOLVED) is None:
             file.count(f"{RESOLVED}: trials that were not verified, no score")
             about[UNSCORED] = ERROR
@@ -48,8 +48,8 @@ def read(file: ExportFile) -> Rows:
 
 def _read_trial(file: ExportFile, trial: Record) -> Rows:
     agent = trial.get_record("agent_info")
-    model = "/".join(filter(None, (agent.text("name"), agent.get_record("model_info").text("name"))))
-    about = {"model": file.model(model), "sample": trial.name("task_name"), "dataset": trial.text("source")}
+    model = "/".join(filter(None, (agent.get_text("name"), agent.get_record("model_info").get_text("name"))))
+    about = {"model": file.model_name(model), "sample": trial.get_name("task_name"), "dataset": trial.get_text("source")}
     rewards = trial.get_record("verifier_result").get_record("rewards")
     failed = trial.get("exception_info")
     if failed:

@@ -53,11 +53,11 @@ class Layout:
     beside: tuple[str, ...] = ()
     sparse: bool = False
     flat: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
-    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _gathering: rows
+    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
 
     def rows(self, file: ExportFile) -> Rows:
         """A row a sample and metric."""
-        model, metrics, records = file.model(), dict[str, str](), list[Record]()
+        model, metrics, records = file.model_name(), dict[str, str](), list[Record]()
         for record in file.rows(lambda name: re.fullmatch(self.metric, name) or name in self.beside):
             flat_row = self.flat(record)
             if isinstance(flat_row, str):
@@ -70,8 +70,10 @@ class Layout:
             raise export_error(f"{file.path}: there is no metric", f"columns: {columns}")
         for row in records:
             sample_value = row.get(self.sample)
-            sample = question_name(sample_value if isinstance(sample_value, dict | list) else row.name(self.sample))
-            texts = {"asked": _first_match(row, self.asked), "answered": _first_match(row, self.answered)}
+            sample = question_name(
+                sample_value if isinstance(sample_value, dict | list) else row.get_name(self.sample)
+            )
+            texts = {"input_text": _first_match(row, self.asked), "output_text": _first_match(row, self.answered)}
             about = {"model": model, "sample": sample, **texts}
             for name in [name for name in metrics if name in row or not self.sparse]:
                 error = row.get("error") or row.get(self.failed.format(metrics[name]))
@@ -94,8 +96,12 @@ def _first_match(row: Record, pattern: str) -> object:
 
 def _flatten_annotations(row: Record) -> Mapping[str, Any] | str:
     """Phoenix's JSON has a list of annotations, its CSV columns of each."""
-    named = [(entry.name("name"), entry) for entry in row.get_records("annotations")]
-    return row | {f"annotation_{name}_{key}": annotation.get(key) for name, annotation in named for key in ("score", "error")}
+    named = [(entry.get_name("name"), entry) for entry in row.get_records("annotations")]
+    return row | {
+        f"annotation_{name}_{key}": annotation.get(key)
+        for name, annotation in named
+        for key in ("score", "error")
+    }
 
 
 def _flatten_span(row: Record) -> Mapping[str, Any] | str:
@@ -121,18 +127,22 @@ def _flatten_trace_score(row: Record) -> Mapping[str, Any] | str:
     sample = "/".join(str(plain[name]) for name in ("traceid", "observationid") if plain.get(name))
     kind, score = plain.get("datatype"), plain.get("value")
     score = plain.get("stringvalue") if kind == "CATEGORICAL" else bool(score) if kind == "BOOLEAN" else score
-    return {"trace": sample, f"value.{row.name('name')}": score}
+    return {"trace": sample, f"value.{row.get_name('name')}": score}
 
 
 def _service_reader(service: str, **columns: Any) -> RowReader:
     """The reader of a service's tables, of what their columns are."""
     layout = Layout(**columns)
     recognises, directions = partial(_is_from_service, service), dict.fromkeys(layout.beside, "lower")
-    reader = row_reader(recognises, directions=directions, beside=layout.beside, by_file=True, then=layout.then)
+    reader = row_reader(
+        recognises, directions=directions, beside=layout.beside, by_file=True, then=layout.then
+    )
     return reader(layout.rows)
 
 
-braintrust = _service_reader("braintrust", sample="input", metric=r"scores\.(.+)", flat=_flatten_span, then=_set_share_bounds)
+braintrust = _service_reader(
+    "braintrust", sample="input", metric=r"scores\.(.+)", flat=_flatten_span, then=_set_share_bounds
+)
 langsmith = _service_reader(
     "langsmith",
     sample="example_id",
@@ -149,4 +159,6 @@ phoenix = _service_reader(
     beside=("latency_ms", "prompt_token_count", "completion_token_count"),
     flat=_flatten_annotations,
 )
-langfuse = _service_reader("langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_flatten_trace_score)
+langfuse = _service_reader(
+    "langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_flatten_trace_score
+)

@@ -9,7 +9,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.collection import REQUIRED_COLUMNS, order_columns
-from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, Export
+from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT, Export
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import assign_roles, named_roles
@@ -84,7 +84,9 @@ class ExportSource(Source):
         rows = self._export.rows
         found = self._again(frozenset(rows["sample"].gather(kept))).rows
         # Files that were written anew since have other rows.
-        if INPUT_TEXT not in found.columns or not found.select(REQUIRED_COLUMNS).equals(rows.select(REQUIRED_COLUMNS)):
+        if INPUT_TEXT not in found.columns or not found.select(REQUIRED_COLUMNS).equals(
+            rows.select(REQUIRED_COLUMNS)
+        ):
             return None
         return found.select(pl.col(INPUT_TEXT).alias("input"), pl.col(OUTPUT_TEXT).alias("output"))[kept]
 

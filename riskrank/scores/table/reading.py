@@ -171,7 +171,7 @@ def _read_with(options: ReadOptions, paths: Paths, more: Mapping[str, Any]) -> S
 
 def _harness(paths: Paths, options: ReadOptions) -> str | None:
     """The harness that wrote the files, if one did and nobody says how to read them."""
-    from riskrank.scores.exports.registry import parse_path_argument, detect_format
+    from riskrank.scores.exports.registry import detect_format, parse_path_argument
 
     said = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
     if options.wide or said != (None,) * len(said):

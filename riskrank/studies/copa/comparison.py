@@ -7,7 +7,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.errors import InputError, counted, option
-from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaRequest, CopaBase, document_fields
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaBase, CopaRequest, document_fields
 from riskrank.studies.document import of, rows_from
 
 # Models that move most, named in meta and in words.
@@ -61,7 +61,7 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
         }
 
 
-def compare_rankings_of_models(asked: CopaRequest) -> ComparisonDocument:
+def compare_with_scalarizations(asked: CopaRequest) -> ComparisonDocument:
     """Rank the models by COPA of several orders and by other scalarizations.
 
     Raises

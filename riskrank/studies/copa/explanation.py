@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.explanation import CopaExplanation, choosing_weights, explain_model
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import sweep_all_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.document_base import CopaRequest, CopaBase, document_fields, order_value
+from riskrank.studies.copa.document_base import CopaBase, CopaRequest, document_fields, order_value
 from riskrank.studies.document import of, rows_from
 
 

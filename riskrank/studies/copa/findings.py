@@ -22,18 +22,18 @@ class CopaCase:
 
     table: Objectives
     ranking: CopaRanking
-    doubt: FrontUncertainty | str
+    uncertainty: FrontUncertainty | str
 
     @property
     def front_uncertainty(self) -> FrontUncertainty:
         """What samples say of the front, where anything is known of it."""
-        assert not isinstance(self.doubt, str)
-        return self.doubt
+        assert not isinstance(self.uncertainty, str)
+        return self.uncertainty
 
 
 def copa_findings(case: CopaCase) -> list[Finding]:
     """The choice and how sure it is, who else is on the front, and what decides."""
-    chosen, doubt = case.ranking.chosen, case.doubt
+    chosen, doubt = case.ranking.chosen, case.uncertainty
     figures = {"norm": float(case.ranking.norm[chosen])}
     figures |= {} if np.isinf(case.ranking.p) else {"p": case.ranking.p}
     if (worst := _weakest_objective(case.table, case.ranking)) is not None:
@@ -42,8 +42,8 @@ def copa_findings(case: CopaCase) -> list[Finding]:
         return [Finding(kind="choice", models=(chosen,), figures=figures), *untested(tested=False)]
     others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
     share = {"chosen_share": float(doubt.shares.chosen[chosen]), "tied_share": doubt.shares.tied}
-    front = {side.word: sum(doubt.states.state[i] == side for i in others) for side in Side}
-    choice = Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.states.state[chosen]))
+    front = {side.word: sum(doubt.membership.state[i] == side for i in others) for side in Side}
+    choice = Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.membership.state[chosen]))
     if doubt.identical:
         return [choice, Finding(kind="same-distribution", models=(chosen, *others))]
     return [
@@ -56,7 +56,7 @@ def copa_findings(case: CopaCase) -> list[Finding]:
 def _tested_choice(case: CopaCase) -> str:
     table, ranking, doubt = case.table, case.ranking, case.front_uncertainty
     chosen, shares = ranking.chosen, doubt.shares.chosen
-    state = doubt.states.state[chosen]
+    state = doubt.membership.state[chosen]
     same = [chosen, *_models_equal_to_chosen(table, ranking)]
     why = f" ({explain_open_state(table, doubt, chosen)})" if len(same) == 1 else ""
     told = {
@@ -100,9 +100,9 @@ def _describe_front(finding: Finding, case: CopaCase) -> str:
     reasons = {Side.OPEN: explain_open_state, Side.REFUTED: describe_dominator}
     parts, others = [], [i for i in finding.models if i not in _models_equal_to_chosen(table, case.ranking)]
     for side, where in _STATE_TEXTS.items():
-        models = [i for i in others if doubt.states.state[i] == side]
+        models = [i for i in others if doubt.membership.state[i] == side]
         if side == Side.REFUTED:
-            models = [i for i in models if doubt.states.dominator[i] >= 0]
+            models = [i for i in models if doubt.membership.dominator[i] >= 0]
         if models:
             verb = "is" if len(models) == 1 else "are"
             why = reasons.get(side) if verb == "is" else None
@@ -116,7 +116,7 @@ def describe_dominator(table: Objectives, doubt: FrontUncertainty, i: int) -> st
 
     ``mid is as good on everything``
     """
-    by = int(doubt.states.dominator[i])
+    by = int(doubt.membership.dominator[i])
     return f"{table.name(by)} is as good on everything{_margin_note(table, by, i)}"
 
 
@@ -137,8 +137,8 @@ def explain_open_state(table: Objectives, doubt: FrontUncertainty, i: int) -> st
 
     ``mid is as good on all 3, not shown on cost``
     """
-    rival = int(doubt.states.rival[i])
-    if joint_answer(doubt.constraint_answers[i]) != Side.SHOWN and doubt.states.nondominated[i]:
+    rival = int(doubt.membership.rival[i])
+    if joint_answer(doubt.constraint_answers[i]) != Side.SHOWN and doubt.membership.nondominated[i]:
         return _describe_unmet_constraints(table, doubt, i)
     metrics, name = table.population.metrics, table.name(rival)
     values = table.population.objectives
@@ -155,7 +155,7 @@ def explain_open_state(table: Objectives, doubt: FrontUncertainty, i: int) -> st
         some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
         lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"
         return f"{name} is as good on {everywhere}{_margin_note(table, rival, i)}, {lacking}"
-    best = int(doubt.states.best_on[i, rival])
+    best = int(doubt.membership.best_on[i, rival])
     if best >= 0 and doubt.family.significant(doubt.evidence[best].better[i, rival]):
         return f"better than {name} on {metrics[best]}, not shown among so many comparisons"
     return f"nowhere shown to be better than {name}"
@@ -208,8 +208,10 @@ def _describe_optimality(table: Objectives, ranking: CopaRanking, able: int, *, 
 
 SENTENCES: Sentences[CopaCase] = Sentences(
     {
-        "choice": lambda _, case: _untested_choice(case) if isinstance(case.doubt, str) else _tested_choice(case),
-        "nothing-tested": lambda _, case: f"Nothing says how sure that is: {case.doubt}.",
+        "choice": lambda _, case: (
+            _untested_choice(case) if isinstance(case.uncertainty, str) else _tested_choice(case)
+        ),
+        "nothing-tested": lambda _, case: f"Nothing says how sure that is: {case.uncertainty}.",
         "same-distribution": lambda _, case: same_distribution(
             case.table.population.names, names(case.table.population.metrics)
         ),

@@ -15,7 +15,9 @@ from riskrank.scores.table.score_counts import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
 
 
-def handle_missing_scores(table: ScoreTable, rule: str) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
+def handle_missing_scores(
+    table: ScoreTable, rule: str
+) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
     """The table without single missing scores, its averages, the models that stay, and what to warn of.
 
     Raises
@@ -33,7 +35,9 @@ def handle_missing_scores(table: ScoreTable, rule: str) -> tuple[ScoreTable, Mod
     whole, shared = (np.setdiff1d(sample, sample[rows]).size for rows in (gone, gone & empty))
     able = {"drop": whole > 0, "worst": 2 * shared >= len(table.samples)}
     if averages.missing_scores and not able.get(rule, False) and (single.any() or rule == "error"):
-        raise _missing_scores_error(table, averages, single, able | {"unpaired": not (gone & ~empty).any()}, whole)
+        raise _missing_scores_error(
+            table, averages, single, able | {"unpaired": not (gone & ~empty).any()}, whole
+        )
     if single.any() and rule == "drop":
         gone = np.isin(sample, sample[gone]) if table.paired else gone
         parts = (table.values, table.row_samples, table.clusters)

@@ -16,10 +16,10 @@ from riskrank.engine.sampling.cluster_means import cluster_means, task_column_me
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.studies.copa.objective_names import MEAN, TOTAL, ObjectiveName
 from riskrank.studies.costs import PER_SUCCESS, require_costs, require_successes
 from riskrank.studies.metric_means import is_share
@@ -242,7 +242,9 @@ def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
     return replace(column, values=tuple(values * count for values in column.values), tasks=tasks, times=count)
 
 
-def _as_cost_per_success(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]) -> ObjectiveColumn:
+def _as_cost_per_success(
+    column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]
+) -> ObjectiveColumn:
     assert column.name.success is not None
     spec = table.metrics[column.name.success]
     require_costs(

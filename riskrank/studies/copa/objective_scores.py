@@ -7,8 +7,8 @@ import numpy as np
 from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
-from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.options.option import differing
+from riskrank.standard_errors import InputError, UsageError, option
 from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
@@ -22,7 +22,9 @@ def has_shared_units(columns: Sequence[ObjectiveColumn]) -> bool:
     return columns[0].paired or any(one.tasks is not None and one.tasks.random for one in columns)
 
 
-def build_objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list[ObjectiveScores], list[int]]:
+def build_objective_scores(
+    found: Objectives, margins: dict[str, float]
+) -> tuple[list[ObjectiveScores], list[int]]:
     """Objectives as the engine takes them, and how many units of resampling each model has.
 
     Parameters

@@ -8,21 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.copa.population import (
     Constraint,
     Population,
+    build_population,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    build_population,
 )
+from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.standard_errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.standard_errors import UsageError, listing, option
 from riskrank.studies.copa.missing_objectives import handle_missing_scores
-from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_objective_values
-from riskrank.studies.copa.objective_names import parse_objectives, parse_constraint
+from riskrank.studies.copa.objective_columns import (
+    ObjectiveColumn,
+    objective_columns,
+    oriented_objective_values,
+)
+from riskrank.studies.copa.objective_names import parse_constraint, parse_objectives
 from riskrank.studies.copa.options import ObjectiveSettings
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
@@ -62,13 +66,13 @@ class Objectives:
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     columns: tuple[ObjectiveColumn, ...] = ()
-    reweighted: Floats | None = None
+    weight_override: Floats | None = None
 
     @cached_property
     def weights(self) -> Floats:
         """Weights of the objectives, shape (K,)."""
-        if self.reweighted is not None:
-            return self.reweighted
+        if self.weight_override is not None:
+            return self.weight_override
         return complete_weights(self.population.metrics, self.given_weights)
 
     @cached_property
@@ -121,7 +125,9 @@ def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
     decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
     name, declared = column.name.name, column.spec.declared
-    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.degrees_of_freedom)
+    return MetricMeans(
+        name, column.lower, declared, column.share, values, errors, decimals, column.degrees_of_freedom
+    )
 
 
 def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:

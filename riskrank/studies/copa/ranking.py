@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking, models_by_rank, rank_models
 from riskrank.engine.copa.population import ccdf_quantiles
+from riskrank.engine.copa.ranking import CopaRanking, models_by_rank, rank_models
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import WeightRange, sweep_all_weights, weight_ranges
 from riskrank.engine.types import Floats
-from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaRequest, CopaBase, document_fields
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaBase, CopaRequest, document_fields
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.uncertainty import FrontUncertainty, test_front_and_choice
+from riskrank.studies.copa.uncertainty import FrontUncertainty, assess_front
 from riskrank.studies.document import of, rows_from
 from riskrank.studies.findings import same_scores
 from riskrank.studies.runtime import HERE, Runtime
@@ -30,13 +30,13 @@ _PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
 
 def _uncertainty_field(source: Callable[..., Any]) -> Any:
     """A field that only samples give rise to: of the objectives, what is known of the front, and a model."""
-    return of(lambda found, table, i: found.doubt and source(table, found.doubt, i), default=None)
+    return of(lambda found, table, i: found.uncertainty and source(table, found.uncertainty, i), default=None)
 
 
 def _objective_better_on(table: Objectives, doubt: FrontUncertainty, i: int) -> str | None:
     """The objective on which a model is best shown to be better than its rival."""
-    rival = int(doubt.states.rival[i])
-    objective = -1 if rival < 0 else int(doubt.states.best_on[i, rival])
+    rival = int(doubt.membership.rival[i])
+    objective = -1 if rival < 0 else int(doubt.membership.best_on[i, rival])
     return None if objective < 0 else table.population.metrics[objective]
 
 
@@ -52,7 +52,9 @@ class CopaRow:
     u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
     tied_with: list[str] = of(lambda found, table, i: [table.name(j) for j in found.leading.tied_with(i)])
     values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
-    ranks: dict[str, int | None] = of(lambda found, i: {f"{one.p:g}": one.rank_of(i) for one in found.rankings})
+    ranks: dict[str, int | None] = of(
+        lambda found, i: {f"{one.p:g}": one.rank_of(i) for one in found.rankings}
+    )
     norms: dict[str, float] = of(
         lambda found, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
     )
@@ -63,27 +65,35 @@ class CopaRow:
     choice_without: str | None = of(
         lambda found, table, i: found.influence and table.name_or_none(found.influence.choice[i])
     )
-    chosen_share: float | None = of(lambda found, i: found.doubt and float(found.doubt.shares.chosen[i]))
+    chosen_share: float | None = of(lambda found, i: found.uncertainty and float(found.uncertainty.shares.chosen[i]))
     population_share: float | None = of(
-        lambda found, i: found.populations and found.populations.share(i), default=None
+        lambda found, i: found.population_bootstrap and found.population_bootstrap.share(i), default=None
     )
-    front: str | None = _uncertainty_field(lambda table, doubt, i: doubt.states.state_words[i])
+    front: str | None = _uncertainty_field(lambda table, doubt, i: doubt.membership.state_words[i])
     front_share: float | None = _uncertainty_field(lambda table, doubt, i: float(doubt.shares.front[i]))
-    low: dict[str, float | None] | None = _uncertainty_field(lambda table, doubt, i: table.by_metric(doubt.low[i]))
-    high: dict[str, float | None] | None = _uncertainty_field(lambda table, doubt, i: table.by_metric(doubt.high[i]))
+    low: dict[str, float | None] | None = _uncertainty_field(
+        lambda table, doubt, i: table.by_metric(doubt.low[i])
+    )
+    high: dict[str, float | None] | None = _uncertainty_field(
+        lambda table, doubt, i: table.by_metric(doubt.high[i])
+    )
     meets: dict[str, str] | None = _uncertainty_field(
         lambda table, doubt, i: {
             text: one.word for text, one in zip(table.constraints, doubt.constraint_answers[i], strict=True)
         }
     )
-    dominated_by: str | None = _uncertainty_field(lambda table, doubt, i: table.name_or_none(doubt.states.dominator[i]))
+    dominated_by: str | None = _uncertainty_field(
+        lambda table, doubt, i: table.name_or_none(doubt.membership.dominator[i])
+    )
     off_p_adjusted: float | None = _uncertainty_field(
         lambda table, doubt, i: float(
-            np.where(table.population.feasible, doubt.states.p_dominates[:, i], 1.0).min()
+            np.where(table.population.feasible, doubt.membership.p_dominates[:, i], 1.0).min()
         )
     )
-    on_p_adjusted: float | None = _uncertainty_field(lambda table, doubt, i: float(doubt.states.p_nondominated[i]))
-    rival: str | None = _uncertainty_field(lambda table, doubt, i: table.name_or_none(doubt.states.rival[i]))
+    on_p_adjusted: float | None = _uncertainty_field(
+        lambda table, doubt, i: float(doubt.membership.p_nondominated[i])
+    )
+    rival: str | None = _uncertainty_field(lambda table, doubt, i: table.name_or_none(doubt.membership.rival[i]))
     better_on: str | None = _uncertainty_field(_objective_better_on)
 
 
@@ -117,11 +127,11 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     """
 
     rankings: tuple[CopaRanking, ...]
-    others: tuple[CopaRanking, ...]
+    usual_rankings: tuple[CopaRanking, ...]
     sweeps: tuple[Sweep, ...]
     influence: ModelInfluence | None
-    populations: ChoiceBootstrap | None
-    doubt: FrontUncertainty | None
+    population_bootstrap: ChoiceBootstrap | None
+    uncertainty: FrontUncertainty | None
     ccdf_quantiles: Floats
     ccdf_mean: Floats
     tasks: str
@@ -149,19 +159,19 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order; what was not looked for has none."""
-        left_out: tuple[str, ...] = UNCERTAINTY_FIELDS if self.doubt is None else ()
-        left_out += () if self.populations is not None else ("population_share",)
+        left_out: tuple[str, ...] = UNCERTAINTY_FIELDS if self.uncertainty is None else ()
+        left_out += () if self.population_bootstrap is not None else ("population_share",)
         return tuple(one.name for one in fields(CopaRow) if one.name not in left_out)
 
     def result_entries(self) -> dict[str, Any]:
         """The choice and how firm it is."""
         table, name = self.objectives, self.objectives.name
-        population, influence, drawn, doubt = table.population, self.influence, self.populations, self.doubt
+        population, influence, drawn, doubt = table.population, self.influence, self.population_bootstrap, self.uncertainty
         found = {
             "chosen": name(self.leading.chosen),
             "front_size": int(population.front.sum()),
             "feasible_models": int(population.feasible.sum()),
-            "chosen_by_p": {f"{other.p:g}": name(other.chosen) for other in self.others},
+            "chosen_by_p": {f"{other.p:g}": name(other.chosen) for other in self.usual_rankings},
             "weight_ranges": [
                 {"metric": metric, "weight": weight, **vars(found)}
                 for metric, weight, found in zip(
@@ -184,9 +194,9 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
             },
         }
         if doubt is not None:
-            shown = np.argwhere(doubt.states.significantly_dominates).tolist()
+            shown = np.argwhere(doubt.membership.significantly_dominates).tolist()
             found["dominance"] = [
-                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.states.p_dominates[i, j])}
+                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.membership.p_dominates[i, j])}
                 for i, j in shown
             ]
         return found
@@ -204,7 +214,7 @@ def rank_population(asked: CopaRequest, runtime: Runtime = HERE) -> CopaDocument
             populations = bootstrap_choice(
                 population, leading, resamples=settings.resample_models, seed=settings.seed
             )
-        found = test_front_and_choice(asked, leading)
+        found = assess_front(asked, leading)
     doubt = None if isinstance(found, str) else found
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     case = CopaCase(table, leading, found)
@@ -223,11 +233,11 @@ def rank_population(asked: CopaRequest, runtime: Runtime = HERE) -> CopaDocument
         rows=[],
         **SENTENCES.told([*copa_findings(case), *twins], case, population.names, limits=limits),
         rankings=rankings,
-        others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
+        usual_rankings=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_all_weights(population, leading),
         influence=leave_one_out(population, leading) if len(population.names) > 2 else None,
-        populations=populations,
-        doubt=doubt,
+        population_bootstrap=populations,
+        uncertainty=doubt,
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
         tasks=_describe_tasks(asked),

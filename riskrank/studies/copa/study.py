@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.comparison import compare_rankings_of_models
-from riskrank.studies.copa.document_base import CopaRequest, CopaBase
+from riskrank.studies.copa.comparison import compare_with_scalarizations
+from riskrank.studies.copa.document_base import CopaBase, CopaRequest
 from riskrank.studies.copa.explanation import explain_requested_model
 from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank_population
-from riskrank.studies.copa.sweep import sweep_requested_weight, sweep_norm
+from riskrank.studies.copa.sweep import sweep_norm, sweep_requested_weight
 from riskrank.studies.runtime import HERE, Runtime
 from riskrank.studies.task_scale import on_task_scale
 
@@ -20,7 +20,7 @@ _STUDIES_BY_QUESTION: dict[str, Callable[[CopaRequest], CopaBase]] = {
     "why": explain_requested_model,
     "sweep": sweep_requested_weight,
     "sweep_p": sweep_norm,
-    "compare": compare_rankings_of_models,
+    "compare": compare_with_scalarizations,
 }
 
 

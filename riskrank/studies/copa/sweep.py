@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.copa.ranking import complete_weights
 from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
 from riskrank.errors import UsageError, index_of, option
-from riskrank.studies.copa.document_base import CopaRequest, CopaBase, document_fields, order_value
+from riskrank.studies.copa.document_base import CopaBase, CopaRequest, document_fields, order_value
 from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")
@@ -102,11 +102,16 @@ def sweep_requested_weight(asked: CopaRequest) -> WeightSweepDocument:
     others = [name for name in table.population.metrics if name != settings.sweep]
     given = {name: weight for name, weight in table.given_weights.items() if name != settings.sweep}
     rest = np.insert(complete_weights(others, given), objective, 0.0)
-    asked = replace(asked, objectives=replace(table, reweighted=rest))
+    asked = replace(asked, objectives=replace(table, weight_override=rest))
     steps = settings.steps or _STEPS
-    sweeps = [sweep_weight(table.population, objective, p=p, other_weights=rest, steps=steps) for p in settings.orders]
+    sweeps = [
+        sweep_weight(table.population, objective, p=p, other_weights=rest, steps=steps)
+        for p in settings.orders
+    ]
     described = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
-    return _sweep_document(WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described)
+    return _sweep_document(
+        WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described
+    )
 
 
 def sweep_norm(asked: CopaRequest) -> OrderSweepDocument:

@@ -5,10 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.ranking import CopaRanking
+from riskrank.engine.copa.front_membership import (
+    FrontMembership,
+    ObjectiveEvidence,
+    front_membership,
+    objective_evidence,
+)
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
-from riskrank.engine.copa.front_membership import FrontMembership, ObjectiveEvidence, front_membership, objective_evidence
 from riskrank.engine.copa.population import Constraint
+from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, resample_objectives
 from riskrank.engine.dominance.ranking import alike
 from riskrank.engine.evidence.evidence import Evidence
@@ -19,9 +24,14 @@ from riskrank.engine.types import Floats
 from riskrank.options.values import require_known
 from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objective_scores import (
+    build_objective_scores,
+    has_shared_units,
+    reason_not_testable,
+    reject_unused_test_settings,
+)
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.copa.objective_scores import has_shared_units, build_objective_scores, reason_not_testable, reject_unused_test_settings
 from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, span
 
@@ -114,7 +124,7 @@ class FrontUncertainty:
         What a reader must know before believing it.
     """
 
-    states: FrontMembership
+    membership: FrontMembership
     evidence: tuple[ObjectiveEvidence, ...]
     shares: FrontShares
     low: Floats
@@ -129,7 +139,7 @@ class FrontUncertainty:
     warnings: tuple[str, ...]
 
 
-def test_front_and_choice(asked: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
+def assess_front(asked: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
     """Test who is on the front and how often a choice is made again, or say why nothing is known of it.
 
     Raises
@@ -148,7 +158,11 @@ def test_front_and_choice(asked: CopaRequest, ranking: CopaRanking) -> FrontUnce
     objectives, units = build_objective_scores(found, settings.margin)
     resamples = _resample_count(settings, objectives, units, len(found.bounds))
     drawn = resample_objectives(
-        objectives, units, shared_units=has_shared_units(found.columns), resamples=resamples, seed=settings.seed
+        objectives,
+        units,
+        shared_units=has_shared_units(found.columns),
+        resamples=resamples,
+        seed=settings.seed,
     )
     evidence = tuple(
         objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
@@ -171,7 +185,7 @@ def test_front_and_choice(asked: CopaRequest, ranking: CopaRanking) -> FrontUnce
     ends = [_to_file_units(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
     scored = [one.scores for one in objectives if one.scores is not None]
     return FrontUncertainty(
-        states=states,
+        membership=states,
         evidence=evidence,
         shares=front_shares(population, ranking, drawn.plain, allowed),
         low=np.minimum(*ends),
@@ -230,7 +244,9 @@ def _describe_samples(scored: Sequence[ClusteredScores], columns: Sequence[Objec
     return f"{span(counts)} {unit}{of}"
 
 
-def _small_sample_warnings(asked: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int) -> tuple[str, ...]:
+def _small_sample_warnings(
+    asked: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int
+) -> tuple[str, ...]:
     """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
     notes = list[str]()
     for one, name in zip(objectives, asked.objectives.population.metrics, strict=True):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from riskrank.engine.copa.ranking import rank_models
-from riskrank.engine.copa.front_shares import front_shares
 from riskrank.engine.copa.front_membership import ObjectiveEvidence, front_membership, objective_evidence
+from riskrank.engine.copa.front_shares import front_shares
 from riskrank.engine.copa.population import build_population
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.replicates import ObjectiveScores, _mean_replicates, resample_objectives
 from riskrank.engine.family import Family, Side
 from riskrank.engine.gates.replicates import differences, statistics
@@ -192,7 +192,10 @@ def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
     near = [shared + 0.01, shared + rng.normal(size=400) * 0.05]
     price = objective_evidence(priced(-5, -1))
     assert front_membership([objective_evidence(measured(near)), price]).state_words != ("off", "on")
-    assert front_membership([objective_evidence(measured(near, margin=0.1)), price]).state_words == ("off", "on")
+    assert front_membership([objective_evidence(measured(near, margin=0.1)), price]).state_words == (
+        "off",
+        "on",
+    )
 
 
 def test_two_models_within_all_margins_do_not_rule_each_other_out():
@@ -200,15 +203,22 @@ def test_two_models_within_all_margins_do_not_rule_each_other_out():
     shared = rng.normal(size=300)
     one = measured([shared + 0.02, shared + rng.normal(size=300) * 0.01], margin=0.5)
     other = measured([shared, shared + 0.02 + rng.normal(size=300) * 0.01], margin=0.5)
-    assert front_membership([objective_evidence(one), objective_evidence(other)]).state_words == ("open", "open")
+    assert front_membership([objective_evidence(one), objective_evidence(other)]).state_words == (
+        "open",
+        "open",
+    )
 
 
 def test_who_is_not_allowed_rules_nobody_out_and_is_off_if_that_is_shown():
     evidence = [objective_evidence(priced(3, 2, 1))]
     allowed = np.array([False, True, True])
-    found = front_membership(evidence, feasible=allowed, constraint_answers=(Side.REFUTED, Side.SHOWN, Side.SHOWN))
+    found = front_membership(
+        evidence, feasible=allowed, constraint_answers=(Side.REFUTED, Side.SHOWN, Side.SHOWN)
+    )
     assert found.state_words == ("off", "on", "off")
-    found = front_membership(evidence, feasible=allowed, constraint_answers=(Side.OPEN, Side.OPEN, Side.SHOWN))
+    found = front_membership(
+        evidence, feasible=allowed, constraint_answers=(Side.OPEN, Side.OPEN, Side.SHOWN)
+    )
     assert found.state_words == ("open", "open", "off")
 
 
@@ -291,7 +301,9 @@ def test_shares_against_one_ranking_a_resample(drawn, allowed, p, ties):
         front += front_by_loops(values, able)
         if able.any():  # whom only names choose is another one if names are the other way round
             one, other = (
-                rank_models(build_population(values[::way], feasible=able[::way], ties=ties), weights, p=p).chosen
+                rank_models(
+                    build_population(values[::way], feasible=able[::way], ties=ties), weights, p=p
+                ).chosen
                 for way in (1, -1)
             )
             chosen[one] += one == 5 - other
@@ -412,7 +424,9 @@ def test_means_over_drawn_tasks_spread_as_theory_says():
     values = [rng.normal(of, 1), rng.normal(size=of.size)]
     scores = ClusteredScores.build(values, tasks=design)
     objective = replace(measured(values), scores=scores, units=(np.arange(8),) * 2)
-    found = resample_objectives([objective], [8, 8], shared_units=True, resamples=20_000, seed=0).plain[..., 0]
+    found = resample_objectives([objective], [8, 8], shared_units=True, resamples=20_000, seed=0).plain[
+        ..., 0
+    ]
     means = np.array([[own[of == task].mean() for task in range(8)] for own in values])
     # Weights of a Bayesian bootstrap are uniform on the simplex: their variance is that of Dirichlet's.
     assert found.mean(0) == pytest.approx(means.mean(1), abs=0.03)

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa.ranking import power_norm, rank_models, rank_norm, complete_weights
 from riskrank.engine.copa.population import (
     Constraint,
+    build_population,
     ccdf_quantiles,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    build_population,
 )
+from riskrank.engine.copa.ranking import complete_weights, power_norm, rank_models, rank_norm
 from riskrank.errors import InputError, UsageError
 
 ORDERS = [1, 1.5, 2, 8, np.inf]

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.copa import stability as copa_stability
-from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.population import build_population
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 
 ORDERS = [1, 2, 8, np.inf]

@@ -1,4 +1,4 @@
-"""Portfolios without each model, against folding again."""
+"""Portfolios by either copula, against counting and within tasks."""
 
 import numpy as np
 import pytest
@@ -12,22 +12,10 @@ from riskrank.engine.portfolio.folding import (
     independent_copula,
     pooled_cdf,
     portfolio,
-    portfolios_without_each,
     ranks_within_tasks,
 )
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.strata import TaskDesign
-
-
-def test_portfolios_without_each_against_folding_again():
-    rng = np.random.default_rng(4)
-    values = [rng.integers(0, 5, (n, 3)) / 4 for n in (20, 25, 30, 15)]
-    weights = [0.5, 0.3, 0.2]
-    for left, found in enumerate(portfolios_without_each(values, weights=weights)):
-        again = portfolio([value for i, value in enumerate(values) if i != left], weights=weights)
-        for one, other in zip(found, again, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12)
-
 
 of = np.array([1, 0, 0, 2, 1, 1, 0, 2, 2, 2])
 values = np.random.default_rng(0).normal(size=(3, 10, 2)) + 10 * of[:, None]

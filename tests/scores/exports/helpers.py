@@ -9,7 +9,7 @@ import pytest
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
-from riskrank.scores.exports.registry import READERS, read_export, load_reader
+from riskrank.scores.exports.registry import READERS, load_reader, read_export
 
 
 def write_json(path: Path, value) -> Path:

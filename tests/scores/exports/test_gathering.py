@@ -17,7 +17,7 @@ from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.export_file import ExportFile, find_files, walk_files
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.exports.selection import require_known_values, select_values, resolve_model_name
+from riskrank.scores.exports.selection import require_known_values, resolve_model_name, select_values
 from riskrank.scores.files import bounded
 from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
 from riskrank.scores.files.limits import Room
@@ -208,9 +208,13 @@ def test_models_come_from_the_path_the_log_or_the_label():
     path = Path("runs/gpt-4/log.json")
     assert resolve_model_name(path, "logged", ReadOptions()) == "logged"
     assert resolve_model_name(path, None, ReadOptions(), label="L") == "L"
-    assert resolve_model_name(path, "logged", ReadOptions(from_="auto", model_from_path="runs/([^/]+)/")) == "gpt-4"
     assert (
-        resolve_model_name(path, None, ReadOptions(from_="auto", model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
+        resolve_model_name(path, "logged", ReadOptions(from_="auto", model_from_path="runs/([^/]+)/"))
+        == "gpt-4"
+    )
+    assert (
+        resolve_model_name(path, None, ReadOptions(from_="auto", model_from_path="(runs)/(?P<model>[^/]+)/"))
+        == "gpt-4"
     )
     with pytest.raises(InputError, match="which model"):
         resolve_model_name(path, None, ReadOptions())

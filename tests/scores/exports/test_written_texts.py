@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT, Export, likeliest_choice
+from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT, Export, likeliest_choice
 from riskrank.scores.files.json_objects import as_text
 from riskrank.scores.table.export_rows import ExportSource
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import OUTPUT_TEXT, INPUT_TEXT
-from riskrank.scores.exports.registry import READERS, read_export, load_reader
+from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT
+from riskrank.scores.exports.registry import READERS, load_reader, read_export
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 

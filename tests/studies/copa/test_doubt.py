@@ -17,9 +17,9 @@ from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.copa.findings import describe_dominator, explain_open_state
+from riskrank.studies.copa.objective_scores import build_objective_scores
 from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
-from riskrank.studies.copa.objective_scores import build_objective_scores
 from riskrank.studies.copa.study import copa
 from riskrank.studies.copa.uncertainty import decide_constraints
 
@@ -233,7 +233,7 @@ def test_answers_are_two_sided_and_of_one_family(columns, few):
 def test_clusters_count_as_their_number(few):
     doc = [int(name[1:]) // 10 for name in few["sample"]]
     document = study(dict(few, doc=doc), {"cluster": "doc"}, resamples=200)
-    assert document.doubt.samples == "12 clusters of samples"
+    assert document.uncertainty.samples == "12 clusters of samples"
     alone = of_model(study(few, resamples=200))
     assert of_model(document)["big"].on_p_adjusted > alone["big"].on_p_adjusted
 
@@ -312,8 +312,8 @@ def test_values_of_a_suite_are_means_over_tasks(few):
     macro = np.mean([part.mean(axis=1) for part in parts], axis=0)
     for model, value in zip(MODELS, macro, strict=True):
         assert of_model(document)[model].values["acc"] == pytest.approx(value)
-    assert document.doubt.samples == "120 samples of 6 tasks"
-    assert not document.doubt.random_tasks
+    assert document.uncertainty.samples == "120 samples of 6 tasks"
+    assert not document.uncertainty.random_tasks
     pooled = study(suite_of(few, sizes), {"task": "none"}, no_test=True)
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
 
@@ -333,8 +333,8 @@ def test_tasks_like_these_are_fewer_than_samples(few):
     fixed, random = (
         study(suite_of(few, [15] * 8), tasks=tasks, resamples=300) for tasks in ("fixed", "random")
     )
-    assert random.doubt.samples == "8 tasks"
-    assert random.doubt.random_tasks
+    assert random.uncertainty.samples == "8 tasks"
+    assert random.uncertainty.random_tasks
     assert "resampled tasks" in random.verdict
     assert of_model(random)["small"].on_p_adjusted >= of_model(fixed)["small"].on_p_adjusted
     with pytest.raises(InputError, match="at least 6 tasks"):
@@ -356,7 +356,7 @@ def test_metrics_of_tasks_of_their_own_stay_objectives():
     )
     document = copa(table, CopaSettings(resamples=100))
     assert list(document.rows[0].values) == ["acc", "cost"]
-    assert document.doubt is not None
+    assert document.uncertainty is not None
     of = zip(rows["model"], rows["metric"], rows["score"], strict=True)
     mean = np.mean([score for model, metric, score in of if (model, metric) == ("a", "acc")])
     assert of_model(document)["a"].values["acc"] == pytest.approx(mean)
@@ -380,7 +380,7 @@ def test_margins_let_a_model_be_off_that_is_hardly_better():
 def test_few_samples_are_said_and_refuse_what_is_asked_of_them(columns):
     few = {name: [values[i] for i in range(480) if i % 120 < 6] for name, values in columns.items()}
     document = study(few)
-    assert document.doubt is None
+    assert document.uncertainty is None
     assert document.verdict.endswith("it takes 10 samples a model, and of acc there are 6.")
     with pytest.raises(InputError, match="nothing is known of that"):
         study(few, alpha=0.1)
@@ -393,7 +393,7 @@ def test_few_samples_are_said_and_refuse_what_is_asked_of_them(columns):
 def test_too_many_models_to_test_all_pairs_of_are_said(columns, monkeypatch):
     monkeypatch.setattr("riskrank.studies.copa.objective_scores._MOST_MODELS", 3)
     document = study(columns, alpha=0.1)
-    assert document.doubt is None
+    assert document.uncertainty is None
     assert "models are not tested" in document.verdict
 
 
@@ -409,7 +409,7 @@ def test_who_is_behind_by_just_a_margin_is_as_good_up_to_it():
     table |= {"acc": [1.0] * 15 + [0.0] * 5 + [0.0, 1.0] * 10, "cost": [2.0, 4.0] * 10 + [1.0, 3.0] * 10}
     document = study(table, margin="acc=0.25", resamples=100)
     dear = document.objectives.population.names.index("dear")
-    told = explain_open_state(document.objectives, document.doubt, dear)
+    told = explain_open_state(document.objectives, document.uncertainty, dear)
     assert told.startswith("cheap is as good on both up to the margins, ")
 
 
@@ -467,12 +467,12 @@ def test_what_is_better_by_a_hair_is_not_called_nowhere_better():
         found["acc"] += (hard + skill + rng.normal(size=200)).tolist()
         found["cost"] += (cost * np.exp(0.3 * rng.normal(size=200))).tolist()
     document = study(found, resamples=100)
-    doubt, names = document.doubt, document.objectives.population.names
+    doubt, names = document.uncertainty, document.objectives.population.names
     mid, other = names.index("mid"), names.index("other")
     raw = [one.better[mid, other] for one in doubt.evidence]
-    assert doubt.states.state[mid] == Side.OPEN
-    assert min(raw) < 0.05 < doubt.states.p_nondominated[mid]
-    assert doubt.states.rival[mid] == other
+    assert doubt.membership.state[mid] == Side.OPEN
+    assert min(raw) < 0.05 < doubt.membership.p_nondominated[mid]
+    assert doubt.membership.rival[mid] == other
     assert "better than other on acc, not shown among so many comparisons" in document.verdict
     assert "nowhere" not in explain_open_state(document.objectives, doubt, mid)
 
@@ -489,10 +489,10 @@ def test_a_tie_of_norms_is_told(columns):
 
 def test_who_is_as_good_up_to_margins_only_is_not_called_as_good(columns):
     document = study(columns, margin=["acc=0.9", "cost=9", "price=9"], resamples=100)
-    table, doubt = document.objectives, document.doubt
+    table, doubt = document.objectives, document.uncertainty
     values = table.population.objectives
-    for loser in np.flatnonzero(doubt.states.dominator >= 0).tolist():
-        everywhere = np.all(values[doubt.states.dominator[loser]] >= values[loser])
+    for loser in np.flatnonzero(doubt.membership.dominator >= 0).tolist():
+        everywhere = np.all(values[doubt.membership.dominator[loser]] >= values[loser])
         assert ("up to the margins" in describe_dominator(table, doubt, loser)) != everywhere
 
 
@@ -500,6 +500,6 @@ def test_what_only_names_choose_is_no_choice():
     acc = np.random.default_rng(0).integers(0, 2, 40) * 1.0
     columns = {"model": ["new"] * 40 + ["old"] * 40, "sample": [*range(40)] * 2, "acc": [*acc, *acc]}
     found = rr.copa(pl.DataFrame(columns), wide=True, higher="acc").document
-    assert found.doubt.shares.chosen.tolist() == [0, 0]
-    assert found.doubt.shares.tied == 1
+    assert found.uncertainty.shares.chosen.tolist() == [0, 0]
+    assert found.uncertainty.shares.tied == 1
     assert found.verdict.startswith("Nothing but names chooses between new and old: all tie.")

@@ -57,7 +57,9 @@ def draw_boxes(
     return page.figure
 
 
-def _draw_box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int) -> None:
+def _draw_box(
+    axes: Axes, ends: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int
+) -> None:
     """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
     least, lower, median, upper, largest, mean = ends
     named = color != GREY

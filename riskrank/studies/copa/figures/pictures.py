@@ -12,7 +12,7 @@ from riskrank.render.figures.picture import Picture, numbered
 from riskrank.render.figures.style import Plot
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_front_uncertainty, draw_front
+from riskrank.studies.copa.figures.plane import draw_front, draw_front_uncertainty
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
@@ -42,7 +42,7 @@ def _pictures(document: Documents) -> list[Picture]:
 
 def _ranking_pictures(document: CopaDocument) -> list[Picture]:
     table = document.objectives
-    found = [] if document.doubt is None else _uncertainty_pictures(table, document.doubt)
+    found = [] if document.uncertainty is None else _uncertainty_pictures(table, document.uncertainty)
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
         drawing = partial(draw_parallel, table.population, document.leading.order)

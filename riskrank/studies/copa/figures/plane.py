@@ -150,7 +150,7 @@ def draw_front_uncertainty(table: Objectives, doubt: FrontUncertainty, first: in
         Objectives of the axes.
     """
     width, height, left = 330.0, 260.0, 66.0
-    models, state, pair = table.population, doubt.states.state, (first, second)
+    models, state, pair = table.population, doubt.membership.state, (first, second)
     plane = Plane.of(table, pair, doubt.low, doubt.high)
     labels = plane.labels
     page = sheet(

@@ -10,7 +10,7 @@ from riskrank.errors import listing, option
 from riskrank.render import numbers
 from riskrank.render.screens import unshown
 from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.copa.comparison import ComparisonDocument, scalarization_label, exclusion_messages
+from riskrank.studies.copa.comparison import ComparisonDocument, exclusion_messages, scalarization_label
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import objective_cells
 from riskrank.studies.copa.sweep import SweepDocument

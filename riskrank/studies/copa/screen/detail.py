@@ -13,7 +13,7 @@ from riskrank.render.screens import unshown
 from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
-from riskrank.studies.copa.screen.objectives import uncertainty_sections, objective_cells, weakest_objective
+from riskrank.studies.copa.screen.objectives import objective_cells, uncertainty_sections, weakest_objective
 
 _MOST_NAMES, _MOST_ROWS = 4, 20
 
@@ -26,19 +26,19 @@ def details(document: CopaDocument) -> Iterator[Section]:
     yield from unshown(len(table.population.names) - len(models), "model", option("top", "N"))
     if document.settings.ccdf:
         yield _ccdf_table(document, models)
-    if document.doubt is not None:
-        yield from uncertainty_sections(document, document.doubt, models)
+    if document.uncertainty is not None:
+        yield from uncertainty_sections(document, document.uncertainty, models)
     if len(document.sweeps) > 1:
         yield _weight_table(document)
     if document.influence is not None:
         yield Line(_describe_influence(table, document.influence), "Influence:")
-    if document.populations is not None:
-        yield Line(_describe_stability(table, document.populations), "Stability:")
+    if document.population_bootstrap is not None:
+        yield Line(_describe_stability(table, document.population_bootstrap), "Stability:")
     yield _reading(table, leading)
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
-    table, leading, populations = document.objectives, document.leading, document.populations
+    table, leading, populations = document.objectives, document.leading, document.population_bootstrap
     columns: list[OfModel | None] = [
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else ""))
     ]
@@ -93,7 +93,8 @@ def _weight_table(document: CopaDocument) -> Table:
 def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
     chosen = f"without the chosen model, {table.name_or_none(influence.successor) or 'none'} is chosen."
     others = [
-        f"without {table.name(i)} it is {table.name_or_none(influence.choice[i])}" for i in influence.influential
+        f"without {table.name(i)} it is {table.name_or_none(influence.choice[i])}"
+        for i in influence.influential
     ]
     if not others:
         return f"{chosen} No other model's absence changes the choice."

@@ -21,8 +21,8 @@ def view(document: ExplanationDocument) -> Iterator[Section]:
     yield _objective_table(document)
     yield Line(_describe_rank(document), "Place:")
     yield Line(_describe_binding(table, found), "Binding:")
-    if document.broken:
-        text = f"it does not meet {' and '.join(document.broken)}, so that no weights choose it."
+    if document.violated_constraints:
+        text = f"it does not meet {' and '.join(document.violated_constraints)}, so that no weights choose it."
         yield Line(text, "Barred:", "yellow")
     yield _dominance_line(document)
     if found.model != found.ranking.chosen and table.population.front[found.model]:

@@ -44,16 +44,16 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     ]
     columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
     columns += _front_columns(document)
-    if document.populations is not None:
-        share = document.populations.share
-        head = "chosen in" if document.doubt is None else "of populations\nchosen in"
+    if document.population_bootstrap is not None:
+        share = document.population_bootstrap.share
+        head = "chosen in" if document.uncertainty is None else "of populations\nchosen in"
         columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
     return by_row("", columns, models, stub=2)
 
 
 def _front_columns(document: CopaDocument) -> list[OfModel]:
     """Who is on the front, and who meets the constraints: as measured, or as far as samples show."""
-    table, doubt = document.objectives, document.doubt
+    table, doubt = document.objectives, document.uncertainty
     front, able = table.population.front, table.population.feasible
     if doubt is None:
         found: list[OfModel] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
@@ -86,7 +86,7 @@ def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
 
 def _describe_front(document: CopaDocument) -> str:
     """What the mark of the front means, and how many models have it."""
-    table, doubt = document.objectives, document.doubt
+    table, doubt = document.objectives, document.uncertainty
     population = table.population
     if doubt is not None:
         shown = f"on, off: shown at {doubt.family.level(1):g} for all models together"
@@ -105,7 +105,9 @@ def _suite_lines(document: CopaDocument) -> list[str]:
     """Of a suite, what its values are, and what is asked."""
     if not document.tasks:
         return []
-    asked = "tasks like these" if document.doubt is not None and document.doubt.random_tasks else "these tasks"
+    asked = (
+        "tasks like these" if document.uncertainty is not None and document.uncertainty.random_tasks else "these tasks"
+    )
     return [f"Values are means over {document.tasks}; asked of {asked}."]
 
 
@@ -122,7 +124,7 @@ def _stability_lines(document: CopaDocument) -> list[str]:
             parts.append(f"while the weight of {table.population.metrics[k]} is {place} (now {now})")
         else:
             parts.append("whatever weight any one objective has")
-    other = [ranking for ranking in document.others if ranking.chosen != chosen]
+    other = [ranking for ranking in document.usual_rankings if ranking.chosen != chosen]
     if other:
         ps = ", ".join(numbers.order(ranking.p) for ranking in other)
         which = names([table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in other)], 3)

@@ -60,11 +60,13 @@ _STYLES = {"on": "green", "off": "dim", "open": "yellow"}
 
 def front_cell(doubt: FrontUncertainty, model: int) -> Cell:
     """Whether a model is on the front."""
-    state = doubt.states.state_words[model]
+    state = doubt.membership.state_words[model]
     return Cell(state, _STYLES[state])
 
 
-def uncertainty_sections(document: CopaDocument, doubt: FrontUncertainty, models: Sequence[int]) -> list[Section]:
+def uncertainty_sections(
+    document: CopaDocument, doubt: FrontUncertainty, models: Sequence[int]
+) -> list[Section]:
     """The evidence on every model, and where its values lie."""
     table = document.objectives
     percent = f"{100 * doubt.family.confidence:g} %"
@@ -93,19 +95,21 @@ def uncertainty_sections(document: CopaDocument, doubt: FrontUncertainty, models
 
 def _p_value(doubt: FrontUncertainty, model: int) -> str:
     """Of what the front says of a model; where a constraint decides, no test of the front does."""
-    states = doubt.states
+    states = doubt.membership
     dominator = int(states.dominator[model])
     if dominator >= 0:
         return numbers.p_value(float(states.p_dominates[dominator, model]))
     stands = float(states.p_nondominated[model])
-    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.nondominated[model]):
+    if states.state[model] == Side.REFUTED or (
+        states.state[model] == Side.OPEN and states.nondominated[model]
+    ):
         return "–"
     return numbers.p_value(stands)
 
 
 def _explain_state(table: Objectives, doubt: FrontUncertainty, model: int) -> str:
     """The evidence in words."""
-    states = doubt.states
+    states = doubt.membership
     dominator, rival = int(states.dominator[model]), int(states.rival[model])
     if dominator >= 0:
         return describe_dominator(table, doubt, model)

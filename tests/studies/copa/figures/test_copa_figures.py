@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import riskrank as rr
+from riskrank.engine.copa.population import build_population, ccdf_quantiles
 from riskrank.engine.copa.ranking import rank_models
-from riskrank.engine.copa.population import ccdf_quantiles, build_population
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Family, Side
 from riskrank.errors import UsageError
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_front_uncertainty, draw_front
+from riskrank.studies.copa.figures.plane import draw_front, draw_front_uncertainty
 
 
 def example(names, objectives=4, seed=0):
@@ -67,7 +67,7 @@ def doubtful(count, values):
     wide = 0.05 * np.ptp(values, axis=0)
     states, shares = SimpleNamespace(state=state), SimpleNamespace(front=np.arange(count) / count)
     ends = {"low": values - wide, "high": values + wide}
-    return SimpleNamespace(states=states, shares=shares, family=Family(), **ends)
+    return SimpleNamespace(membership=states, shares=shares, family=Family(), **ends)
 
 
 def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
@@ -87,7 +87,7 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
         assert (
             face
             == {Side.SHOWN: "#1a1a1a", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[
-                points.states.state[model]
+                points.membership.state[model]
             ]
         )
 

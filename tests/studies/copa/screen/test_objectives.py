@@ -30,7 +30,7 @@ def ranked(values, upward, weights=None):
         ),
         values=values,
         larger_is_better=upward,
-        reweighted=None if weights is None else np.array(weights),
+        weight_override=None if weights is None else np.array(weights),
     )
 
 
