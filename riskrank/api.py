@@ -30,7 +30,7 @@ from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
-from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
+from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.groups.study import refuse_groups
 from riskrank.studies.keyword_types import checked, whole_number
 from riskrank.studies.runtime import Runtime, running
@@ -493,7 +493,7 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
         from riskrank.studies.convert.study import convert_votes
 
         return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
-    known = (one for one in options_of(ReadOptions) if one.name in OF_EXPORTS)
+    known = (one for one in options_of(ReadOptions) if one.name in EXPORT_OPTIONS)
     reading = _checked_reading({"from_": from_ or "auto", **_named(options, known)})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
     if len(paths) < len(_sources(scores)):
@@ -510,7 +510,7 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
 def _to_convert() -> list[Option]:
     """Options of either kind, and what says which."""
     here = options_of(ReadOptions)
-    found = {one.name: one for one in here if one.name in ("from_", *OF_EXPORTS)}
+    found = {one.name: one for one in here if one.name in ("from_", *EXPORT_OPTIONS)}
     return [*found.values(), *(one for one in options_of(VoteSettings) if one.name not in found)]
 
 

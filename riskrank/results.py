@@ -198,9 +198,9 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from riskrank.render.dispatch import notebook_page
+        from riskrank.render.dispatch import render_notebook
 
-        return notebook_page(self.document)
+        return render_notebook(self.document)
 
 
 class GateResult(Result):

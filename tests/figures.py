@@ -67,7 +67,7 @@ def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     """Names of files, and the pictures in them."""
     import riskrank as rr
     from riskrank.render.figures.fonts import browser_fonts
-    from riskrank.render.page.svg import FONTS, Styles, to_inline
+    from riskrank.render.page.svg import FONTS, Styles, to_inline_svg
 
     given = dict(figure.table)
     result = getattr(rr, figure.command)(rr.read(given.pop("scores"), **given), **figure.options)
@@ -76,8 +76,8 @@ def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     with browser_fonts():
         plot = result.plot(figure.picture)
         plot.panels = ()  # a file of its own is not broken up
-        svg = to_inline(plot, styles, identity=figure.name, alternative=caption)
-    rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.sheet(figure.name)}"
+        svg = to_inline_svg(plot, styles, identity=figure.name, alternative=caption)
+    rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.css(figure.name)}"
     rules = rules.replace(f".{figure.name} ", "")
     whole = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     whole = whole.replace("</title>", f"</title>\n<style>{rules}</style>\n", 1)

@@ -36,13 +36,13 @@ def no_pictures(monkeypatch):
 @pytest.fixture(scope="session")
 def legible():
     """Assert that a figure is the same bytes twice, and that no word is cut or lies on another."""
-    from riskrank.render.figures.style import ABOVE, look
+    from riskrank.render.figures.style import ABOVE, common_style
 
     drawn_twice = set()
 
     def check(make):
         figure = make()
-        with look():
+        with common_style():
             figure.draw_without_rendering()
             words = _words(figure)
         # Of one call in a test's code, the first picture: large ones and many take their time.

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.render.formats.terminal import with_pictures
+from riskrank.render.formats.terminal import with_charts
 from riskrank.render.page.sections import chapters
-from riskrank.render.sections import spelled_sections
-from riskrank.render.view import Table, text_of
+from riskrank.render.sections import sections_with_parameters
+from riskrank.render.view import Table, cell_text
 from riskrank.results import Result, result_of
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
@@ -126,11 +126,11 @@ def shown(one):
 
 def page(document):
     """Words and cells of a whole screen; how they are laid out is held by tests/shown."""
-    for section in spelled_sections(document, flags=False):
+    for section in sections_with_parameters(document, flags=False):
         if isinstance(section, Table):
-            table = with_pictures(section, WIDTH)
+            table = with_charts(section, WIDTH)
             rows = [[column.head for column in table.columns], *table.rows]
-            yield from (table.title, *("  ".join(map(text_of, row)).replace("\n", " ") for row in rows))
+            yield from (table.title, *("  ".join(map(cell_text, row)).replace("\n", " ") for row in rows))
         else:
             text = f"{section.label} {section.text}"
             yield from textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
-from riskrank.render.figures.style import look
+from riskrank.render.figures.style import common_style
 
 NUMBER = re.compile(r"(?<![#\w.])(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(pt)?(?!\w)")
 # How far places in points may lie apart, and all other numbers, as a share.
@@ -105,7 +105,7 @@ def of_patch(patch):
 def of_collection(found):
     how = [colors(found.get_facecolor()), colors(found.get_edgecolor()), short(found.get_linewidths())]
     how += [short([float(size) for size in getattr(found, "get_sizes", list)()])]
-    offsets = np.ma.filled(found.get_offsets(), math.nan)
+    offsets = np.ma.without_empty_columns(found.get_offsets(), math.nan)
     paths = [path.vertices for path in found.get_paths()]
     if offsets.size and offsets.any():
         return " ".join([*how, places(found, found.get_offset_transform(), offsets)])
@@ -113,7 +113,7 @@ def of_collection(found):
 
 
 def of_image(image):
-    values = np.ma.filled(np.ma.asarray(image.get_array(), dtype=float), math.nan)
+    values = np.ma.without_empty_columns(np.ma.asarray(image.get_array(), dtype=float), math.nan)
     rows = values.reshape(-1, values.shape[-1]) if values.ndim > 2 else values
     some = short(rows[:: -(-len(rows) // 5)])
     return f"{short(values.shape)} {short(image.get_extent())} {image.get_interpolation()} {some}"
@@ -182,7 +182,7 @@ def of_axes(axes):
 
 def told(figure):
     """Lines on everything a figure is made of."""
-    with look():
+    with common_style():
         width, height = figure.get_size_inches() * 72
         yield f"sheet {width:.1f}pt {height:.1f}pt, heading {figure.heading:.1f}pt"
         yield f"panels {' '.join(f'{at:.1f}pt' for at in figure.panels)}"

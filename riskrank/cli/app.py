@@ -44,17 +44,17 @@ class Boundary(TyperGroup):
 
 def _answer(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
     """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
-    from riskrank.render.staging import discard
+    from riskrank.render.staging import discard_buffered
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.say(INTERRUPTED)
         return ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        discard(environment.stdout)
+        discard_buffered(environment.stdout)
         return ExitStatus.OK
     if isinstance(error, SystemExit):
         if error.code == 1:  # how Typer ends where nobody reads the help any more
-            discard(environment.stdout)
+            discard_buffered(environment.stdout)
             return ExitStatus.OK
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
@@ -69,7 +69,7 @@ def _answer(error: BaseException, environment: Environment, arguments: Sequence[
         environment.say("".join(tracebacks.format_exception(error)).rstrip())
     known = _as_riskrank_error(error)
     if isinstance(error, OSError):
-        discard(environment.stdout)
+        discard_buffered(environment.stdout)
     for line in known.lines(flags=True):
         environment.say(line)
     for way in (told for told, _ in known.ways if told):
@@ -104,11 +104,9 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         )
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Results and files are written elsewhere, with errors of their own; this is help or a version.
-        from riskrank.render.staging import cannot_write
+        from riskrank.render.staging import write_error
 
-        return cannot_write(
-            "standard output", error.strerror or str(error), "make room, or send it elsewhere"
-        )
+        return write_error("standard output", error.strerror or str(error), "make room, or send it elsewhere")
     if isinstance(error, MemoryError):
         return NumericalError(
             "the machine ran out of memory",

@@ -54,18 +54,18 @@ class Environment:
         cost the result or change the exit status.
         """
         from riskrank.errors import bounded
-        from riskrank.render.escapes import for_ci_log, for_log, in_a_build
-        from riskrank.render.staging import discard
+        from riskrank.render.escapes import escape_for_ci_log, escape_for_log, in_ci
+        from riskrank.render.staging import discard_buffered
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
-            text = for_log("\n".join(map(bounded, line.split("\n"))), encoding)
-            if in_a_build(self.variables) and not command:
-                text = for_ci_log(text)
+            text = escape_for_log("\n".join(map(bounded, line.split("\n"))), encoding)
+            if in_ci(self.variables) and not command:
+                text = escape_for_ci_log(text)
             self.stderr.write(text + "\n")
             self.stderr.flush()
         except (OSError, ValueError):  # Python calls writing to a closed stream a wrong value
-            discard(self.stderr)
+            discard_buffered(self.stderr)
 
 
 class _Closed(io.TextIOBase):
@@ -74,10 +74,10 @@ class _Closed(io.TextIOBase):
     def write(self, text: str) -> int:
         """Refuse it."""
         from riskrank.errors import option
-        from riskrank.render.staging import cannot_write
+        from riskrank.render.staging import write_error
 
         hint = f"leave it open, or name a file: {option('output', 'FILE')}"
-        raise cannot_write("standard output", "whoever started riskrank has closed it", hint)
+        raise write_error("standard output", "whoever started riskrank has closed it", hint)
 
 
 def open_standard_streams() -> None:

@@ -19,18 +19,18 @@ def end(document: Gated[Any], environment: Environment) -> None:
     RiskrankError
         What the document ends with.
     """
-    from riskrank.render.dispatch import markdown_page, suite_of
-    from riskrank.render.junit import notes
+    from riskrank.render.dispatch import render_markdown, build_suite
+    from riskrank.render.junit import workflow_annotations
 
     failed = document.failed
     if environment.variables.get("GITHUB_ACTIONS") == "true":
-        for line in notes(suite_of(document), failed=failed is not None):
+        for line in workflow_annotations(build_suite(document), failed=failed is not None):
             environment.say(line, command=True)
         summary = environment.variables.get("GITHUB_STEP_SUMMARY")
         try:
             if summary:
                 with Path(summary).open("a", encoding="utf-8") as file:
-                    file.write(markdown_page(document) + "\n")
+                    file.write(render_markdown(document) + "\n")
         except OSError as error:
             # The result is there already, and the summary only repeats it.
             environment.say(f"warning: no summary in {summary}: {error.strerror}")

@@ -40,13 +40,13 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot,
     """
     if not texts:
         return ()
-    from riskrank.render.figures.catalogue import check_name, require_matplotlib
+    from riskrank.render.figures.catalogue import check_picture_name, require_matplotlib
 
     require_matplotlib()
     found = []
     for text in texts:
         picture, file = parts_of(text)
-        check_name(command, picture)
+        check_picture_name(command, picture)
         found.append(WantedPlot(picture, file, _kind(file)))
     return tuple(found)
 

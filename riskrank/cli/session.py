@@ -54,7 +54,7 @@ class Session:
             smaller = "select the rows and columns that count into a smaller file"
             require_memory(reading_memory(self.scores), "reading these files", smaller)
         self.plots = wanted_plots(output.plot, environment.command)
-        check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
+        check_outputs(self._files(), self._named(), replaceable=self._renewed(), stdout=environment.stdout)
         if "html" in self.formats:
             from riskrank.render.page import require_pages
 
@@ -159,7 +159,7 @@ class Session:
         read = [str(entry["path"]) for entry in document.provenance.inputs]
         read = [path for path in read if os.path.realpath(path) not in renewed]
         check_outputs(self._files(), read, stdout=stdout)
-        write_all(self._rendered(document), stdout, files, settled=settle_interrupts)
+        write_all(self._rendered(document), stdout, files, before_rename=settle_interrupts)
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
@@ -184,12 +184,12 @@ class Session:
 
     def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
         """A page for standard output, by whatever name, which a build prints into its log."""
-        from riskrank.render.escapes import for_ci_log, in_a_build
+        from riskrank.render.escapes import escape_for_ci_log, in_ci
 
-        if kind == "parquet" or not in_a_build(self.environment.variables):
+        if kind == "parquet" or not in_ci(self.environment.variables):
             return page
         encoding = encoding if kind == "table" else "utf-8"
-        return for_ci_log(page.decode(encoding), kind).encode(encoding)
+        return escape_for_ci_log(page.decode(encoding), kind).encode(encoding)
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

@@ -1,1 +1,1 @@
-"""What is shown of a result: tables, JSON, CSV, Markdown, LaTeX, pictures and pages."""
+"""Rendering of documents: tables, JSON, CSV, Markdown, LaTeX, pictures and HTML pages."""

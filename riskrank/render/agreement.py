@@ -1,10 +1,10 @@
-"""How far rankings agree, how steady they are with fewer samples, and how several were made one."""
+"""Tables on the agreement of rankings, their stability under subsampling, and their aggregation."""
 
 from collections.abc import Mapping
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
-from riskrank.render.view import Column, Line, Table, headed
+from riskrank.render.view import Column, Line, Table, column_heads
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.wording import typeset
 
@@ -17,59 +17,66 @@ _DISTANCES = {
 
 
 def agreement_table(study: MethodStudy) -> Table:
-    """Kendall's tau between all methods; columns are numbered like the rows."""
-    columns = [Column("", "left"), *(Column(str(at + 1)) for at in range(len(study.rankings)))]
+    """Return a table of Kendall's tau between all methods; columns are numbered like the rows."""
+    columns = [Column("", "left"), *(Column(str(i + 1)) for i in range(len(study.rankings)))]
     rows = []
-    for at, name in enumerate(study.rankings):
-        cells = [typeset(f"{tau:.2f}") for tau in study.agreement[at]]
-        cells[at] = "·"
-        rows.append((f"{at + 1} {name}", *cells))
+    for i, name in enumerate(study.rankings):
+        cells = [typeset(f"{tau:.2f}") for tau in study.agreement[i]]
+        cells[i] = "·"
+        rows.append((f"{i + 1} {name}", *cells))
     return Table("Agreement of the methods' orders (Kendall's tau)", tuple(columns), tuple(rows))
 
 
-def stability_table(found: Stability) -> Table:
-    """Mean and spread of Kendall's tau by method and subsample size."""
-    columns = (Column("method", "left"), *(Column(f"n = {size:,}") for size in found.sizes))
-    mean, sd = found.mean, found.sd
+def stability_table(stability: Stability) -> Table:
+    """Return a table of the mean and standard deviation of Kendall's tau by method and subsample size."""
+    columns = (Column("method", "left"), *(Column(f"n = {size:,}") for size in stability.sizes))
+    mean, sd = stability.mean, stability.sd
     rows = []
-    for m, method in enumerate(found.methods):
-        spread = [""] * len(found.sizes) if sd is None else [f" ± {value:.3f}" for value in sd[m]]
-        told = [f"{value:.3f}{more}" for value, more in zip(mean[m], spread, strict=True)]
-        rows.append((method, *map(typeset, told)))
-    about = f"{found.repeats} subsamples a size (mean ± sd)"
-    return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))
+    for m, method in enumerate(stability.methods):
+        spread = [""] * len(stability.sizes) if sd is None else [f" ± {value:.3f}" for value in sd[m]]
+        cells = [f"{value:.3f}{deviation}" for value, deviation in zip(mean[m], spread, strict=True)]
+        rows.append((method, *map(typeset, cells)))
+    repeats = f"{stability.repeats} subsamples a size (mean ± sd)"
+    return Table(f"Stability: Kendall's tau to the ranking on all samples, {repeats}", columns, tuple(rows))
 
 
-def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what: str) -> Table:
-    """Agreement of one ranking with others, whose ranks a picture shows.
+def ranking_agreement_table(name: str, ranking: RankDocument, rankings: RankDocument, varied: str) -> Table:
+    """Return a table of the agreement of one ranking with other rankings of the same models.
+
+    Each row has the leaders of the other ranking, Kendall's tau, and the number of models with another rank.
 
     Parameters
     ----------
     name : str
-        Of the one ranking, which gives the order of models.
-    ranking, others : RankDocument
-    what : str
-        What the others differ in: ``method`` or ``metric``.
+        Name of the reference ranking in `ranking`.
+    ranking : RankDocument
+        Document with the reference ranking.
+    rankings : RankDocument
+        Document with the rankings to compare.
+    varied : {"method", "metric"}
+        Property by which the rankings differ.
     """
-    own, models = ranking.study.rankings[name], ranking.provenance.models
-    tau = list(others.agreement_with(own).values())
-    shown = {
-        other if what == "method" else other.partition("@")[2]: found
-        for other, found in others.study.rankings.items()
+    reference, models = ranking.study.rankings[name], ranking.provenance.models
+    tau = list(rankings.agreement_with(reference).values())
+    candidates = {
+        label if varied == "method" else label.partition("@")[2]: candidate
+        for label, candidate in rankings.study.rankings.items()
     }
     rows = []
-    for (other, found), agreement in zip(shown.items(), tau, strict=True):
-        first = [models[i] for i in found.order if found.rank[i] == 1]
+    for (label, candidate), agreement in zip(candidates.items(), tau, strict=True):
+        first = [models[i] for i in candidate.order if candidate.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
-        rows.append((other, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
-    columns = headed(what, "first", right=(f"Kendall's τ to\n{name}", "other\nranks"))
-    return Table(f"Agreement with the ranking, {what} by {what}", columns, tuple(rows))
+        rows.append(
+            (label, leaders, typeset(f"{agreement:.2f}"), str(int((candidate.rank != reference.rank).sum())))
+        )
+    columns = column_heads(varied, "first", right=(f"Kendall's τ to\n{name}", "other\nranks"))
+    return Table(f"Agreement with the ranking, {varied} by {varied}", columns, tuple(rows))
 
 
 def aggregation_lines(aggregations: Mapping[str, Aggregation]) -> list[Line]:
-    """One line an aggregation."""
+    """Return one line per rank aggregation: its distance and the aggregate order."""
     lines = []
-    for name, found in aggregations.items():
-        by = f"{_DISTANCES[found.method]} (mean {found.mean_distance:.4g})"
-        lines.append(Line(f"joins several orders by {by}: {found.choice}.", f"{name}:"))
+    for name, aggregation in aggregations.items():
+        distance = f"{_DISTANCES[aggregation.method]} (mean {aggregation.mean_distance:.4g})"
+        lines.append(Line(f"joins several orders by {distance}: {aggregation.choice}.", f"{name}:"))
     return lines

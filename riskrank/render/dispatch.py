@@ -1,26 +1,26 @@
-"""A document in any format: the one place that knows which renderer belongs to it."""
+"""Rendering of any document in any output format."""
 
 import io
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from riskrank.render.escapes import for_html
+from riskrank.render.escapes import escape_for_html
 from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.render.formats.latex import to_latex
 from riskrank.render.formats.markdown import to_markdown
 from riskrank.render.formats.terminal import to_terminal
-from riskrank.render.glossary import WHERE
+from riskrank.render.glossary import GLOSSARY_HINT
 from riskrank.render.page import can_make_pages
 from riskrank.render.screens import first_screen
-from riskrank.render.sections import spelled_sections
-from riskrank.render.view import spelled
+from riskrank.render.sections import sections_with_parameters
+from riskrank.render.view import spell_sections
 from riskrank.studies.document import Document
 
 if TYPE_CHECKING:
     from riskrank.render.junit import Suite
 
-# What makes tests of a CI server of a document.
+# Functions that build the JUnit suite of a document, by its schema.
 _SUITES = {
     "diff": "riskrank.studies.diff.screen.cases:suite",
     "gate": "riskrank.studies.gate.screen.junit:suite",
@@ -30,7 +30,7 @@ _SUITES = {
 
 def render(
     document: Document,
-    kind: str,
+    output_format: str,
     *,
     encoding: str,
     width: int | None,
@@ -38,74 +38,75 @@ def render(
     flags: bool = True,
     explain: bool = True,
 ) -> bytes:
-    """Render a document in one of the formats as the bytes to write.
+    """Render a document in one output format and return the bytes to write.
 
     Parameters
     ----------
     document : Document
-    kind : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, of gates,
+    output_format : str
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, for gates,
         ``junit``.
     encoding : str
-        Of a table, for who shows it.
+        Encoding of a table, that is of the terminal.
     width, color
         As in :func:`riskrank.render.formats.terminal.to_terminal`.
     flags : bool
-        Whether a person's formats name parameters as flags of the command line or as Python keywords.
+        True to name parameters as command-line flags, False to name them as Python keywords. Only formats for
+        people name parameters.
     explain : bool
-        Whether a table goes on after its first screen; other formats hold everything.
+        True to append the details to the first screen of a table; other formats always contain them.
     """
-    if kind == "parquet":
+    if output_format == "parquet":
         return to_parquet(document)
-    if kind == "table":
-        return _terminal_page(document, encoding, width, color, flags, explain)
-    if kind == "markdown":
-        return markdown_page(document, flags=flags).encode("utf-8")
-    if kind == "latex":
-        return to_latex(spelled_sections(document, flags=flags)).encode("utf-8")
-    if kind == "html":
+    if output_format == "table":
+        return _render_terminal(document, encoding, width, color, flags, explain)
+    if output_format == "markdown":
+        return render_markdown(document, flags=flags).encode("utf-8")
+    if output_format == "latex":
+        return to_latex(sections_with_parameters(document, flags=flags)).encode("utf-8")
+    if output_format == "html":
         page = import_module("riskrank.render.page.page")
         return str(page.to_page(document, flags=flags)).encode("utf-8")
-    if kind == "junit":
-        return bytes(import_module("riskrank.render.junit").junit(suite_of(document)))
-    if kind == "csv":
+    if output_format == "junit":
+        return bytes(import_module("riskrank.render.junit").write_junit(build_suite(document)))
+    if output_format == "csv":
         return to_csv(document).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}
-    return writers[kind](document).encode("utf-8")
+    return writers[output_format](document).encode("utf-8")
 
 
-def suite_of(document: Document) -> "Suite":
-    """The tests that a CI server shows of a document."""
-    module, _, maker = _SUITES[document.schema].partition(":")
-    suite: Suite = getattr(import_module(module), maker)(document)
-    limits = [one for one in document.findings if one.kind in ("few", "worth")]
-    weak = {" ".join(filter(None, (one.kind, one.on))): one.sentence for one in limits}
+def build_suite(document: Document) -> "Suite":
+    """Return the JUnit test suite of a document, with its warnings on sample size as properties."""
+    module, _, function = _SUITES[document.schema].partition(":")
+    suite: Suite = getattr(import_module(module), function)(document)
+    limits = [finding for finding in document.findings if finding.kind in ("few", "worth")]
+    weak = {" ".join(filter(None, (finding.kind, finding.on))): finding.sentence for finding in limits}
     return replace(suite, properties={**suite.properties, **weak})
 
 
-def markdown_page(document: Document, *, flags: bool = True) -> str:
-    """Render a document as Markdown, with its marker where it has one."""
+def render_markdown(document: Document, *, flags: bool = True) -> str:
+    """Render a document as Markdown, preceded by its marker if it has one."""
     marker = document.marker
-    return (f"{marker}\n\n" if marker else "") + to_markdown(spelled_sections(document, flags=flags))
+    return (f"{marker}\n\n" if marker else "") + to_markdown(sections_with_parameters(document, flags=flags))
 
 
-def notebook_page(document: Document) -> str:
-    """Render a document for a notebook: its page where one can be made, what a terminal shows elsewhere."""
+def render_notebook(document: Document) -> str:
+    """Return HTML for a notebook: the page or, without Jinja2 and Matplotlib, the terminal output."""
     if not can_make_pages():
-        how: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
-        return f"<pre>{for_html(render(document, 'table', **how, explain=False).decode())}</pre>"
+        options: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
+        return f"<pre>{escape_for_html(render(document, 'table', **options, explain=False).decode())}</pre>"
     page = import_module("riskrank.render.page.page")
     return str(page.to_page(document, flags=False, template="fragment.html"))
 
 
-def _terminal_page(
+def _render_terminal(
     document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
 ) -> bytes:
-    # In memory, and of an encoding, from which Rich tells which characters its reader can show.
+    # Rich reads the encoding from the stream to choose displayable characters.
     page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
-    sections = spelled_sections(document, flags=flags)
-    whole = [*sections, *spelled([WHERE], flags=flags)]
-    to_terminal(whole if explain else first_screen(sections), page, width=width, color=color)
+    sections = sections_with_parameters(document, flags=flags)
+    explained = [*sections, *spell_sections([GLOSSARY_HINT], flags=flags)]
+    to_terminal(explained if explain else first_screen(sections), page, width=width, color=color)
     page.seek(0)
     lines = [line.rstrip() for line in page.read().splitlines()]
     return ("\n".join(lines) + "\n").encode(encoding)

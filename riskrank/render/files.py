@@ -1,4 +1,4 @@
-"""Write a rendered result to stdout, or to a file whole or not at all."""
+"""Output of rendered results to standard output or, all or nothing, to files."""
 
 import contextlib
 import os
@@ -10,13 +10,13 @@ from typing import TextIO
 
 from riskrank.errors import UsageError, by_door, option
 from riskrank.render.staging import (
-    cannot_write,
+    write_error,
     is_device,
     open_device,
-    send,
-    staged,
-    tidying_up,
-    write_whole,
+    write_stdout,
+    staged_file,
+    deferred_signals,
+    write_fully,
 )
 
 SUFFIXES = {
@@ -35,30 +35,33 @@ SUFFIXES = {
 }
 
 
-def choose_formats(asked: str | None, outputs: Sequence[str], *, allowed: Iterable[str]) -> tuple[str, ...]:
-    """Format of each output file, or of stdout where there is none.
+def choose_formats(
+    requested: str | None, outputs: Sequence[str], *, allowed: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the format of each output file, or of standard output if there is no file.
 
-    Of several files each is written as its name tells, and as asked for where it tells nothing.
+    A format requested for a single file applies to it. Several files get the format of their suffix; the
+    requested format then applies to files without a known suffix.
 
     Raises
     ------
     UsageError
-        If a file's name tells nothing, or tells a format the command cannot write.
+        If the suffix of a file is unknown, or names a format that the command cannot write.
     """
     choices = tuple(allowed)
     if not outputs:
-        return (asked or "table",)
-    if len(outputs) == 1 and asked is not None:
-        return (asked,)
-    return tuple(_format_of(output, asked, choices) for output in outputs)
+        return (requested or "table",)
+    if len(outputs) == 1 and requested is not None:
+        return (requested,)
+    return tuple(_format_of(output, requested, choices) for output in outputs)
 
 
-def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
+def _format_of(output: str, requested: str | None, choices: Sequence[str]) -> str:
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix) in choices:
         return SUFFIXES[suffix]
-    if asked is not None or is_device(Path(output)):
-        return asked or "table"
+    if requested is not None or is_device(Path(output)):
+        return requested or "table"
     raise UsageError(
         f"cannot tell the format of {output} from its name",
         found=f"suffix {suffix or 'none'}",
@@ -73,75 +76,80 @@ def check_outputs(
     outputs: Mapping[str, Sequence[str]],
     inputs: Sequence[str],
     *,
-    renewed: Mapping[str, Sequence[str]] | None = None,
+    replaceable: Mapping[str, Sequence[str]] | None = None,
     stdout: TextIO | None = None,
 ) -> None:
-    """Refuse early what could not be written after the work is done, and results over an input or each other.
+    """Refuse outputs that cannot be written, that overwrite an input, or that share one file.
+
+    The check runs before the computation, so that no work is lost.
 
     Parameters
     ----------
     outputs : mapping of str to sequence of str
-        Files that are written, by the option that names them.
+        Files to write, by the option that names them.
     inputs : sequence of str
-        Files that are read.
-    renewed : mapping of str to sequence of str, optional
-        Further files that are read, and which outputs may replace each.
+        Files to read.
+    replaceable : mapping of str to sequence of str, optional
+        Further files to read, each with the outputs that may replace it.
     stdout : text stream, optional
-        Where the result goes if no `output` is named.
+        Destination of the result if `outputs` has no ``output``.
 
     Raises
     ------
     UsageError
     """
-    renewed = renewed or {}
-    places = [(output, parameter) for parameter, files in outputs.items() for output in files]
-    _check_distinct([(output, option(parameter)) for output, parameter in places])
-    for output, parameter in places:
-        others = [file for file, by in renewed.items() if output not in by]
-        check_writable(output, [*inputs, *others], parameter=parameter)
+    replaceable = replaceable or {}
+    targets = [(output, parameter) for parameter, files in outputs.items() for output in files]
+    _check_distinct([(output, option(parameter)) for output, parameter in targets])
+    for output, parameter in targets:
+        protected = [file for file, replacing in replaceable.items() if output not in replacing]
+        check_writable(output, [*inputs, *protected], parameter=parameter)
     if stdout is not None and not outputs.get("output"):
-        _check_stdout(stdout, [*inputs, *renewed])
+        _check_stdout(stdout, [*inputs, *replaceable])
 
 
 def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
-    """Refuse two results that go to one file, each with the option that named it."""
-    taken: list[str] = []
-    for output, by in outputs:
-        if not Path(output).is_char_device() and any(map(partial(_same, output), taken)):
+    """Raise UsageError if two results go to one file.
+
+    Each result is a pair of its path and the option that named it.
+    """
+    seen: list[str] = []
+    for output, flag in outputs:
+        if not Path(output).is_char_device() and any(map(partial(_is_same_file, output), seen)):
             raise UsageError(
                 "two results cannot go to one file",
                 found=f"{output} twice",
-                hint=f"give every {by} a file of its own",
+                hint=f"give every {flag} a file of its own",
             )
-        taken.append(output)
+        seen.append(output)
 
 
-def _same(path: str, other: str) -> bool:
-    """Return whether two paths name one file, there or not, through a link or by another name of its own."""
+def _is_same_file(first: str, second: str) -> bool:
+    """Return True if two paths name the same file, which need not exist; links are resolved."""
     with contextlib.suppress(OSError, ValueError):
-        return os.path.realpath(path) == os.path.realpath(other) or Path(path).samefile(other)
+        return os.path.realpath(first) == os.path.realpath(second) or Path(first).samefile(second)
     return False
 
 
 def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "output") -> None:
-    """Refuse early what could not be written after the work is done.
+    """Refuse an output that cannot be written, before any work is done.
 
     Raises
     ------
     UsageError
-        If the folder is missing or closed, or the file is one of the inputs.
+        If the folder is missing or not writable, or the file is one of the inputs.
     """
     path = Path(output)
     if path.is_dir() or output.endswith(("/", os.sep)):
-        raise cannot_write(output, "a folder", "name a file, e.g. ranking.json in it")
+        raise write_error(output, "a folder", "name a file, e.g. ranking.json in it")
     if not path.parent.is_dir():
-        raise cannot_write(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")
-    # A file is replaced, not written into, so the folder has to be open too; a device is written into.
+        raise write_error(output, f"no folder {path.parent}", "create the folder first, or write elsewhere")
+    # Replacing a file needs write permission for its folder; a device is written in place.
     places = [*([path] if path.exists() else []), *([] if is_device(path) else [path.parent])]
     if not all(os.access(place, os.W_OK) for place in places):
-        raise cannot_write(output, "no permission to write there")
+        raise write_error(output, "no permission to write there")
     for source in inputs:
-        if _same(output, source):
+        if _is_same_file(output, source):
             raise UsageError(
                 f"{option(parameter, output)} would replace its own input",
                 found=f"{source} is read",
@@ -150,11 +158,11 @@ def check_writable(output: str, inputs: Iterable[str], *, parameter: str = "outp
 
 
 def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
-    """Refuse standard output that goes into one of the inputs."""
+    """Raise UsageError if standard output is redirected into one of the inputs."""
     for source in inputs:
         with contextlib.suppress(OSError, ValueError):  # a stream in memory, or nothing at that path
-            written = os.fstat(stdout.fileno())
-            if not stat.S_ISCHR(written.st_mode) and os.path.samestat(written, Path(source).stat()):
+            output = os.fstat(stdout.fileno())
+            if not stat.S_ISCHR(output.st_mode) and os.path.samestat(output, Path(source).stat()):
                 raise UsageError(
                     "the result would go into its own input",
                     found=f"standard output is {source}, which is read",
@@ -165,53 +173,53 @@ def _check_stdout(stdout: TextIO, inputs: Iterable[str]) -> None:
 def write_all(
     results: Sequence[tuple[str | None, bytes]],
     stdout: TextIO,
-    beside: Mapping[str, bytes] | None = None,
+    extra_files: Mapping[str, bytes] | None = None,
     *,
-    settled: Callable[[], object] = lambda: None,
+    before_rename: Callable[[], object] = lambda: None,
 ) -> None:
-    """Write to stdout and to files, and further files beside them: whole, and all of them or none.
+    """Write results to standard output and files, together with extra files: all of them, or none.
 
-    A closed pipe is no error: whoever reads has seen enough.
+    A closed pipe is not an error, because its reader has stopped on purpose.
 
     Parameters
     ----------
     results : sequence of (str or None, bytes)
-        Files and what they hold; None stands for stdout.
+        Paths and contents; None stands for standard output.
     stdout : text stream
-    beside : mapping of str to bytes, optional
-        Further files.
-    settled : callable, optional
-        Called when everything else is done and files begin to appear.
+    extra_files : mapping of str to bytes, optional
+        Contents of further files, by path.
+    before_rename : callable, optional
+        Called after everything is written and before files get their final names.
 
     Raises
     ------
     UsageError
-        If a result cannot be written, as on a full disk.
+        If a result cannot be written, for example because the disk is full.
     """
-    files = [*(beside or {}).items(), *((place, data) for place, data in results if place is not None)]
+    files = [*(extra_files or {}).items(), *((place, data) for place, data in results if place is not None)]
     _check_distinct([(place, option("output")) for place, _ in files])
     devices = [(place, data) for place, data in files if is_device(Path(place))]
     place = "standard output"
     try:
-        with tidying_up() as finishing, contextlib.ExitStack() as stack, contextlib.ExitStack() as undo:
-            # A pipe waits for its reader here, while no file is there yet.
+        with deferred_signals() as finishing, contextlib.ExitStack() as stack, contextlib.ExitStack() as undo:
+            # Opening a pipe blocks until it has a reader, so do it before any file appears.
             streams = [stack.enter_context(open_device(Path(place))) for place, _ in devices]
             moves = []
             for place, data in files:
                 if not is_device(Path(place)):
-                    moves.append(stack.enter_context(staged(Path(place), data)))
+                    moves.append(stack.enter_context(staged_file(Path(place), data)))
             place = "standard output"
-            for shown in (data for name, data in results if name is None):
-                send(shown, stdout)
+            for to_stdout in (data for name, data in results if name is None):
+                write_stdout(to_stdout, stdout)
             for stream, (_, data) in zip(streams, devices, strict=True):
                 with contextlib.suppress(BrokenPipeError):
-                    write_whole(stream, data)
-            settled()
+                    write_fully(stream, data)
+            before_rename()
             finishing()
             for appear, vanish in moves:
                 appear()
                 undo.callback(vanish)
             undo.pop_all()
     except OSError as error:
-        room = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
-        raise cannot_write(place, error.strerror or str(error), room) from None
+        hint = "make room, or write the result elsewhere" + by_door(f" with {option('output')}", "")
+        raise write_error(place, error.strerror or str(error), hint) from None

@@ -1,4 +1,4 @@
-"""Definitions of the terms in the output; docs/glossary.md and every page list them."""
+"""Definitions of the terms in the output, for docs/glossary.md and every page."""
 
 from riskrank.errors import option
 from riskrank.render.view import Line
@@ -63,7 +63,9 @@ GLOSSARY = {
         "Agreement of two rankings: 1 if they are equal, 0 if they are unrelated, −1 if they are opposite."
     ),
 }
-"""Definition of every term."""
+"""Definitions by term."""
 
-WHERE = Line(f"docs/glossary.md says what they mean, and every page ({option('format', 'html')}).", "Words:")
+GLOSSARY_HINT = Line(
+    f"docs/glossary.md says what they mean, and every page ({option('format', 'html')}).", "Words:"
+)
 """Pointer to the definitions, at the end of an explained screen."""

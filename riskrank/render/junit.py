@@ -1,38 +1,38 @@
-"""What CI servers show, a test case a claim or a sample: JUnit XML, and notes on a run of GitHub Actions."""
+"""Results for CI servers: JUnit XML, and annotations of GitHub Actions."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-from riskrank.render.escapes import for_ci_log, visible
+from riskrank.render.escapes import escape_for_ci_log, escape_controls
 
-# Characters XML 1.0 has no way to write.
+# Characters that XML 1.0 cannot represent.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Test cases that a run is annotated with, and which of them first.
-_MOST = 10
-_GRAVITY = ("failure", "error", "skipped")
+# Maximum number of annotations, and kinds of test cases by severity.
+_MOST_ANNOTATIONS = 10
+_SEVERITY_ORDER = ("failure", "error", "skipped")
 
 
 @dataclass(frozen=True)
 class TestCase:
-    """One test case.
+    """A test case of JUnit: one claim or one sample.
 
     Attributes
     ----------
     kind : str
-        ``failure``, ``error``, ``skipped``, or empty where it passed.
-    of : str
-        Class the servers list it under.
+        ``failure``, ``error`` or ``skipped``; empty if the case passed.
+    classname : str
+        Class under which CI servers list the case.
     name, message : str
     outcome : str
         Type of a failure or an error.
     output : tuple of str
-        Lines beside the message: of single cases, what was asked and answered.
+        Further lines of output, such as the prompt and the answer of a sample.
     """
 
     kind: str
-    of: str
+    classname: str
     name: str
     message: str
     outcome: str = ""
@@ -41,35 +41,37 @@ class TestCase:
 
 @dataclass(frozen=True)
 class Suite:
-    """Test cases of one command, and what is said of all of them."""
+    """Test cases of one command, with properties of the whole run."""
 
     name: str
     cases: Sequence[TestCase]
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
-def notes(suite: Suite, *, failed: bool) -> list[str]:
-    """Workflow commands that annotate a run: a line a case that did not pass, those that fail first.
+def workflow_annotations(suite: Suite, *, failed: bool) -> list[str]:
+    """Return workflow commands that annotate a GitHub Actions run with its most severe test cases.
+
+    Each line describes one case that did not pass.
 
     Parameters
     ----------
     suite : Suite
     failed : bool
-        Whether the run fails; where it does not, nothing that is said is an error.
+        True if the run fails. Otherwise all annotations are warnings.
     """
-    told = [case for kind in _GRAVITY for case in suite.cases if case.kind == kind]
+    reported = [case for kind in _SEVERITY_ORDER for case in suite.cases if case.kind == kind]
     lines = []
-    for case in told[:_MOST]:
+    for case in reported[:_MOST_ANNOTATIONS]:
         level = "error" if failed and case.kind != "skipped" else "warning"
-        # The line is a command, and what it quotes is none.
-        message = for_ci_log(f"{case.outcome}: {case.message}").replace("%", "%25")
+        # The line is a workflow command; its text must not contain another one.
+        message = escape_for_ci_log(f"{case.outcome}: {case.message}").replace("%", "%25")
         message = message.replace("\r", "%0D").replace("\n", "%0A")
         lines.append(f"::{level} title={suite.name}::{message}")
     return lines
 
 
-def junit(suite: Suite) -> bytes:
-    """Write test cases as one suite."""
+def write_junit(suite: Suite) -> bytes:
+    """Return a suite of test cases as JUnit XML."""
     kinds = [case.kind for case in suite.cases]
     top = ElementTree.Element(
         "testsuite",
@@ -80,25 +82,25 @@ def junit(suite: Suite) -> bytes:
         skipped=str(kinds.count("skipped")),
     )
     if suite.properties:
-        told = ElementTree.SubElement(top, "properties")
+        properties = ElementTree.SubElement(top, "properties")
         for key, value in suite.properties.items():
-            ElementTree.SubElement(told, "property", name=key, value=_text(value))
+            ElementTree.SubElement(properties, "property", name=key, value=_to_xml_text(value))
     for case in suite.cases:
-        node = ElementTree.SubElement(top, "testcase", classname=case.of, name=_text(case.name))
+        node = ElementTree.SubElement(top, "testcase", classname=case.classname, name=_to_xml_text(case.name))
         lines = case.output
         if not case.kind:
             lines = (case.message, *lines)
         else:
-            outcome = ElementTree.SubElement(node, case.kind, message=_text(case.message))
+            outcome = ElementTree.SubElement(node, case.kind, message=_to_xml_text(case.message))
             if case.kind != "skipped":
                 outcome.set("type", case.outcome)
         if lines:
-            ElementTree.SubElement(node, "system-out").text = "\n".join(map(_text, lines))
+            ElementTree.SubElement(node, "system-out").text = "\n".join(map(_to_xml_text, lines))
     root = ElementTree.Element("testsuites")
     root.append(top)
     ElementTree.indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "utf-8") + b"\n"
 
 
-def _text(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", visible(text))
+def _to_xml_text(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", escape_controls(text))

@@ -1,4 +1,4 @@
-"""What first screens have in common: raw means in the file's units, worst cases, what samples cannot see."""
+"""Table columns and lines that several first screens share: raw means, tails, sample sizes and tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
-from riskrank.render.screens import MOST_METRICS, unshown
-from riskrank.render.view import Bar, Cell, Column, Line, OfModel, Section, by_row, text_of
+from riskrank.render.screens import MOST_METRICS, hidden_count_lines
+from riskrank.render.view import Bar, Cell, Column, Line, ModelColumn, Section, build_table, cell_text
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans, TailMeans, bad_cases
 from riskrank.studies.wording import blind_to, counted, design, percent
@@ -25,55 +25,56 @@ CORRECTIONS = {
     "none": "no correction",
 }
 
-# Of an axis with models far away from all others: how much of it these would have.
+# If the other models use less than this share of an axis, distant models are excluded from it.
 _CROWDED = 0.1
-# How many times its lower end the upper one is on a logarithmic axis, or more.
+# Ratio of upper to lower end from which an axis is logarithmic.
 _LOGARITHMIC = 20.0
 
 
 @dataclass(frozen=True)
-class Axis:
-    """What the ends of a column of bars are; ``logarithmic`` where equal ways are equal ratios."""
+class BarScale:
+    """Scale of a column of bars; on a logarithmic scale, equal distances are equal ratios."""
 
     low: float
     high: float
     logarithmic: bool = False
 
     @classmethod
-    def over(cls, means: Floats, low: Floats, high: Floats) -> Axis:
-        """Reach over some means and their intervals, so that the means can be told apart.
+    def covering(cls, means: Floats, low: Floats, high: Floats) -> BarScale:
+        """Return a scale that covers means and their intervals.
 
-        Up to a third that are far away from all others, on one side, are beyond the end.
+        If a few distant models would squeeze all other means together, the scale excludes them. It excludes
+        at most a third of the models, all on the same side.
 
         Parameters
         ----------
         means, low, high : ndarray, shape (k,)
-            Ends that are not finite are passed over.
+            Non-finite limits are ignored.
         """
-        ends = np.array([low, means, high])
-        whole = cls._reaching(ends)
+        values = np.array([low, means, high])
+        full = cls._spanning(values)
         order = np.argsort(means)
         for count in range(1, means.size // 3 + 1):
-            for far in (order[-count:], order[:count]):
-                near = cls._reaching(np.delete(ends, far, axis=1))
-                if 0 < whole._of(near.high) - whole._of(near.low) < _CROWDED:
-                    return near
-        return whole
+            for distant in (order[-count:], order[:count]):
+                narrowed = cls._spanning(np.delete(values, distant, axis=1))
+                if 0 < full._position(narrowed.high) - full._position(narrowed.low) < _CROWDED:
+                    return narrowed
+        return full
 
     @classmethod
-    def _reaching(cls, values: Floats) -> Axis:
-        known = values[np.isfinite(values)]
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    def _spanning(cls, values: Floats) -> BarScale:
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         return cls(low, high, logarithmic=low > 0 and high >= _LOGARITHMIC * low)
 
-    def bar(self, at: float, low: float, high: float) -> Bar:
-        """A number with its interval; an open end is that of the scale."""
-        left = low if np.isfinite(low) else at if np.isnan(low) else self.low
-        right = high if np.isfinite(high) else at if np.isnan(high) else self.high
-        beyond = int(at > self.high) - int(at < self.low)
-        return Bar(self._of(at), self._of(left), self._of(right), beyond)
+    def bar(self, value: float, low: float, high: float) -> Bar:
+        """Return the bar of a value with its interval; an infinite limit extends to the end of the scale."""
+        left = low if np.isfinite(low) else value if np.isnan(low) else self.low
+        right = high if np.isfinite(high) else value if np.isnan(high) else self.high
+        beyond = int(value > self.high) - int(value < self.low)
+        return Bar(self._position(value), self._position(left), self._position(right), beyond)
 
-    def _of(self, value: float) -> float:
+    def _position(self, value: float) -> float:
         value = min(max(value, self.low), self.high)
         if self.logarithmic:
             return float(np.log(value / self.low) / np.log(self.high / self.low))
@@ -81,102 +82,120 @@ class Axis:
         return (value - self.low) / width if width > 0 else 0.5
 
 
-def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int]) -> OfModel:
-    """A column of raw means with the interval of each beside it.
+def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[int]) -> ModelColumn:
+    """Add interval bars to a column of raw means.
 
     Parameters
     ----------
-    column : OfModel
+    column : ModelColumn
     mean : MetricMeans
-    shown : sequence of int
-        Models with a row.
+    models : sequence of int
+        Models with a row in the table.
     """
     low, high = mean.ends
-    rows = list(shown)
-    scale = Axis.over(mean.mean[rows], low[rows], high[rows])
+    rows = list(models)
+    scale = BarScale.covering(mean.mean[rows], low[rows], high[rows])
     kind = ("log",) if scale.logarithmic else ()
     head, cell = column
 
-    def drawn(i: int) -> Cell:
-        return Cell(text_of(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
+    def cell_with_bar(i: int) -> Cell:
+        return Cell(cell_text(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
 
-    return replace(head, axis=(mean.said(scale.low), *kind, mean.said(scale.high))), drawn
+    return replace(head, axis=(mean.said(scale.low), *kind, mean.said(scale.high))), cell_with_bar
 
 
-def head(mean: MetricMeans) -> str:
-    """Name and direction; one that nobody declared stands in brackets."""
+def metric_head(mean: MetricMeans) -> str:
+    """Return the name of a metric with an arrow for its direction, in brackets if it is assumed."""
     arrow = "↓" if mean.lower else "↑"
     return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
 
 
-def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[OfModel]:
-    """The worst cases, where they say something: shares of failures for 0/1 scores, nothing of constants."""
-    alone = next((mean for mean in metrics if mean.name == column), None)
-    if alone is not None and alone.share:
-        mean = alone  # bound for the function below
+def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[ModelColumn]:
+    """Return a column of tail means, or of failure rates for binary scores.
+
+    The list is empty if the tail means carry no information beyond the means.
+
+    Parameters
+    ----------
+    column : str
+        Metric or portfolio.
+    metrics : sequence of MetricMeans
+    tail : TailMeans
+    """
+    metric = next((mean for mean in metrics if mean.name == column), None)
+    if metric is not None and metric.share:
+        mean = metric  # bound for the lambda
         return [
             (Column("failed"), lambda i: mean.said(float(mean.mean[i] if mean.lower else 1 - mean.mean[i])))
         ]
     if not tail.says_something:
         return []
-    of_what = "" if alone is not None or len(metrics) == 1 else "\ncombined"
-    return [(Column(f"worst {percent(tail.level)}{of_what}", spare=bool(of_what)), tail.of)]
+    suffix = "" if metric is not None or len(metrics) == 1 else "\ncombined"
+    return [(Column(f"worst {percent(tail.level)}{suffix}", optional=bool(suffix)), tail.of)]
 
 
-def side_by_side(
+def side_by_side_table(
     models: Sequence[str],
     means: Sequence[MetricMeans],
     columns: Sequence[str],
     order: Iterable[int],
     note: Callable[[int, int], str],
-    what: str,
+    annotation: str,
 ) -> list[Section]:
-    """Several columns: every model's mean on each with a note, alone where a column is no metric.
+    """Return a table of every model's mean on several columns of scores, each with an annotation.
+
+    A portfolio has no raw mean, so its column has the annotation alone.
 
     Parameters
     ----------
     models : sequence of k str
     means : sequence of MetricMeans
     columns : sequence of str
-        Names; those of metrics have means.
+        Metrics or portfolios.
     order : iterable of int
-        Models, a row each.
+        Models in the order of the rows.
     note : callable
-        Of the number of a column, and of a model.
-    what : str
-        What the notes are.
+        Gets the number of a column and a model, and returns the annotation.
+    annotation : str
+        Meaning of the annotations, for the column heads.
     """
-    by_name, shown = {mean.name: mean for mean in means}, list(order)
+    by_name, rows = {mean.name: mean for mean in means}, list(order)
 
-    def noted(at: int, mean: MetricMeans, i: int) -> str:
-        return f"{mean.of(i)} ({note(at, i)})"
+    def annotated_mean(number: int, mean: MetricMeans, i: int) -> str:
+        return f"{mean.of(i)} ({note(number, i)})"
 
-    made: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
-    for at, name in enumerate(columns[:MOST_METRICS]):
+    cells: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]
+    for number, name in enumerate(columns[:MOST_METRICS]):
         mean = by_name.get(name)
         if mean is None:
-            made.append((Column(name), partial(note, at)))
+            cells.append((Column(name), partial(note, number)))
         else:
-            made.append(with_bars((Column(f"{head(mean)}\n({what})"), partial(noted, at, mean)), mean, shown))
-    return [by_row("", made, shown), *unshown(len(columns) - MOST_METRICS, "metric")]
+            cells.append(
+                with_interval_bars(
+                    (Column(f"{metric_head(mean)}\n({annotation})"), partial(annotated_mean, number, mean)),
+                    mean,
+                    rows,
+                )
+            )
+    return [build_table("", cells, rows), *hidden_count_lines(len(columns) - MOST_METRICS, "metric")]
 
 
-def seen(scores: ClusteredScores) -> str:
-    """How many samples there are, and what they cannot see."""
-    blind = blind_to(scores.effective_size)
+def describe_samples(scores: ClusteredScores) -> str:
+    """Return the sample size and the rarest event that the samples can detect."""
+    limit = blind_to(scores.effective_size)
     few = scores.judged and not bad_cases(FEWEST_LABELS / scores.labelled)
-    return f"{design(scores)} ({blind}{'; too few labels for a tail' if few else ''})"
+    return f"{design(scores)} ({limit}{'; too few labels for a tail' if few else ''})"
 
 
-def only_share(study: Document) -> str:
-    """The metric, where a study is of one alone and each of its scores is 0 or 1."""
+def single_binary_metric(study: Document) -> str:
+    """Return the name of the metric if a study has a single, binary metric; otherwise an empty string."""
     means: Sequence[MetricMeans] = getattr(study, "means", ())
     return means[0].name if len(means) == 1 and means[0].share else ""
 
 
-def means_say_it(study: Document, _whole: Document) -> list[Line]:
-    """Why there is nothing to see of distributions, where that is so."""
-    metric = only_share(study)
+def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
+    """Return a line that explains why a binary metric has no distribution plots; empty for other scores."""
+    metric = single_binary_metric(study)
     if not metric:
         return []
     text = (
@@ -192,77 +211,78 @@ PORTFOLIOS = {
 }
 
 
-def score_of(column: str) -> str:
-    """A column as the title of a picture names it."""
+def score_title(column: str) -> str:
+    """Return the name of a metric or portfolio for the title of a picture."""
     return "the combined score" if column in PORTFOLIOS else column
 
 
-def in_words(column: str) -> str:
-    """A column as the title of a table names it, whose small print has no place of its own."""
-    return f"{score_of(column)}, {column}" if column in PORTFOLIOS else column
+def score_label(column: str) -> str:
+    """Return the name of a metric or portfolio for the title of a table."""
+    return f"{score_title(column)}, {column}" if column in PORTFOLIOS else column
 
 
-def combined(column: str, document: Document) -> list[Line]:
-    """What the combined score is, and how much each metric counts in it, where a column is one.
-
-    Of a suite, whose screen has no line to spare, it is made task by task.
-    """
+def combined_score_lines(column: str, document: Document) -> list[Line]:
+    """Return a line that defines the combined score with its weights; empty if `column` is a metric."""
     if column not in PORTFOLIOS:
         return []
-    of_task, ends = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")
-    text = PORTFOLIOS[column].format(of_task, _counting(document.provenance)) + ends
+    scope, unit = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")
+    text = PORTFOLIOS[column].format(scope, _format_weights(document.provenance)) + unit
     return [Line(text, "Combined score:")]
 
 
-def _counting(origin: Provenance) -> str:
-    """How much each metric counts in a combined score: the weight of most, and up to three that differ."""
-    weights = {one["name"]: one["weight"] for one in origin.metrics if isinstance(one, Mapping)}
+def _format_weights(origin: Provenance) -> str:
+    """Return the weights of the metrics in words; at most three that differ from the most common one."""
+    weights = {metric["name"]: metric["weight"] for metric in origin.metrics if isinstance(metric, Mapping)}
     if all(weight is None for weight in weights.values()):
         return "counting alike"
-    given = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
-    usual = max(given.values(), key=[*given.values()].count)
-    other = [f"{name} {weight:g}" for name, weight in given.items() if weight != usual or len(given) < 4]
-    rest = f", the others {usual:g}" if len(other) < len(given) else ""
-    return f"weighing {', '.join(other)}{rest}" if len(other) < 4 else "as weighed"
+    numeric = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
+    common = max(numeric.values(), key=[*numeric.values()].count)
+    different = [
+        f"{name} {weight:g}" for name, weight in numeric.items() if weight != common or len(numeric) < 4
+    ]
+    remainder = f", the others {common:g}" if len(different) < len(numeric) else ""
+    return f"weighing {', '.join(different)}{remainder}" if len(different) < 4 else "as weighed"
 
 
-def told_apart_line(
+def separation_line(
     scores: ClusteredScores,
     inference: Inference,
-    told: Mapping[str, int],
+    separated: Mapping[str, int],
     pairs: int,
-    how: str,
+    tests: str,
     undecided: int,
-    more: str,
+    suffix: str,
 ) -> Line:
-    """Samples and what they cannot see, and how many pairs the tests of every column tell apart.
+    """Return a line with the sample size, its detection limit, and the number of separated pairs per column.
 
     Parameters
     ----------
     scores : ClusteredScores
     inference : Inference
-    told : mapping of str to int
-        Pairs told apart, by column of scores.
+    separated : mapping of str to int
+        Number of significantly different pairs, by column of scores.
     pairs : int
-    how : str
-        By which tests; of a single column on which.
+        Number of all pairs.
+    tests : str
+        Description of the tests.
     undecided : int
-        Claims that more resamples would decide.
-    more : str
-        What could have been shown.
+        Number of claims that need more resamples.
+    suffix : str
+        Further text, such as the smallest detectable difference.
     """
     rule = "k²" if inference.paper_exact else CORRECTIONS[inference.family.correction]
-    many = len(told) > 1
-    apart = ", ".join(f"{name} {count}" if many else str(count) for name, count in told.items())
-    left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    text = f"{apart} of {counted(pairs, 'pair')} told apart{left} ({how}, {inference.family.text}, {rule})"
-    return Line(f"{seen(scores)}; {text}{more}.")
+    several = len(separated) > 1
+    counts = ", ".join(f"{name} {count}" if several else str(count) for name, count in separated.items())
+    open_text = f", {undecided} not decided for lack of resamples" if undecided else ""
+    family = inference.family.text
+    text = f"{counts} of {counted(pairs, 'pair')} told apart{open_text} ({tests}, {family}, {rule})"
+    return Line(f"{describe_samples(scores)}; {text}{suffix}.")
 
 
 def inference_line(
     study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
 ) -> Line:
-    """State the design, the resampling and the family of tests."""
+    """Return a line on the design, the resampling and the family of tests."""
     size = design(scores)
     if not inference.test:
         return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")

@@ -1,4 +1,4 @@
-"""Numbers for people; machines get them unrounded."""
+"""Formatting of numbers for people; data formats get them unrounded."""
 
 import math
 from collections.abc import Iterable
@@ -9,82 +9,106 @@ from numpy.typing import ArrayLike
 from riskrank.studies.wording import decimals_of, rounded_beside_zero, typeset
 
 
-def ratio(value: float) -> str:
-    """Violation ratio or rate with three decimals, never rounded onto 0 or 1."""
+def format_ratio(value: float) -> str:
+    """Format a violation ratio or rate with three decimals, never rounded to 0 or 1."""
     if 0 < value < 0.0005:
         return "<0.001"
     return ">0.999" if 0.9995 < value < 1 else f"{value:.3f}"
 
 
-def p_value(value: float) -> str:
-    """P-value with three decimals; how far it lies below a thousandth is in the JSON."""
+def format_p_value(value: float) -> str:
+    """Format a p-value with three decimals; smaller ones are "<0.001"."""
     return f"{value:.3f}" if value >= 0.001 else "<0.001"
 
 
-def score(value: float) -> str:
-    """Score in its own unit with four significant digits, thousands apart."""
+def format_score(value: float) -> str:
+    """Format a score with four significant digits and thousands separators."""
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e7:
-        return typeset(f"{value:,.{_digits(value)}f}")
+        return typeset(f"{value:,.{_four_digit_decimals(value)}f}")
     return typeset(f"{value:.3e}")
 
 
-def _digits(value: float) -> int:
-    """Decimals that are four significant digits."""
+def _four_digit_decimals(value: float) -> int:
+    """Return the number of decimals that gives four significant digits."""
     return max(0, 3 - math.floor(math.log10(abs(value))))
 
 
-def single_score(value: float) -> str:
-    """Score of one case, which nothing was averaged for: without zeros at its end, small ones written out."""
-    text = typeset(f"{value:.{_digits(value)}f}") if 1e-6 <= abs(value) < 1e-3 else score(value)
+def format_single_score(value: float) -> str:
+    """Format a single raw score without trailing zeros and, down to 1e-6, without an exponent."""
+    text = (
+        typeset(f"{value:.{_four_digit_decimals(value)}f}")
+        if 1e-6 <= abs(value) < 1e-3
+        else format_score(value)
+    )
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def decimals_of_ends(low: ArrayLike, high: ArrayLike) -> int:
-    """Decimals that intervals support: a quarter of one is about a standard error."""
+def interval_decimals(low: ArrayLike, high: ArrayLike) -> int:
+    """Return the number of decimals that intervals support; a standard error is about a quarter of one."""
     return decimals_of((np.abs(np.subtract(high, low)) / 4).ravel().tolist())
 
 
-def ends(low: float, high: float, decimals: int) -> str:
-    """Interval of a difference: on which side of 0 it ends is seen."""
+def format_difference_interval(low: float, high: float, decimals: int) -> str:
+    """Format an interval of a difference; rounding never moves a limit to the other side of 0."""
     return f"{rounded_beside_zero(low, decimals)} to {rounded_beside_zero(high, decimals)}"
 
 
-def interval(low: float, high: float, *, now: float | None = None) -> str:
-    """Interval of two ratios in [0, 1], rounded inwards to what lies in it, but for one that surely does."""
+def format_ratio_interval(low: float, high: float, *, certain: float | None = None) -> str:
+    """Format an interval of ratios in [0, 1], rounded inwards.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits of the interval.
+    certain : float, optional
+        A value that belongs to the interval; the rounded interval contains it.
+    """
     for decimals in (3, 6):
         unit = 10**decimals
-        # 0.3 * 1000 is a little above 300 in floating point; more decimals forgive that.
-        held = [] if now is None else [round(now * unit)]
-        ends = min([math.ceil(round(low * unit, 6)), *held]), max([math.floor(round(high * unit, 6)), *held])
-        if ends[0] <= ends[1]:
-            return "–".join(dict.fromkeys(f"{end / unit:.{decimals}f}" for end in ends))
+        # Round first, because 0.3 * 1000 is slightly above 300 in floating point.
+        included = [] if certain is None else [round(certain * unit)]
+        bounds = (
+            min([math.ceil(round(low * unit, 6)), *included]),
+            max([math.floor(round(high * unit, 6)), *included]),
+        )
+        if bounds[0] <= bounds[1]:
+            return "–".join(dict.fromkeys(f"{bound / unit:.{decimals}f}" for bound in bounds))
     return f"{low:.3f}"
 
 
-def rank_interval(low: int, high: int) -> str:
-    """Interval of two ranks, one number where they agree."""
+def format_rank_interval(low: int, high: int) -> str:
+    """Format an interval of ranks; one number if both limits are equal."""
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-def runs_of(places: Iterable[int]) -> list[list[int]]:
-    """Whole numbers that follow each other, together."""
-    whole = np.array(sorted(places), dtype=np.int64)
-    parts = np.split(whole, np.flatnonzero(np.diff(whole) > 1) + 1)
+def consecutive_runs(numbers: Iterable[int]) -> list[list[int]]:
+    """Split integers into sorted runs of consecutive numbers."""
+    ordered = np.array(sorted(numbers), dtype=np.int64)
+    parts = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
     return [part.tolist() for part in parts if part.size]
 
 
-def ranges(places: Iterable[int]) -> str:
-    """Whole numbers in words, runs of them by their ends: ``1, 3–5``."""
-    # Of two neighbours both are named, which is as short.
+def format_ranges(numbers: Iterable[int]) -> str:
+    """Format integers with ranges for runs: ``1, 3–5``."""
+    # Two neighbors are written as a list, which is as short as a range.
     return ", ".join(
-        f"{run[0]}, {run[1]}" if len(run) == 2 else rank_interval(run[0], run[-1]) for run in runs_of(places)
+        f"{run[0]}, {run[1]}" if len(run) == 2 else format_rank_interval(run[0], run[-1])
+        for run in consecutive_runs(numbers)
     )
 
 
-def top_share(u: float) -> str:
-    """Relative rank as a percentage of models that do better, never rounded onto 0 or 100; 0 is "best"."""
+def format_top_share(u: float) -> str:
+    """Format a relative rank as the percentage of models that are better; 0 is "best".
+
+    The percentage is never rounded to 0 or 100.
+
+    Parameters
+    ----------
+    u : float
+        Relative rank from 0 to 1.
+    """
     if u <= 0:
         return "best"
     percent = 100 * u
@@ -94,16 +118,16 @@ def top_share(u: float) -> str:
     return f"{percent:.2f} %" if percent >= 0.005 else "<0.01 %"
 
 
-def count(number: int | None) -> str:
-    """How many, thousands apart; a dash of None."""
+def format_count(number: int | None) -> str:
+    """Format a count with thousands separators; None is a dash."""
     return "–" if number is None else f"{number:,}"
 
 
-def power_share(share: float) -> str:
-    """A simulated power in percent: one that is nearly all or nothing is not called so."""
+def format_power(share: float) -> str:
+    """Format a simulated power in percent; only exact values are shown as 0 % or 100 %."""
     return f"{100 * share:.0f} %" if share in (0, 1) or 0.005 <= share < 0.995 else f"{100 * share:.1f} %"
 
 
-def order(p: float) -> str:
-    """Order of a norm."""
+def format_order(p: float) -> str:
+    """Format the order of a norm, which may be infinite."""
     return "∞" if math.isinf(p) else f"{p:g}"

@@ -1,4 +1,4 @@
-"""JSON Schemas of the documents, made of the types of their rows."""
+"""JSON Schemas of the documents, generated from the types of their rows."""
 
 import dataclasses
 import inspect
@@ -24,7 +24,7 @@ _SCALARS: dict[Any, str] = {
 
 
 def documents(name: str) -> list[type[Document]]:
-    """Classes of the documents of a schema.
+    """Return the document classes of a schema.
 
     Raises
     ------
@@ -38,17 +38,17 @@ def documents(name: str) -> list[type[Document]]:
             hint=did_you_mean(name, PAPERS, otherwise="name one of these"),
         )
     module, _, classes = PAPERS[name].documents.partition(":")
-    found = import_module(f".{module}", "riskrank.studies")
-    return [getattr(found, one) for one in classes.split(",")]
+    loaded = import_module(f".{module}", "riskrank.studies")
+    return [getattr(loaded, class_name) for class_name in classes.split(",")]
 
 
 def json_schema(name: str) -> dict[str, Any]:
-    """JSON Schema (2020-12) of a command's document.
+    """Return the JSON Schema (2020-12) of a command's document.
 
     Parameters
     ----------
     name : str
-        Command, or what follows ``riskrank/`` in a document's ``schema``.
+        Name of the command, or the part after ``riskrank/`` in a document's ``schema``.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def json_schema(name: str) -> dict[str, Any]:
 
 
 def _meta(kind: type[Document], name: str) -> dict[str, Any]:
-    """Entries of ``meta`` every document has, and those a command declares; it may add others."""
+    """Return the schema of ``meta``: entries of every document, and those that the command declares."""
     origin = _record(Provenance)
     properties: dict[str, Any] = {"version": {"type": "string"}} | origin["properties"]
     properties["command"] = {"const": name.partition("-")[0]}
@@ -87,7 +87,7 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
             "type": "object",
             "properties": {
                 "path": {"type": "string"},
-                "sha256": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},  # a frame has none
+                "sha256": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},  # None for a data frame
                 "rows": {"type": "integer"},
             },
             "required": ["path", "sha256", "rows"],
@@ -102,7 +102,7 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
 
 
 def _record(kind: type) -> dict[str, Any]:
-    """Schema of a dataclass: an object with all its fields."""
+    """Return the schema of a dataclass: an object with all its fields."""
     hints = get_type_hints(kind, include_extras=True)
     fields = dataclasses.fields(kind)
     return {
@@ -115,7 +115,7 @@ def _record(kind: type) -> dict[str, Any]:
 
 
 def schema_of(hint: Any) -> dict[str, Any]:
-    """Schema of what a type is written as; one that JSON has no word for says it in its annotation."""
+    """Return the JSON Schema of a type; a dict in an ``Annotated`` type overrides it."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return next((note for note in inner[1:] if isinstance(note, dict)), schema_of(inner[0]))
@@ -124,9 +124,9 @@ def schema_of(hint: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, types.UnionType):
-        choices = [schema_of(one) for one in inner]
+        choices = [schema_of(member) for member in inner]
         plain = all(choice.keys() == {"type"} for choice in choices)
-        return {"type": [one["type"] for one in choices]} if plain else {"anyOf": choices}
+        return {"type": [member["type"] for member in choices]} if plain else {"anyOf": choices}
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return _record(hint)
     if inspect.isclass(origin) and issubclass(origin, Mapping):

@@ -1,4 +1,4 @@
-"""What a first screen has room for, and where a reader finds the rest."""
+"""Parts of first screens that all commands share: limits on rows, and hints to details."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,94 +11,117 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import counted
 
-# Models a screen has room for beside words.
+# Models that fit on a screen, next to text.
 MOST_ROWS = 10
-# Metrics beside each other; a table of more is read by nobody.
+# Metrics that fit next to each other.
 MOST_METRICS = 6
-# Models that lack most, which a line has room for.
-_MOST = 3
-# What became of what is missing.
+# Models with the most missing scores that fit on a line.
+_MOST_MODELS = 3
+# Treatment of missing scores, by rule.
 _RULES = {
     "drop": "their samples are left out",
     "worst": "what is missing counts as the worst there can be",
     "bounds": "answers hold whatever is missing",
     "auto": "answers hold whatever is missing",
 }
-# Where models are averaged, and one that lacks all scores of a metric is dropped as a whole.
+# The same for averages of models, for which a model without any score of a metric is dropped.
 _OF_MODELS = {"drop": "models that lack scores are left out", "worst": "models without any are last there"}
 
 
 def first_screen(sections: Iterable[Section]) -> list[Section]:
-    """What answers the question; the rest is asked for."""
-    return [section for section in sections if not section.more]
+    """Return the sections that answer the question, without details."""
+    return [section for section in sections if not section.details]
 
 
-def asked_for(sections: Iterable[Section]) -> list[Section]:
-    """The sections as what only a reader who asks for it sees."""
-    return [replace(section, more=True) for section in sections]
+def as_details(sections: Iterable[Section]) -> list[Section]:
+    """Mark sections as details, which only the explained output shows."""
+    return [replace(section, details=True) for section in sections]
 
 
-def offered(sections: Iterable[Section], *asked: str) -> list[Section]:
-    """What to ask next, everything last, and the sections that only who asks for everything sees."""
-    return [Line(", ".join((*asked, option("explain", True))), "Also:"), *asked_for(sections)]
-
-
-def also(more: Sequence[str]) -> list[Line]:
-    """Sentences a verdict had no room for."""
-    return [Line(" ".join(more), "Also:")] if more else []
-
-
-def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:
-    """How many more there are than a screen shows, and what shows them; nothing where all are shown."""
-    asked = option("explain", True) if asked is None else asked
-    return [Line(f"… {counted(count, noun)} more: {asked}")] if count > 0 else []
-
-
-def more_metrics(means: Sequence[MetricMeans]) -> list[Line]:
-    """Metrics that a first screen has no room for."""
-    return unshown(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
-
-
-def unseen(document: Document[Any]) -> list[Line]:
-    """What the samples cannot see."""
-    return [Line(one.sentence) for one in document.findings if one.kind == "blind-to"]
-
-
-def all_rows(what: str) -> str:
-    """Where the rows are: in files for the command line, in the result for Python.
+def follow_up_sections(sections: Iterable[Section], *suggestions: str) -> list[Section]:
+    """Return a line with suggested options, the explained output last, and the sections as details.
 
     Parameters
     ----------
-    what : str
-        All of them, as in ``all 1,000 scores``.
+    sections : iterable of Section
+    *suggestions : str
+        Options to try next.
+    """
+    return [Line(", ".join((*suggestions, option("explain", True))), "Also:"), *as_details(sections)]
+
+
+def also_lines(sentences: Sequence[str]) -> list[Line]:
+    """Return a line of sentences that did not fit into the verdict; empty if there are none."""
+    return [Line(" ".join(sentences), "Also:")] if sentences else []
+
+
+def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list[Line]:
+    """Return a line with the number of omitted items and the option that shows them; empty if there are none.
+
+    Parameters
+    ----------
+    count : int
+        Number of omitted items.
+    noun : str
+    remedy : str, optional
+        Option that shows them; the explained output by default.
+    """
+    remedy = option("explain", True) if remedy is None else remedy
+    return [Line(f"… {counted(count, noun)} more: {remedy}")] if count > 0 else []
+
+
+def more_metrics_lines(means: Sequence[MetricMeans]) -> list[Line]:
+    """Return a line on the metrics that do not fit on the first screen; empty if all fit."""
+    return hidden_count_lines(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
+
+
+def detection_limit_lines(document: Document[Any]) -> list[Line]:
+    """Return the finding on events that are too rare for the sample size, as lines."""
+    return [Line(finding.sentence) for finding in document.findings if finding.kind == "blind-to"]
+
+
+def rows_hint(phrase: str) -> str:
+    """Return a hint on how to get all rows: as files on the command line, as attributes in Python.
+
+    Parameters
+    ----------
+    phrase : str
+        Noun phrase for the rows, such as ``all 1,000 scores``.
     """
     csv = option("format", "csv")
     return by_door(
-        f"{option('output', 'FILE.csv')} or FILE.parquet writes {what}, {csv} prints them",
-        f"rows and frame hold {what}, to_csv() writes them",
+        f"{option('output', 'FILE.csv')} or FILE.parquet writes {phrase}, {csv} prints them",
+        f"rows and frame hold {phrase}, to_csv() writes them",
     )
 
 
-def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
-    """A line on the models that lack scores; none where all are there."""
-    rules = _RULES | (_OF_MODELS if of_models and not all(one.scored for one in origin.scored) else {})
-    told: list[tuple[int, str]] = []
-    for model, of_model in groupby(origin.scored, key=lambda one: one.model):
-        entries = [*of_model]
-        alike = len({one.said for one in entries}) == 1 and len(entries) == len(origin.metrics)
-        for one in entries[:1] if alike else entries:
-            on = "" if alike else f" on {one.metric}"
-            # What a model has once, as a price, is absent once.
-            said = "none" if of_models and one.absent else one.said
-            told.append((one.scored - one.total, f"{model} {said}{on}"))
-    if not told:
+def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:
+    """Return a line on models with missing scores and the rule for them; empty if no score is missing.
+
+    Parameters
+    ----------
+    origin : Provenance
+    of_models : bool
+        True if the command compares averages of models, so that a model with no score is dropped as a whole.
+    """
+    rules = _RULES | (_OF_MODELS if of_models and not all(entry.scored for entry in origin.scored) else {})
+    incomplete: list[tuple[int, str]] = []
+    for model, group in groupby(origin.scored, key=lambda entry: entry.model):
+        entries = [*group]
+        uniform = len({entry.said for entry in entries}) == 1 and len(entries) == len(origin.metrics)
+        for entry in entries[:1] if uniform else entries:
+            on = "" if uniform else f" on {entry.metric}"
+            # A value per model, such as a price, is absent as a whole.
+            amount = "none" if of_models and entry.absent else entry.said
+            incomplete.append((entry.scored - entry.total, f"{model} {amount}{on}"))
+    if not incomplete:
         return []
-    told.sort(key=lambda one: one[0])
-    texts = [text for _, text in told[:_MOST]]
-    if more := sum(lacking < 0 for lacking, _ in told[_MOST:]):
+    incomplete.sort(key=lambda entry: entry[0])
+    texts = [text for _, text in incomplete[:_MOST_MODELS]]
+    if more := sum(lack < 0 for lack, _ in incomplete[_MOST_MODELS:]):
         texts.append(f"{more} more {'lacks' if more == 1 else 'lack'} some")
     missing = origin.method.get("missing")
     rule = ""
-    if missing in rules and told[0][0] < 0:
+    if missing in rules and incomplete[0][0] < 0:
         rule = f"; {rules[missing]}" + (f" ({option('missing', missing)})" if missing != "auto" else "")
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -1,41 +1,41 @@
-"""A document as what a person reads: its row in the table of commands says who puts it into words."""
+"""Tables and lines of a document, built by the view function of its command."""
 
 from collections.abc import Sequence
 from importlib import import_module
 
 from riskrank.options.commands import PAPERS
-from riskrank.render.screens import scored_line
-from riskrank.render.view import Line, Section, spelled
+from riskrank.render.screens import missing_score_lines
+from riskrank.render.view import Line, Section, spell_sections
 from riskrank.studies.document import Document
 from riskrank.studies.groups.screen import group_screen
 
 
 def sections(document: Document) -> Sequence[Section]:
-    """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them.
+    """Return the tables and lines of a document, with parameters marked by :func:`riskrank.errors.option`.
 
-    They are made once: a page asks for them in several places.
+    The result is cached, because a page needs it several times.
     """
-    kept = vars(document)
-    if "_sections" not in kept:
-        kept["_sections"] = tuple(_made(document))
-    return kept["_sections"]
+    cache = vars(document)
+    if "_sections" not in cache:
+        cache["_sections"] = tuple(_build_sections(document))
+    return cache["_sections"]
 
 
-def _made(document: Document) -> list[Section]:
-    module, _, maker = PAPERS[document.schema].view.partition(":")
-    body = getattr(import_module(f".{module}", "riskrank.studies"), maker or "view")(document)
+def _build_sections(document: Document) -> list[Section]:
+    module, _, function = PAPERS[document.schema].view.partition(":")
+    body = getattr(import_module(f".{module}", "riskrank.studies"), function or "view")(document)
     suite = getattr(document, "suite", None)
-    what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
-    # A name may hold the end of a line, a verdict is one paragraph.
-    said = document.verdict.replace("\n", " ")
-    verdict = [Line(said, "Verdict:")] if said else []
-    verdict += scored_line(document.provenance, of_models=document.schema.startswith("copa"))
+    heading = [] if suite is None else [Line(f"{suite.summary}.", "Suite:")]
+    # Names may contain line breaks, but a verdict is one paragraph.
+    text = document.verdict.replace("\n", " ")
+    verdict = [Line(text, "Verdict:")] if text else []
+    verdict += missing_score_lines(document.provenance, of_models=document.schema.startswith("copa"))
     groups = getattr(document, "groups", None)
     if groups is not None:
         body = group_screen(body, groups)
-    return [*what, *verdict, *body]
+    return [*heading, *verdict, *body]
 
 
-def spelled_sections(document: Document, *, flags: bool) -> list[Section]:
-    """Tables and lines with parameters as flags of the command line or as Python keywords."""
-    return spelled(sections(document), flags=flags)
+def sections_with_parameters(document: Document, *, flags: bool) -> list[Section]:
+    """Return the tables and lines of a document, with parameters as command-line flags or Python keywords."""
+    return spell_sections(sections(document), flags=flags)

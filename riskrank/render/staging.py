@@ -1,4 +1,4 @@
-"""Files that appear whole, all of them or none, also where a signal ends the process."""
+"""Atomic writing of output files: all files appear complete, or none does, even after a signal."""
 
 import contextlib
 import os
@@ -14,28 +14,36 @@ from typing import Any, BinaryIO, TextIO
 
 from riskrank.errors import UsageError
 
-_ENDINGS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_TERMINATION_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _STREAMS = {"/dev/stdout": 1, "/dev/fd/1": 1, "/dev/stderr": 2, "/dev/fd/2": 2}
 
 
-def write_whole(stream: BinaryIO, data: bytes) -> None:
-    """Write all of some bytes, also to a stream without a buffer, which takes a part at a time."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[stream.write(rest) :]
+def write_fully(stream: BinaryIO, data: bytes) -> None:
+    """Write all bytes to a stream, also to an unbuffered one that accepts only part of them per call."""
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[stream.write(remaining) :]
     stream.flush()
 
 
-def discard(stream: TextIO) -> None:
-    """Let what a stream still holds go nowhere, so that the interpreter does not fail on it at exit."""
+def discard_buffered(stream: TextIO) -> None:
+    """Redirect a stream to the null device, so that the interpreter does not fail to flush it at exit."""
     with contextlib.suppress(OSError, ValueError):  # a stream in memory has no descriptor
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, stream.fileno())
+        os.close(null_device)
 
 
-def send(data: bytes, stdout: TextIO) -> None:
-    """Write to stdout; a closed pipe is no error, as its reader has seen enough."""
+def write_stdout(data: bytes, stdout: TextIO) -> None:
+    """Write bytes to standard output; ignore a closed pipe, because its reader has stopped on purpose.
+
+    Raises
+    ------
+    OSError
+        If writing fails for any other reason.
+    """
     try:
         binary = getattr(stdout, "buffer", None)
         if binary is None:
@@ -43,91 +51,94 @@ def send(data: bytes, stdout: TextIO) -> None:
             stdout.flush()
         else:
             stdout.flush()
-            write_whole(binary, data)
+            write_fully(binary, data)
     except OSError as error:
-        discard(stdout)
+        discard_buffered(stdout)
         if not isinstance(error, BrokenPipeError):
             raise
 
 
 @contextmanager
-def tidying_up() -> Iterator[Callable[[], None]]:
-    """Let a signal that ends the process wait until the block has removed its files.
+def deferred_signals() -> Iterator[Callable[[], None]]:
+    """Delay a terminating signal until the block has removed its temporary files.
 
     Yields
     ------
     finishing : callable
-        To be called when the block is to come to its end before such a signal counts.
+        Call it when the block is about to end; from then on, a signal no longer interrupts the block.
     """
-    caught: list[int | None] = []
+    received: list[int | None] = []
 
     def unwind(number: int, _: FrameType | None) -> None:
-        caught.append(number)
-        if len(caught) == 1:
+        received.append(number)
+        if len(received) == 1:
             raise KeyboardInterrupt
 
-    before = dict[int, Any]()
+    handlers = dict[int, Any]()
     try:
-        if threading.current_thread() is threading.main_thread():  # no other may handle signals
-            for number in _ENDINGS:
+        if threading.current_thread() is threading.main_thread():  # other threads cannot set signal handlers
+            for number in _TERMINATION_SIGNALS:
                 if signal.getsignal(number) not in (None, signal.SIG_IGN):
-                    before[number] = signal.getsignal(number)
+                    handlers[number] = signal.getsignal(number)
                     signal.signal(number, unwind)
-        yield partial(caught.append, None)
+        yield partial(received.append, None)
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             if signal.getsignal(number) is unwind:
                 signal.signal(number, handler)
-        for ending in filter(None, caught):
-            os.kill(os.getpid(), ending)
+        for received_signal in filter(None, received):
+            os.kill(os.getpid(), received_signal)
 
 
 @contextmanager
-def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
-    """Write a file whole under another name.
+def staged_file(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
+    """Write a file under a temporary name in the target folder.
 
     Yields
     ------
     appear, vanish : callable
-        Let it appear under its own name, and put back what was there before.
+        `appear` renames the file to its final name. `vanish` restores the previous state of `path`.
     """
-    target = path.parent.resolve() / path.name  # a link is replaced, and what it leads to is not touched
-    hidden = target.with_name(f".riskrank-{secrets.token_hex(8)}")
-    before = hidden.with_suffix(".old")
+    target = path.parent.resolve() / path.name  # a symbolic link is replaced, its target is not touched
+    temporary = target.with_name(f".riskrank-{secrets.token_hex(8)}")
+    backup = temporary.with_suffix(".old")
     try:
-        with hidden.open("xb") as file:
-            write_whole(file, data)
+        with temporary.open("xb") as file:
+            write_fully(file, data)
             os.fsync(file.fileno())
         if target.exists():
-            hidden.chmod(target.stat().st_mode & 0o666)
-            with contextlib.suppress(OSError):  # without links of this kind it cannot be put back
-                before.hardlink_to(target)
-        yield partial(hidden.replace, target), partial(_put_back, target, before)
+            temporary.chmod(target.stat().st_mode & 0o666)
+            with contextlib.suppress(OSError):  # file systems without hard links cannot restore it
+                backup.hardlink_to(target)
+        yield partial(temporary.replace, target), partial(_restore, target, backup)
     finally:
-        hidden.unlink(missing_ok=True)
-        before.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
+        backup.unlink(missing_ok=True)
 
 
-def _put_back(target: Path, before: Path) -> None:
-    if before.exists():
-        before.replace(target)
+def _restore(target: Path, backup: Path) -> None:
+    if backup.exists():
+        backup.replace(target)
     else:
         target.unlink(missing_ok=True)
 
 
 def is_device(path: Path) -> bool:
-    """Return whether a path is written into as it is: a pipe, a device, or the name of an open file."""
+    """Return True if a path is written in place: a pipe, a device, or the name of an open file."""
     return str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")) or not (
         path.is_file() or path.is_dir() or not path.exists()
     )
 
 
 def open_device(path: Path) -> BinaryIO:
-    """Open a pipe or a device; standard streams are not opened again, as they have their place in a file."""
+    """Open a pipe or a device for writing.
+
+    Standard streams are duplicated, not reopened, because they have a position in their file.
+    """
     number = _STREAMS.get(str(path))
     return path.open("ab", buffering=0) if number is None else os.fdopen(os.dup(number), "wb", buffering=0)
 
 
-def cannot_write(place: str | Path, found: str, hint: str = "write elsewhere") -> UsageError:
-    """Return the error of a place where nothing can be written."""
-    return UsageError(f"cannot write to {place}", found=found, hint=hint)
+def write_error(place: str | Path, reason: str, hint: str = "write elsewhere") -> UsageError:
+    """Return the error for a path that cannot be written."""
+    return UsageError(f"cannot write to {place}", found=reason, hint=hint)

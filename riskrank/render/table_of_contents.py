@@ -1,7 +1,7 @@
-"""Tables of contents: which chapter holds which words and pictures of which study, a row each.
+"""Tables of contents of HTML pages: one row per part, with its study, text and pictures.
 
-A new chapter or picture of a page is one row in such a table: that of the report is in
-:mod:`riskrank.studies.report.screen.contents`, any other's in :mod:`riskrank.render.page.sections`.
+To add a part to a page, add a row: to :mod:`riskrank.studies.report.screen.contents` for the report, to
+:mod:`riskrank.render.page.sections` for all other documents.
 """
 
 import re
@@ -12,47 +12,48 @@ from typing import Any
 from riskrank.render.view import Line, Section
 from riskrank.studies.document import Document
 
-WHY, AUDIT = "why", "audit"
-CHAPTERS = {WHY: "Understand", AUDIT: "Audit"}
-"""Titles of chapters by the name of their place, in order; the parts of an audit are folded."""
+UNDERSTAND, AUDIT = "why", "audit"
+CHAPTERS = {UNDERSTAND: "Understand", AUDIT: "Audit"}
+"""Titles of chapters by their anchor, in order; the parts of the audit are folded."""
 
-Words = Callable[[Any, Any], Iterable[Section]]
-"""What a part says of its study, within the whole document."""
+SectionBuilder = Callable[[Any, Any], Iterable[Section]]
+"""Function that gets a study and the whole document, and returns the sections of a part."""
 
 
-def verdict_in_short(study: Document, _whole: Document) -> str:
-    """The first sentence of what a study says: the finding of a part that is about all of it."""
+def verdict_summary(study: Document, _document: Document) -> str:
+    """Return the first sentence of a study's verdict: the default finding of a part."""
     return _SENTENCE.split(study.verdict)[0].rstrip(".")
 
 
 _SENTENCE = re.compile(r"(?<=\w)\. ")
 
 
-def nothing(_study: Document, _whole: Document) -> Sequence[Line]:
-    """No words."""
+def no_sections(_study: Document, _document: Document) -> Sequence[Line]:
+    """Return no sections: the default text of a part."""
     return ()
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row: a part of a chapter, made of a document.
+    """A row of a table of contents: one part of a chapter.
 
     Attributes
     ----------
     chapter : str
-        One of :data:`CHAPTERS`.
+        Key of :data:`CHAPTERS`.
     anchor : str
-        Name of its place.
+        HTML anchor of the part.
     title : str or callable
-        A callable makes it of the study.
+        A callable gets the study and returns the title.
     study : callable
-        Of the whole document: the study that the part is about, None where there is nothing to say.
+        Gets the whole document and returns the study of the part, or None to skip the part.
     pictures : tuple of str or slice
-        Kinds of pictures of that study, in order; a slice of all kinds there are.
+        Kinds of pictures of the study, in order; a slice selects from all available kinds.
     lead, words : callable
-        What stands before the pictures, and after them.
+        Get the study and the whole document. Return the sections before and after the pictures.
     finding : callable
-        What a reader learns in the part, in a few words: its summary line where it is folded.
+        Gets the study and the whole document. Returns the finding in a few words, for the summary line of a
+        folded part.
     """
 
     chapter: str
@@ -60,14 +61,14 @@ class Entry:
     title: str | Callable[[Any], str]
     study: Callable[[Any], Document | None]
     pictures: tuple[str, ...] | slice = ()
-    lead: Words = nothing
-    words: Words = nothing
-    finding: Callable[[Any, Any], str] = verdict_in_short
+    lead: SectionBuilder = no_sections
+    words: SectionBuilder = no_sections
+    finding: Callable[[Any, Any], str] = verdict_summary
 
 
 @dataclass(frozen=True)
 class ChapterPart:
-    """What a row says of one document."""
+    """A part of a chapter, built from a table-of-contents row and a document."""
 
     entry: Entry
     title: str
@@ -77,14 +78,14 @@ class ChapterPart:
     finding: str
 
 
-def parts_of(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
-    """The parts of a document that there is something to say in."""
-    found = []
+def build_parts(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
+    """Return the parts of a document, without those that have no study."""
+    parts = []
     for entry in table:
         study = entry.study(document)
         if study is None:
             continue
         title = entry.title if isinstance(entry.title, str) else entry.title(study)
         lead, words = tuple(entry.lead(study, document)), tuple(entry.words(study, document))
-        found.append(ChapterPart(entry, title, study, lead, words, entry.finding(study, document)))
-    return found
+        parts.append(ChapterPart(entry, title, study, lead, words, entry.finding(study, document)))
+    return parts

@@ -1,7 +1,6 @@
-"""What a person reads: tables and lines of text, before they become a terminal page or Markdown.
+"""Tables and lines of text that every renderer turns into its format.
 
-A view knows nothing of statistics; one module a command builds it from a document, and every renderer
-shows it.
+A view has no statistics. One module per command builds it from a document.
 """
 
 from __future__ import annotations
@@ -17,28 +16,44 @@ Justify = Literal["left", "right", "center"]
 
 @dataclass(frozen=True)
 class Column:
-    """Head of a column; a line break in it is kept on the terminal.
+    """Head and layout of a table column.
 
-    ``name`` is the head where there is no need to be short, in Markdown. What is ``only`` for a terminal is a
-    picture, drawn where there is room for it, ``least`` columns wide or more; it says nothing of its own.
-    What is ``spare`` gives way on a page that has no room for all, and is named below the table. ``axis``
-    says what the ends of the column's bars are, and between them what kind of scale it is if not an even one.
+    Attributes
+    ----------
+    head : str
+        Line breaks are kept on the terminal.
+    justify : {"left", "right", "center"}
+    name : str
+        Longer head for Markdown; the head by default.
+    medium : {"", "terminal", "latex"}
+        The only medium that shows the column; empty for all.
+    min_width : int
+        Width of the terminal from which a terminal chart is drawn.
+    optional : bool
+        True if a narrow terminal may drop the column; a line below the table then names it.
+    axis : tuple of str, optional
+        Labels of both ends of the column's bars. A label between them names a scale that is not linear.
     """
 
     head: str
     justify: Justify = "right"
     name: str = ""
-    only: Literal["", "terminal", "latex"] = ""
-    least: int = 0
-    spare: bool = False
+    medium: Literal["", "terminal", "latex"] = ""
+    min_width: int = 0
+    optional: bool = False
     axis: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A number with its interval, as parts of the way from one end of a column's scale to the other.
+    """A value with its interval, as fractions of a column's axis.
 
-    ``beyond`` says which end the number is beyond, if any: 1 or −1.
+    Attributes
+    ----------
+    at, low, high : float
+        From 0, the left end of the axis, to 1.
+    beyond : {-1, 0, 1}
+        Side on which the value lies outside of the axis; 0 if it lies inside.
     """
 
     at: float
@@ -47,14 +62,22 @@ class Bar:
     beyond: int = 0
 
 
-def headed(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:
-    """Columns of words, then of numbers, by their heads."""
+def column_heads(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:
+    """Return columns: left-aligned ones for text, then right-aligned ones for numbers.
+
+    Parameters
+    ----------
+    *left : str
+        Heads of the text columns.
+    right : iterable of str
+        Heads of the number columns.
+    """
     return (*(Column(head, "left") for head in left), *map(Column, right))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Text with an optional Rich style, which Markdown leaves out, and a bar, which a page draws."""
+    """Text of a cell, with an optional Rich style for the terminal and an optional bar for HTML."""
 
     text: str
     style: str = ""
@@ -63,104 +86,136 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; rows are as long as the columns.
+    """A titled table; every row has one cell per column.
 
-    ``stub`` is the number of leading columns that say what a row is about; they are repeated where the
-    other columns need several tables. ``more`` is what only a reader who asks for it sees; ``part`` names the
-    part of a page it stands in, if not beside the answer. What is ``folded`` a page shows by its title alone,
-    until somebody opens it.
+    Attributes
+    ----------
+    title : str
+    columns : tuple of Column
+    rows : tuple of tuple of Cell or str
+    stub : int
+        Number of leading columns that identify a row. They are repeated if the table is split.
+    details : bool
+        True if only the explained output shows the table.
+    part : str
+        Part of the page that holds the table; empty if it stands next to the answer.
+    folded : bool
+        True if the page shows only the title until the reader opens the table.
     """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell | str, ...], ...]
     stub: int = 1
-    more: bool = False
+    details: bool = False
     part: str = ""
     folded: bool = False
 
-    def with_columns(self, kept: Sequence[int]) -> Table:
-        """The same table with some of its columns."""
+    def with_columns(self, numbers: Sequence[int]) -> Table:
+        """Return the table with only the columns of these numbers."""
         return replace(
             self,
-            columns=tuple(self.columns[number] for number in kept),
-            rows=tuple(tuple(row[number] for number in kept) for row in self.rows),
+            columns=tuple(self.columns[number] for number in numbers),
+            rows=tuple(tuple(row[number] for number in numbers) for row in self.rows),
         )
 
     @property
-    def filled(self) -> Table:
-        """The table without columns that have neither a head nor anything in a row."""
-        kept = [
-            at
-            for at, column in enumerate(self.columns)
-            if column.head or any(text_of(row[at]) for row in self.rows)
+    def without_empty_columns(self) -> Table:
+        """Copy of the table without columns that have neither a head nor any text."""
+        numbers = [
+            number
+            for number, column in enumerate(self.columns)
+            if column.head or any(cell_text(row[number]) for row in self.rows)
         ]
-        stub = sum(at < self.stub for at in kept)
-        return self if len(kept) == len(self.columns) else replace(self.with_columns(kept), stub=stub)
+        stub = sum(number < self.stub for number in numbers)
+        return self if len(numbers) == len(self.columns) else replace(self.with_columns(numbers), stub=stub)
 
     @property
     def plain(self) -> Table:
-        """The table without what is only for one kind of reader."""
-        return self.shown_in("")
+        """Copy of the table without columns for a single medium."""
+        return self.for_medium("")
 
-    def shown_in(self, medium: str) -> Table:
-        """The table as one kind of reader sees it."""
-        kept = [at for at, column in enumerate(self.columns) if column.only in ("", medium)]
-        return self if len(kept) == len(self.columns) else self.with_columns(kept)
-
-
-# A column of a table, and its cell by row: of a model by its number, or of a row of a document.
-OfModel = tuple[Column, Callable[[int], Cell | str]]
-OfRow = tuple[Column, Callable[[Any], Cell | str]]
+    def for_medium(self, medium: str) -> Table:
+        """Return the table with the columns that one medium shows."""
+        numbers = [number for number, column in enumerate(self.columns) if column.medium in ("", medium)]
+        return self if len(numbers) == len(self.columns) else self.with_columns(numbers)
 
 
-def each(head: str, values: Any, say: Callable[[Any], str] = str, name: str = "") -> OfModel | None:
-    """A column of an array or a list by model; none where there is nothing."""
-    return None if values is None else (Column(head, name=name), lambda i: say(values[i]))
+# A column and the function that returns its cell: from the number of a model, or from a document row.
+ModelColumn = tuple[Column, Callable[[int], Cell | str]]
+RowColumn = tuple[Column, Callable[[Any], Cell | str]]
 
 
-def by_row(
-    title: str, columns: Iterable[OfRow | OfModel | None], rows: Iterable[Any], *, stub: int = 1
+def value_column(
+    head: str, values: Any, text: Callable[[Any], str] = str, name: str = ""
+) -> ModelColumn | None:
+    """Return a column of values by model, or None if there are no values.
+
+    Parameters
+    ----------
+    head : str
+    values : sequence or None
+        One value per model.
+    text : callable
+        Formats a value.
+    name : str
+        As in :class:`Column`.
+    """
+    return None if values is None else (Column(head, name=name), lambda i: text(values[i]))
+
+
+def build_table(
+    title: str, columns: Iterable[RowColumn | ModelColumn | None], rows: Iterable[Any], *, stub: int = 1
 ) -> Table:
-    """A table that says of every row what its columns say; columns that are None are left out."""
-    told = [column for column in columns if column is not None]
-    cells = tuple(tuple(cell(row) for _, cell in told) for row in rows)
-    return Table(title, tuple(column for column, _ in told), cells, stub=stub)
+    """Build a table from columns that compute their cell from a row; columns that are None are skipped."""
+    present = [column for column in columns if column is not None]
+    cells = tuple(tuple(cell(row) for _, cell in present) for row in rows)
+    return Table(title, tuple(column for column, _ in present), cells, stub=stub)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text under or above a table; ``label`` is its bold beginning.
+    """A line of text above or below a table.
 
-    One that is ``verbatim``, a command to copy, is neither wrapped nor escaped; ``more`` as of a table.
+    Attributes
+    ----------
+    text : str
+    label : str
+        Bold beginning of the line.
+    style : str
+        Rich style.
+    verbatim : bool
+        True for a command to copy, which is neither wrapped nor escaped.
+    details : bool
+        True if only the explained output shows the line.
     """
 
     text: str
     label: str = ""
     style: str = ""
     verbatim: bool = False
-    more: bool = False
+    details: bool = False
 
 
 Section = Table | Line
 
 
 def as_cell(cell: Cell | str) -> Cell:
-    """A cell; of a plain text one without style."""
+    """Return the cell; text becomes a cell without style."""
     return Cell(cell) if isinstance(cell, str) else cell
 
 
-def text_of(cell: Cell | str) -> str:
-    """Text of a cell without its style."""
+def cell_text(cell: Cell | str) -> str:
+    """Return the text of a cell."""
     return as_cell(cell).text
 
 
-def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:
-    """The sections with the parameters in their words as flags of the command line or Python keywords."""
+def spell_sections(sections: Iterable[Section], *, flags: bool) -> list[Section]:
+    """Write parameters in sections as command-line flags or as Python keywords."""
 
-    def write(section: Section) -> Section:
+    def spell_section(section: Section) -> Section:
         if isinstance(section, Table):
             return replace(section, title=spell(section.title, flags=flags))
         return replace(section, text=spell(section.text, flags=flags))
 
-    return [write(section) for section in sections]
+    return [spell_section(section) for section in sections]

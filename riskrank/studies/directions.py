@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from riskrank.errors import UsageError, listing, option
 from riskrank.options.flags import among_commas
-from riskrank.scores.names.directions import doubtful_by_name, looks_like_a_cost
+from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
 from riskrank.scores.table.metrics import assumed_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -31,7 +31,7 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
         have = "has" if len(lacking) == 1 else "have"
         less = among_commas(filter(looks_like_a_cost, lacking))
         likely = " ".join([*([option("lower", less)] if less else []), option("higher", "*")])
-        doubtful = any(map(doubtful_by_name, lacking))
+        doubtful = any(map(has_uncertain_direction, lacking))
         raise UsageError(
             f"{command} does not guess directions, and {listing(lacking)} {have} none",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have one, "

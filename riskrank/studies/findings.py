@@ -202,7 +202,7 @@ class Case:
     @property
     def assuming(self) -> str:
         """What every sentence rests on."""
-        return assumed(doubtful(self.means), "" if self.judged is None else self.judged.taken_for_granted)
+        return assumed(doubtful(self.means), "" if self.judged is None else self.judged.assumption)
 
     @property
     def beside(self) -> list[Finding]:
@@ -218,7 +218,7 @@ class Case:
         several = sum(name not in self.metrics for name in self.columns) > 1
         combined = f"the combined score {column}" if several else "the combined score"
         name = column if column in self.metrics else combined
-        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.on}"
+        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.scope_text}"
 
 
 NOTHING_TESTED = "Nothing was tested, so nothing says how sure that is."
@@ -232,7 +232,7 @@ def untested(tested: bool) -> list[Finding]:
 def judge_worth(case: Case) -> list[Finding]:
     """What a judge is worth beside the labels, where it is worth a sentence."""
     told = case.judged
-    return [Finding("judge-worth", figures=told.figures)] if told is not None and told.worth else []
+    return [Finding("judge-worth", figures=told.figures)] if told is not None and told.gain_sentence else []
 
 
 def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
@@ -261,13 +261,15 @@ def better_means(case: Case, column: str, model: int) -> Iterator[Finding]:
 
 def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
     """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
-    for p, _ in sentences.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
+    for p, _ in sentences.other_scope_answer(case.of_tasks, case.of_tasks.columns[column], *pair):
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p})
 
 
 def _other_scope(finding: Finding, case: Case) -> str:
     suite, (first, other) = case.of_tasks, finding.models
-    return " ".join(text for _, text in sentences.other_scope(suite, suite.columns[finding.on], first, other))
+    return " ".join(
+        text for _, text in sentences.other_scope_answer(suite, suite.columns[finding.on], first, other)
+    )
 
 
 def alike_throughout(models: Sequence[str]) -> str:
@@ -288,7 +290,7 @@ def _best_mean(finding: Finding, case: Case) -> str:
 
 SHARED: Mapping[str, Callable[[Finding, Any], str]] = {
     "nothing-tested": lambda *_: NOTHING_TESTED,
-    "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
+    "judge-worth": lambda _, case: "" if case.judged is None else case.judged.gain_sentence,
     "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
     "other-scope": _other_scope,
     "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),

@@ -15,7 +15,7 @@ from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_me
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import described_tests, provenance
-from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
+from riskrank.studies.suites.entries import SuiteEntry, task_columns, suite_meta
 from riskrank.studies.suites.section import SuiteChapter
 
 
@@ -49,7 +49,7 @@ class TestedDocument(GroupedDocument[Row]):
 
     def table(self) -> Table:
         """The means of every model on every task, where they were asked for."""
-        return super().table() if self.suite is None or not self.per_task else by_task(self.suite)
+        return super().table() if self.suite is None or not self.per_task else task_columns(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
         """What could have been seen, the suite, the judge and the groups, where there are some."""

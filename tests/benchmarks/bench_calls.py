@@ -28,7 +28,7 @@ from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.portfolio.mean_risk import mean_risk_of
 from riskrank.engine.portfolio.risks import risk_columns
@@ -172,7 +172,7 @@ def gsd() -> Iterator[Call]:
         relation, _ = dominance_relation(Utilities(table, small), jobs=2)
         dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
         pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
-        relabelling_tests(Utilities(table, small), pairs, Relabelling(resamples=resamples), jobs=2)
+        run_relabelling_tests(Utilities(table, small), pairs, Relabelling(resamples=resamples), jobs=2)
 
     uci = uci_table()
     yield Call("gsd, UCI, 8 x 16, B = 1,000", partial(study, uci, 1000), 20)
@@ -182,7 +182,7 @@ def gsd() -> Iterator[Call]:
     for shift in (0.4, 0.8, 1.2):
         table = mixed(2, 80, shift, seed=1)
         yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, Utilities(table)), 6)
-        run = partial(relabelling_tests, Utilities(table, small), [(0, 1)])
+        run = partial(run_relabelling_tests, Utilities(table, small), [(0, 1)])
         yield Call(f"gsd, test of a pair, shift {shift}", run, 20)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from cost_simulation import error
 from scipy.special import betaincinv
 
-from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
+from riskrank.engine.changes.cases import LEVEL_SHARES, evidence_of_differences, family_of_look
 from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.family import Family
 
@@ -26,10 +26,10 @@ def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
     """The first run that is shown to be worse than the first or than the one before."""
     units = np.arange(scores.shape[1])
     for look in range(1, len(scores)):
-        for of, share in SHARES.items():
+        for of, share in LEVEL_SHARES.items():
             old = scores[0 if of == "baseline" else look - 1]
             pair = mean_difference((scores[look], units), (old, units), paired=True)
-            if family_of_look(family, look, share).answer(evidence_of([pair])).refuted[0]:
+            if family_of_look(family, look, share).answer(evidence_of_differences([pair])).refuted[0]:
                 return look + 1
     return NEVER
 

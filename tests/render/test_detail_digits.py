@@ -8,7 +8,7 @@ import pytest
 from riskrank.api import gate, read, report
 from riskrank.render import numbers
 from riskrank.render.sections import sections
-from riskrank.render.view import Table, text_of
+from riskrank.render.view import Table, cell_text
 from tests.tables import long_table
 
 POWER = re.compile(r"\de[-−+]?\d")
@@ -29,7 +29,7 @@ def tables(document):
 
 def column(found, head):
     at = next(at for at, column in enumerate(found.columns) if (column.name or column.head) == head)
-    return [text_of(row[at]) for row in found.rows]
+    return [cell_text(row[at]) for row in found.rows]
 
 
 def decimals(text):
@@ -38,7 +38,7 @@ def decimals(text):
 
 def test_nothing_in_a_report_is_a_power_of_ten(close):
     document = report(close, resamples=400, jobs=1).document
-    texts = [text_of(cell) for found in tables(document) for row in found.rows for cell in row]
+    texts = [cell_text(cell) for found in tables(document) for row in found.rows for cell in row]
     assert [text for text in texts if POWER.search(text)] == []
 
 
@@ -56,8 +56,8 @@ def test_means_and_differences_have_the_digits_of_their_intervals(close):
 
 
 def test_an_interval_says_on_which_side_of_zero_it_ends():
-    assert numbers.ends(-0.0002, 0.03, 2) == "−0.0002 to 0.03"
-    assert numbers.ends(0.1, 0.2, 2) == "0.10 to 0.20"
+    assert numbers.format_difference_interval(-0.0002, 0.03, 2) == "−0.0002 to 0.03"
+    assert numbers.format_difference_interval(0.1, 0.2, 2) == "0.10 to 0.20"
 
 
 def test_a_gate_calls_its_claims_the_same_in_detail_and_before(close):

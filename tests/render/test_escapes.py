@@ -15,19 +15,19 @@ from markdown_it import MarkdownIt
 import riskrank as rr
 from riskrank.render.escapes import (
     JOINT,
-    apart,
-    for_ci_log,
-    for_html,
-    for_json,
-    for_log,
-    for_markdown,
-    for_markdown_cell,
-    for_markdown_code,
-    for_page,
-    for_terminal,
-    in_a_build,
-    together,
-    visible,
+    restore_spaces,
+    escape_for_ci_log,
+    escape_for_html,
+    escape_for_json,
+    escape_for_log,
+    escape_for_markdown,
+    escape_for_markdown_cell,
+    escape_for_markdown_code,
+    escape_for_page,
+    escape_for_terminal,
+    in_ci,
+    protect_spaces,
+    escape_controls,
 )
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.view import Column, Line, Table
@@ -55,25 +55,25 @@ def harmless(text: str, keep: str = "") -> bool:
 
 @pytest.mark.parametrize("mark", [mark for mark in HOSTILE if mark != "\n"])
 def test_what_acts_is_written_as_an_escape(mark):
-    assert visible(f"a{mark}b") == "a" + mark.encode("unicode_escape").decode() + "b"
+    assert escape_controls(f"a{mark}b") == "a" + mark.encode("unicode_escape").decode() + "b"
 
 
 @given(TEXTS)
 def test_nothing_acts_at_any_destination(text):
-    assert harmless(for_terminal(text, "utf-8"), keep="\n")
-    assert harmless(for_log(text, "ascii"), keep="\n")
-    assert harmless(for_markdown(text))
-    assert harmless(for_markdown_code(text))
-    assert harmless(for_html(text), keep="\n")
-    written = for_json(json.dumps(text, ensure_ascii=False))
+    assert harmless(escape_for_terminal(text, "utf-8"), keep="\n")
+    assert harmless(escape_for_log(text, "ascii"), keep="\n")
+    assert harmless(escape_for_markdown(text))
+    assert harmless(escape_for_markdown_code(text))
+    assert harmless(escape_for_html(text), keep="\n")
+    written = escape_for_json(json.dumps(text, ensure_ascii=False))
     assert harmless(written)
     assert json.loads(written) == text
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"])))
 def test_plain_text_is_left_alone(text):
-    assert visible(text) == text
-    assert for_terminal(text, "utf-8") == text
+    assert escape_controls(text) == text
+    assert escape_for_terminal(text, "utf-8") == text
 
 
 def readable(text: str) -> str:
@@ -94,17 +94,17 @@ def _shown(text: str) -> tuple[list[str], str]:
 
 @given(TEXTS)
 def test_markdown_shows_a_paragraph_as_it_is(text):
-    tags, shown = _shown(MARKDOWN.render(for_markdown(text)))
+    tags, shown = _shown(MARKDOWN.render(escape_for_markdown(text)))
     assert tags in (["p"], [])
-    assert readable(shown).split() == readable(visible(text.replace("\n", " "))).split()
+    assert readable(shown).split() == readable(escape_controls(text.replace("\n", " "))).split()
 
 
 @given(TEXTS)
 def test_markdown_shows_a_cell_as_it_is(text):
-    page = f"| a | b |\n| --- | --- |\n| {for_markdown(text)} | x |\n"
+    page = f"| a | b |\n| --- | --- |\n| {escape_for_markdown(text)} | x |\n"
     tags, shown = _shown(MARKDOWN.render(page))
     assert tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
-    expected = readable(visible(text.replace("\n", " "))).split()
+    expected = readable(escape_controls(text.replace("\n", " "))).split()
     assert readable(shown).split() == ["a", "b", *expected, "x"]
 
 
@@ -118,7 +118,7 @@ def test_markdown_shows_a_cell_as_it_is(text):
     ],
 )
 def test_known_tricks_of_markdown(text):
-    tags, shown = _shown(MARKDOWN.render(f"{for_markdown(text)}\n\n[a]\n"))
+    tags, shown = _shown(MARKDOWN.render(f"{escape_for_markdown(text)}\n\n[a]\n"))
     assert tags == ["p", "p"]
     assert shown.split() == [*text.split(), "[a]"]
 
@@ -128,7 +128,7 @@ def test_a_cell_of_a_table_stays_one_cell(text):
     page = (
         MarkdownIt("commonmark")
         .enable("table")
-        .render(f"| a | b |\n| --- | --- |\n| {for_markdown_cell(text)} | 1 |")
+        .render(f"| a | b |\n| --- | --- |\n| {escape_for_markdown_cell(text)} | 1 |")
     )
     tags, _ = _shown(page)
     assert tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
@@ -139,7 +139,7 @@ def test_a_cell_of_a_table_stays_one_cell(text):
 )
 def test_github_makes_no_link_of_an_address(link):
     """GitHub links bare addresses; a backslash before the mark they are known by stops that."""
-    written = for_markdown(link)
+    written = escape_for_markdown(link)
     assert re.search(r"(?<!\\)://|www\.", written) is None
     assert _shown(MARKDOWN.render(written))[1].strip() == link
 
@@ -159,7 +159,7 @@ REFERENCES = re.compile(
         *("!7", "gh-9", "GH-10", "someone@example.org", "a.b+c@sub.example.org", "@@x", "&#8203;12"),
     ],
 )
-@pytest.mark.parametrize("write", [for_markdown, for_markdown_cell])
+@pytest.mark.parametrize("write", [escape_for_markdown, escape_for_markdown_cell])
 def test_no_one_is_told_and_nothing_linked(text, write):
     assert REFERENCES.search(text)
     tags, shown = _shown(MARKDOWN.render(f"a {write(text)} b"))
@@ -170,33 +170,33 @@ def test_no_one_is_told_and_nothing_linked(text, write):
 
 @given(st.text(st.sampled_from("@#!aGgHh-1._/ (")))
 def test_no_text_is_a_reference(text):
-    assert REFERENCES.search(_shown(MARKDOWN.render(for_markdown(text)))[1]) is None
+    assert REFERENCES.search(_shown(MARKDOWN.render(escape_for_markdown(text)))[1]) is None
 
 
 @pytest.mark.parametrize(
     "text", ["R-SSD@P(IC)", "pass@1", "a #b", "v1.2!", "C#", "high-9", "@", "a @ b", "1#"]
 )
 def test_what_is_no_reference_stays(text):
-    assert "&#8203;" not in for_markdown(text)
+    assert "&#8203;" not in escape_for_markdown(text)
 
 
 @given(TEXTS)
 def test_html_shows_text_as_it_is(text):
-    tags, shown = _shown(f'<p title="{for_html(text)}">{for_html(text)}</p>')
+    tags, shown = _shown(f'<p title="{escape_for_html(text)}">{escape_for_html(text)}</p>')
     assert tags == ["p"]
-    assert shown == visible(text)
+    assert shown == escape_controls(text)
 
 
 def test_endless_names_are_cut_on_a_page_and_stay_apart():
     long = "n" * 10_000
-    one, other = for_page(f"{long}a{long} wins"), for_page(f"{long}b{long} wins")
+    one, other = escape_for_page(f"{long}a{long} wins"), escape_for_page(f"{long}b{long} wins")
     assert one != other
     assert max(map(len, (one, other))) < 400
     assert one.endswith("n wins")
     assert "20,001 letters" in one
-    assert for_page("n" * 499) == "n" * 499
-    assert for_page("word " * 1_000) == "word " * 1_000
-    assert for_page("a\x1b") == "a\\x1b"
+    assert escape_for_page("n" * 499) == "n" * 499
+    assert escape_for_page("word " * 1_000) == "word " * 1_000
+    assert escape_for_page("a\x1b") == "a\\x1b"
 
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
@@ -210,20 +210,20 @@ SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
     ],
 )
 def test_what_belongs_together(kept):
-    assert " " not in together(kept).replace("percentage points", "")
-    assert apart(together(f"of {kept}, which")) == f"of {kept}, which"
-    assert together(f"of {kept}, which").startswith("of ")
+    assert " " not in protect_spaces(kept).replace("percentage points", "")
+    assert restore_spaces(protect_spaces(f"of {kept}, which")) == f"of {kept}, which"
+    assert protect_spaces(f"of {kept}, which").startswith("of ")
 
 
 @pytest.mark.parametrize(
     "text", ["is 3 of 4", "a = b", "step 2", "on 3 metrics", "gpt 4", "2 pointed", "lines of up 3", "x-p 3"]
 )
 def test_other_words_may_part(text):
-    assert together(text) == text
+    assert protect_spaces(text) == text
 
 
 def test_a_name_cannot_pretend_to_be_a_joint():
-    assert visible(f"a{JOINT}b") == "a\\ufdd0b"
+    assert escape_controls(f"a{JOINT}b") == "a\\ufdd0b"
 
 
 def _results():
@@ -277,20 +277,20 @@ PLAIN = ("a::b", "task::sub::x", "## [x]", "# heading", "##vso", ": :", "#[x]", 
 @pytest.mark.parametrize("text", COMMANDS)
 def test_commands_are_escaped(text, kind):
     assert obeyed(text)
-    assert not obeyed(for_ci_log(text, kind))
-    assert len(for_ci_log(text, kind)) <= len(text) + 5
+    assert not obeyed(escape_for_ci_log(text, kind))
+    assert len(escape_for_ci_log(text, kind)) <= len(text) + 5
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_is_no_command_stays(text):
     assert not obeyed(text)
-    assert for_ci_log(text) == text
+    assert escape_for_ci_log(text) == text
 
 
 def test_where_a_build_shows_what_is_printed():
-    assert in_a_build({"GITHUB_ACTIONS": "true"})
-    assert in_a_build({"GITLAB_CI": "true"})
-    assert in_a_build({"TF_BUILD": "True"})
-    assert in_a_build({"TEAMCITY_VERSION": "2023.11"})
-    assert not in_a_build({"GITHUB_ACTIONS": "false", "TF_BUILD": ""})
-    assert not in_a_build({})
+    assert in_ci({"GITHUB_ACTIONS": "true"})
+    assert in_ci({"GITLAB_CI": "true"})
+    assert in_ci({"TF_BUILD": "True"})
+    assert in_ci({"TEAMCITY_VERSION": "2023.11"})
+    assert not in_ci({"GITHUB_ACTIONS": "false", "TF_BUILD": ""})
+    assert not in_ci({})

@@ -8,7 +8,7 @@ def test_a_run_has_at_most_ten_notes_failures_first():
     cases = [
         junit.TestCase(kind, "riskrank.gate", f"claim {i}", f"message {i}") for i, kind in enumerate(kinds)
     ]
-    lines = junit.notes(junit.Suite("riskrank gate", cases), failed=True)
+    lines = junit.workflow_annotations(junit.Suite("riskrank gate", cases), failed=True)
     assert len(lines) == 10
     assert lines[0].startswith("::error")
     assert lines[0].endswith("message 20")

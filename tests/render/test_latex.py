@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from riskrank.api import dominance, gate, rank, read
 from riskrank.engine.dominance.tests import letter_groups
-from riskrank.render.escapes import for_latex
+from riskrank.render.escapes import escape_for_latex
 from riskrank.render.formats.latex import to_latex
 from riskrank.render.view import Cell, Column, Line, Table
 
@@ -38,13 +38,13 @@ HOSTILE = (
     ],
 )
 def test_escapes(text, written):
-    assert for_latex(text) == written
+    assert escape_for_latex(text) == written
 
 
 @given(st.text(max_size=30))
 def test_no_mark_of_latex_is_left_alone(text):
     """Whatever is in a name: braces balance, and no command but those of ours begins."""
-    written = for_latex(text)
+    written = escape_for_latex(text)
     known = r"\\(?:text[a-z]+\{\}|ldots\{\}|varepsilon|[%$#&_{}])|\$\\?[a-zA-Z]+\$|\$[-^]2?\$|``|''"
     rest = re.sub(known, "", written)
     assert not re.search(r"[\\%$#&_~^]", rest)
@@ -52,8 +52,10 @@ def test_no_mark_of_latex_is_left_alone(text):
 
 
 def test_a_table():
-    columns = (Column("model", "left"), Column("mean"), Column("bar", "left", only="terminal"))
-    table = Table("A_b", (*columns, Column("l", only="latex")), ((Cell("m", "bold"), "-1 to -2", "─", "ab"),))
+    columns = (Column("model", "left"), Column("mean"), Column("bar", "left", medium="terminal"))
+    table = Table(
+        "A_b", (*columns, Column("l", medium="latex")), ((Cell("m", "bold"), "-1 to -2", "─", "ab"),)
+    )
     assert to_latex([table, Line("100 %", "Data:")]).splitlines()[4:] == [
         r"\begin{table}",
         r"  \centering",

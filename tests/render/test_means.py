@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.render.mean_tables import Axis, with_bars
+from riskrank.render.mean_tables import BarScale, with_interval_bars
 from riskrank.render.view import Column
 from riskrank.studies.metric_means import MetricMeans
 
@@ -12,18 +12,18 @@ NAN, INF = float("nan"), float("inf")
 
 def over(*means, half=0.0):
     values = np.array(means, dtype=float)
-    return Axis.over(values, values - half, values + half)
+    return BarScale.covering(values, values - half, values + half)
 
 
 def test_ends_lie_where_the_numbers_say():
-    axis = Axis.over(np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0]))
-    assert axis == Axis(2.0, 6.0)
+    axis = BarScale.covering(np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0]))
+    assert axis == BarScale(2.0, 6.0)
     bar = axis.bar(4.0, 3.0, 6.0)
     assert (bar.low, bar.at, bar.high, bar.beyond) == (0.25, 0.5, 1.0, 0)
 
 
 def test_open_and_unknown_ends():
-    axis = Axis(0.0, 1.0)
+    axis = BarScale(0.0, 1.0)
     assert (axis.bar(0.5, -INF, INF).low, axis.bar(0.5, -INF, INF).high) == (0.0, 1.0)
     assert (axis.bar(0.5, NAN, NAN).low, axis.bar(0.5, NAN, NAN).high) == (0.5, 0.5)
     assert over(3.0, 3.0).bar(3.0, 3.0, 3.0).at == 0.5
@@ -43,27 +43,27 @@ def test_what_is_far_away_is_beyond_the_end(sign, end, near):
 
 
 def test_nothing_is_beyond_where_the_others_have_room():
-    assert over(1.0, 2.0, 5.0) == Axis(1.0, 5.0)
-    assert over(1.0, 5.0) == Axis(1.0, 5.0)
+    assert over(1.0, 2.0, 5.0) == BarScale(1.0, 5.0)
+    assert over(1.0, 5.0) == BarScale(1.0, 5.0)
     # Nor where the intervals are as wide as what lies between the models.
-    assert over(0.0, 1.0, 100.0, half=30.0) == Axis(-30.0, 130.0)
+    assert over(0.0, 1.0, 100.0, half=30.0) == BarScale(-30.0, 130.0)
 
 
 def test_positive_numbers_of_many_sizes_have_a_logarithmic_scale():
     axis = over(0.1, 1.0, 10.0, 100.0, 1000.0)
-    assert axis == Axis(0.1, 1000.0, logarithmic=True)
+    assert axis == BarScale(0.1, 1000.0, logarithmic=True)
     assert [axis.bar(x, x, x).at for x in (0.1, 1.0, 10.0, 1000.0)] == pytest.approx([0, 0.25, 0.5, 1])
     # Only a model that is far away on this scale, too, is beyond its end.
-    assert over(1.0, 1.1, 100.0) == Axis(1.0, 1.1)
+    assert over(1.0, 1.1, 100.0) == BarScale(1.0, 1.1)
     assert not over(-0.1, 1.0, 10.0, 100.0).logarithmic
     mean = MetricMeans("ms", True, True, False, np.array([1.0, 7.0, 50.0]), np.zeros(3), 0, np.full(3, 9.0))
-    assert with_bars((Column("ms"), mean.of), mean, [0, 1, 2])[0].axis == ("1", "log", "50")
+    assert with_interval_bars((Column("ms"), mean.of), mean, [0, 1, 2])[0].axis == ("1", "log", "50")
 
 
 def test_a_column_reaches_over_the_models_that_are_shown():
     error, freedom = np.array([0.1, 0.1, 0.1]), np.full(3, 1e9)
     mean = MetricMeans("q", True, True, False, np.array([1.0, 2.0, 50.0]), error, 2, freedom)
-    head, cell = with_bars((Column("q"), mean.of), mean, [0, 1])
+    head, cell = with_interval_bars((Column("q"), mean.of), mean, [0, 1])
     assert head.axis == ("0.80", "2.20")
     assert cell(0).text == "1.00"
     assert cell(0).bar.low == 0.0

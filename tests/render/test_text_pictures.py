@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from riskrank.engine.gsd.relation import hasse_diagram
 from riskrank.render.formats.markdown import to_markdown
-from riskrank.render.text_charts import beaten_letters, hasse_rows, in_ascii, interval_bars, sparklines
+from riskrank.render.text_charts import significance_letters, hasse_rows, to_ascii, interval_bars, sparklines
 from riskrank.render.view import Column, Table
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,8 +47,8 @@ def test_letters():
     dominates = np.zeros((5, 5), dtype=bool)
     dominates[3, [0, 1, 2, 4]] = True
     dominates[1, 4] = True
-    assert beaten_letters(dominates, np.array([3, 1, 0, 2, 4])) == ["a > b–e", "b > e", "c", "d", "e"]
-    assert beaten_letters(np.zeros((27, 27), dtype=bool), np.arange(27)) is None
+    assert significance_letters(dominates, np.array([3, 1, 0, 2, 4])) == ["a > b–e", "b > e", "c", "d", "e"]
+    assert significance_letters(np.zeros((27, 27), dtype=bool), np.arange(27)) is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -77,12 +77,12 @@ def test_a_diagram_can_be_read_back(seed):
 
 @given(st.text("─●┊┼├└│–▁▂▃▄▅▆▇█ abc"))
 def test_ascii_keeps_the_width(text):
-    assert in_ascii(text).isascii()
-    assert len(in_ascii(text)) == len(text)
+    assert to_ascii(text).isascii()
+    assert len(to_ascii(text)) == len(text)
 
 
 def test_pictures_stay_on_terminals():
-    columns = (Column("model", "left"), Column("bar", "left", only="terminal"), Column("n"))
+    columns = (Column("model", "left"), Column("bar", "left", medium="terminal"), Column("n"))
     table = Table("T", columns, (("a", "─●─", "1"),))
     assert to_markdown([table]) == to_markdown([table.plain])
     assert "●" not in to_markdown([table])
@@ -97,8 +97,8 @@ def test_tables_of_any_width(width):
 
     from riskrank.render.formats.terminal import to_terminal
 
-    bar = Column("bar", "left", only="terminal")
-    letters = Column("letters", "left", only="terminal", least=160)
+    bar = Column("bar", "left", medium="terminal")
+    letters = Column("letters", "left", medium="terminal", min_width=160)
     columns = (Column("model", "left"), *(Column("a" * 8) for _ in range(8)), bar, letters)
     table = Table("T", columns, (("m" * 20, *("1" * 8,) * 8, "─●" * 8, "a > b"),))
     page = io.StringIO()

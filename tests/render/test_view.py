@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from riskrank.render.escapes import for_terminal
+from riskrank.render.escapes import escape_for_terminal
 from riskrank.render.formats.markdown import to_markdown
 from riskrank.render.formats.terminal import (
-    blocks,
-    fitting_widths,
+    split_columns,
+    column_widths,
     to_terminal,
-    with_pictures,
+    with_charts,
 )
 from riskrank.render.view import Cell, Column, Line, Table
 
@@ -41,16 +41,16 @@ def drawn(view, width) -> str:
 @settings(max_examples=25)
 @given(tables(), st.integers(44, 200))
 def test_no_block_is_wider_than_the_page(table, width):
-    widths = fitting_widths(table, width)
-    for block in blocks(widths, table.stub, width):
+    widths = column_widths(table, width)
+    for block in split_columns(widths, table.stub, width):
         assert 2 + sum(widths[column] for column in block) + 2 * (len(block) - 1) <= width
 
 
 @settings(max_examples=25)
 @given(tables(), st.integers(20, 200))
 def test_every_column_is_drawn_once_and_figures_are_whole(table, width):
-    widths = fitting_widths(table, width)
-    found = blocks(widths, table.stub, width)
+    widths = column_widths(table, width)
+    found = split_columns(widths, table.stub, width)
     assert all(block[: table.stub] == list(range(table.stub)) for block in found)
     rest = [column for block in found for column in block[table.stub :]]
     assert rest == list(range(table.stub, len(table.columns)))
@@ -62,8 +62,8 @@ def test_every_column_is_drawn_once_and_figures_are_whole(table, width):
 @settings(max_examples=25)
 @given(tables())
 def test_a_page_without_width_needs_one_table(table):
-    widths = fitting_widths(table, None)
-    assert len(blocks(widths, table.stub, None)) == 1
+    widths = column_widths(table, None)
+    assert len(split_columns(widths, table.stub, None)) == 1
     text = drawn([table], None)
     for row in table.rows:
         assert all(cell.rstrip() in text for cell in row)
@@ -86,17 +86,17 @@ def test_names_keep_their_width_where_a_verdict_can_give_way():
         (("a" * 12, "b" * 12, "0.1234", "dominates (FSD, SSD)"),),
         stub=2,
     )
-    assert fitting_widths(table, 100) == [12, 12, 6, 20]
-    assert fitting_widths(table, 50) == [12, 12, 6, 12]
-    assert fitting_widths(table, 48) == [12, 12, 6, 10]
+    assert column_widths(table, 100) == [12, 12, 6, 20]
+    assert column_widths(table, 50) == [12, 12, 6, 12]
+    assert column_widths(table, 48) == [12, 12, 6, 10]
 
 
 def test_names_are_folded_before_a_second_table_is_begun():
     table = Table("T", (Column("model", "left"), Column("a"), Column("b")), (("m" * 30, "1" * 10, "2" * 10),))
-    assert fitting_widths(table, 44) == [18, 10, 10]
-    assert len(blocks(fitting_widths(table, 44), 1, 44)) == 1
-    assert fitting_widths(table, 40) == [20, 10, 10]  # half of the page, in two tables
-    assert len(blocks(fitting_widths(table, 40), 1, 40)) == 2
+    assert column_widths(table, 44) == [18, 10, 10]
+    assert len(split_columns(column_widths(table, 44), 1, 44)) == 1
+    assert column_widths(table, 40) == [20, 10, 10]  # half of the page, in two tables
+    assert len(split_columns(column_widths(table, 40), 1, 40)) == 2
 
 
 def test_heads_stand_on_the_rule():
@@ -113,12 +113,12 @@ def test_line_breaks_of_a_line_are_kept():
 
 
 def test_for_terminal():
-    assert for_terminal("ε – “x”…", "ascii") == 'eps - "x"...'
-    assert for_terminal("ε", "utf-8") == "ε"
-    assert for_terminal("é", "latin-1") == "é"
-    assert for_terminal("ж", "latin-1") == "\\u0436"
-    assert for_terminal("a\x1b[1m\x07", "utf-8") == "a\\x1b[1m\\x07"
-    assert for_terminal("a\nb", "utf-8") == "a\nb"
+    assert escape_for_terminal("ε – “x”…", "ascii") == 'eps - "x"...'
+    assert escape_for_terminal("ε", "utf-8") == "ε"
+    assert escape_for_terminal("é", "latin-1") == "é"
+    assert escape_for_terminal("ж", "latin-1") == "\\u0436"
+    assert escape_for_terminal("a\x1b[1m\x07", "utf-8") == "a\\x1b[1m\\x07"
+    assert escape_for_terminal("a\nb", "utf-8") == "a\nb"
 
 
 @given(st.text(max_size=20), st.sampled_from(["ascii", "latin-1", "utf-8", "cp1252"]))
@@ -127,7 +127,7 @@ def test_what_is_showable_can_be_written(text, encoding):
         text.encode()
     except UnicodeEncodeError:
         return
-    assert for_terminal(text, encoding).encode(encoding) or not text
+    assert escape_for_terminal(text, encoding).encode(encoding) or not text
 
 
 def test_markdown():
@@ -148,7 +148,10 @@ def test_markdown():
 def drawn_table(rows=3, name="model"):
     columns = (
         *(Column("rank"), Column("model", "left"), Column("mean")),
-        *(Column("places", "left", only="terminal"), Column("letters", "left", only="terminal", least=160)),
+        *(
+            Column("places", "left", medium="terminal"),
+            Column("letters", "left", medium="terminal", min_width=160),
+        ),
     )
     cells = tuple((f"{row}", f"{name}{row}", "0.123456789", "──●──", "a > b") for row in range(rows))
     return Table("T", columns, cells, stub=2)
@@ -156,7 +159,7 @@ def drawn_table(rows=3, name="model"):
 
 def test_long_names_go_on_below_before_a_picture_goes():
     given = drawn_table(name="a very long name " * 4)
-    assert [column.head for column in with_pictures(given, 60).columns] == [
+    assert [column.head for column in with_charts(given, 60).columns] == [
         "rank",
         "model",
         "mean",

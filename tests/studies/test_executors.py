@@ -20,7 +20,7 @@ from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relabelling import run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions
@@ -207,7 +207,9 @@ def bootstrapped(jobs, progress):
 def relabelled(jobs, progress):
     table = quality_table(np.random.default_rng(1).normal(size=(3, 8, 2)).round(1), ordinal=[False, True])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    return relabelling_tests(Utilities(table), pairs, Relabelling(resamples=20), jobs=jobs, progress=progress)
+    return run_relabelling_tests(
+        Utilities(table), pairs, Relabelling(resamples=20), jobs=jobs, progress=progress
+    )
 
 
 def simulated(jobs, progress):

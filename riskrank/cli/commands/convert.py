@@ -13,7 +13,7 @@ from riskrank.options.option import options_of
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
+from riskrank.studies.convert.options import EXPORT_OPTIONS, VoteSettings
 
 # Groups on the page of --help.
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
@@ -101,7 +101,7 @@ _EXPORT = replace(
 
 def _register(name: str, panel: str, row: Command, group: type, answer: Any) -> None:
     """Put one of the two on the group, with all its options shown: they are few."""
-    chosen = [one for one in options_of(group) if group is not ReadOptions or one.name in OF_EXPORTS]
+    chosen = [one for one in options_of(group) if group is not ReadOptions or one.name in EXPORT_OPTIONS]
     options = [*chosen, *options_of(OutputOptions)]
     convert.command(name, short_help=row.short, rich_help_panel=panel, cls=command_class(options))(
         callable_of(row, options, answer)

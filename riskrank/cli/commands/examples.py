@@ -12,7 +12,7 @@ from riskrank.cli.interrupts import settle_interrupts
 from riskrank.cli.typer_functions import Call
 from riskrank.errors import InputError, UsageError, listing
 from riskrank.render.files import write_all
-from riskrank.render.staging import cannot_write, tidying_up
+from riskrank.render.staging import write_error, deferred_signals
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"
@@ -34,7 +34,7 @@ def run(call: Call) -> None:
             hint="name a folder that is not there yet",
         )
     if not target.parent.is_dir():
-        raise cannot_write(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
+        raise write_error(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
     source = data()
     text = (
         f"The sample data is in {target / DATA}; README.md there says what it is. To begin:\n"
@@ -44,7 +44,7 @@ def run(call: Call) -> None:
     try:
         _write(source, target, text, call.context.obj.stdout)
     except OSError as error:
-        raise cannot_write(named, error.strerror or str(error), "make room, or write elsewhere") from None
+        raise write_error(named, error.strerror or str(error), "make room, or write elsewhere") from None
 
 
 def data() -> Path:
@@ -74,7 +74,7 @@ def data() -> Path:
 def _write(source: Path, target: Path, text: str, stdout: TextIO) -> None:
     """Copy under another name first; the folder appears when it is whole and the text about it is written."""
     beside = target.resolve().parent
-    with tidying_up() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
+    with deferred_signals() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
         whole = Path(name) / FOLDER
         for path in sorted(source.rglob("*")):
             if path.suffix in _WRITTEN:

@@ -81,7 +81,7 @@ def _only_bless(session: Session, path: str) -> None:
     assert isinstance(call.reading, GateReading)
     scores, model = read_only_model(call.scores, call.reading, session.environment.stdin)
     kept = [(path, blessed(scores, model))]
-    write_all(kept, session.environment.stdout, settled=settle_interrupts)
+    write_all(kept, session.environment.stdout, before_rename=settle_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
 

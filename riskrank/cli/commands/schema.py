@@ -20,4 +20,4 @@ def run(call: Call) -> None:
     check_outputs({"output": call.output.output}, [environment.read] if environment.read else [])
     text = json.dumps(json_schema(call.scores[0]), indent=2, ensure_ascii=False) + "\n"
     results = [(file, text.encode("utf-8")) for file in files]
-    write_all(results, environment.stdout, settled=settle_interrupts)
+    write_all(results, environment.stdout, before_rename=settle_interrupts)

@@ -1,4 +1,4 @@
-"""COPA and the classical scalarizations side by side, by name."""
+"""Comparison of COPA with the classical scalarizations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from riskrank.errors import InputError
 
 BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
 
-# Order of the usual weighted p-norm if COPA is asked for no finite p above 1: that of COPA Fig. B.2.
+# Order of the usual weighted p-norm if no finite p above 1 is requested: the order in COPA Fig. B.2.
 _USUAL_P = 8.0
 
 
@@ -27,13 +27,13 @@ class ScalarizationComparison:
     names : tuple of str
         Names of the M scalarizations.
     models : array of int, shape (N,)
-        The feasible models, those that COPA with the first p ranks best first.
+        The feasible models in the order of COPA with the first p, best first.
     scores : array of shape (M, N)
-        Small is better: norms of COPA, else the value of the scalarization.
+        Norms of COPA and values of the other scalarizations; smaller is better.
     comparison : RankComparison
-        Of the same models in the same order.
-    left_out : dict of str to InputError
-        Scalarizations that this table does not allow.
+        Agreement of the rankings of these models, in the same order.
+    excluded : dict of str to InputError
+        Scalarizations that cannot be computed from this table, with the reason.
     """
 
     names: tuple[str, ...]
@@ -43,7 +43,13 @@ class ScalarizationComparison:
     excluded: dict[str, InputError]
 
     def movers(self, limit: int) -> list[int]:
-        """Places in ``models`` of those that the choice of the scalarization moves, the farthest first."""
+        """Return the positions in ``models`` of the models whose rank changes most between scalarizations.
+
+        Parameters
+        ----------
+        limit : int
+            Largest number of models to return.
+        """
         return [int(j) for j in self.comparison.movers[:limit] if self.comparison.movement[j] > 0]
 
 
@@ -59,8 +65,8 @@ def compare_scalarizations(
 ) -> ScalarizationComparison:
     """Rank the models by COPA of several orders and by the classical scalarizations (COPA Fig. 6 and 7).
 
-    All of them see the whole population, for their ideals and ranges too; only then are the feasible
-    models compared.
+    Every scalarization is computed on the whole population, including its ideals and ranges. The feasible
+    models are compared afterwards.
 
     Parameters
     ----------
@@ -69,23 +75,27 @@ def compare_scalarizations(
         In original units; NaN where missing.
     larger_is_better : array of bool, shape (K,)
     weights : array of shape (K,)
-        For all of them alike.
+        Weights of the objectives, the same for all scalarizations.
     orders : sequence of float
         Orders p of COPA.
     baselines : sequence of str
-        Of `BASELINES`.
+        Scalarizations to compare with, from `BASELINES`.
     lenient : bool
-        Leave out scalarizations that the values do not allow, instead of raising.
+        Whether to exclude scalarizations that cannot be computed, instead of raising an error.
+
+    Returns
+    -------
+    ScalarizationComparison
 
     Raises
     ------
     InputError
-        If `lenient` is off and one cannot be computed; for fewer than two feasible models.
+        If `lenient` is False and a scalarization cannot be computed, or for fewer than two feasible models.
     """
     rankings = [rank_models(models, weights, p=p) for p in orders]
     names = [f"copa(p={p:g})" for p in orders]
     scores = [ranking.norm for ranking in rankings]
-    # Norms may be tied where ranks, after tie-breaking, are not.
+    # Ranks are used because tied norms have different ranks after tie-breaking.
     sort_keys = [ranking.rank.astype(np.float64) for ranking in rankings]
     oriented = values * np.where(larger_is_better, 1.0, -1.0)
     usual_p = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)

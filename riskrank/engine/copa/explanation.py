@@ -1,4 +1,4 @@
-"""Why COPA ranks a model where it does, and what would make it the choice."""
+"""Explanation of the COPA rank of a model, and the weights that would make it the choice."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from riskrank.engine.ties import TOLERANCE
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
-# Ratios of powers beyond this are cut off: they say "far worse" whatever their size, and the solver
-# wants coefficients of moderate size.
+# Larger ratios of powers are truncated: beyond this, their size is irrelevant, and the solver needs
+# coefficients of moderate size.
 _LARGEST_RATIO = 1e6
 
 
 @dataclass(frozen=True)
 class CopaExplanation:
-    """One model under one norm and one set of weights.
+    """Explanation of one model's rank under one norm and one set of weights.
 
     Attributes
     ----------
@@ -31,13 +31,14 @@ class CopaExplanation:
         Share of each objective in norm^p, summing to one; for p = ∞ the weighted rank relative to the
         largest. All zero for a model that is best on every objective with a weight.
     binding : array of int
-        Objectives with the largest weighted rank: improving on others matters less, for p = ∞ not at all.
+        Objectives with the largest weighted rank. Improving on other objectives matters less, and for p = ∞
+        not at all.
     dominators : array of int
-        Feasible models at least as good everywhere and better somewhere: while there is one, no positive
-        weights make the model the choice.
+        Feasible models that dominate the model. While one exists, no positive weights make the model the
+        choice.
     weights : array of shape (K,) or None
-        Weights, summing to one, under which the model is the choice at this p, for finite p by the widest
-        margin; some may be zero. None if there are none.
+        Weights of sum one under which the model is the choice at this p; for finite p those with the widest
+        margin. Some may be zero. None if no such weights exist.
     """
 
     model: int
@@ -50,7 +51,7 @@ class CopaExplanation:
 
 
 def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaExplanation:
-    """Explain the place of a model, and find the weights for which it would be chosen.
+    """Explain the rank of a model and find weights under which it would be chosen.
 
     Parameters
     ----------
@@ -58,7 +59,11 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
     model : int
         Row of the model.
     ranking : CopaRanking
-        The one to explain.
+        The ranking to explain.
+
+    Returns
+    -------
+    CopaExplanation
 
     Raises
     ------
@@ -82,13 +87,13 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
 
 
 def choosing_weights(models: Population, model: int, *, p: float) -> Floats | None:
-    """Find weights under which a model is chosen.
+    """Return weights under which a model is chosen, or None if there are none.
 
-    For p = ∞ every model on the front has some: weights inversely proportional to its ranks make its
-    weighted ranks equal, and whoever beat the largest of them would dominate it (the argument behind
-    Miettinen 1999, Thm. 3.4.5, which COPA §3.3 cites). For finite p not all have: the conditions
-    Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p, and a linear program finds
-    the weights that leave the widest margin.
+    For p = ∞ every model on the front has such weights. Weights inversely proportional to its ranks make
+    its weighted ranks equal, and a model that beats the largest of them would dominate it (the argument
+    behind Miettinen 1999, Thm. 3.4.5, which COPA §3.3 cites). For finite p only some models have them. The
+    conditions Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p. A linear program
+    finds the weights that leave the widest margin.
 
     Parameters
     ----------
@@ -101,8 +106,8 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     Returns
     -------
     array of shape (K,) or None
-        Weights that sum to one; None if the model is infeasible, dominated, a copy of a model whose name
-        comes first, or never first. They are returned only if `rank_models` does choose the model.
+        Weights that sum to one, verified by `rank_models`. None if the model is infeasible, dominated, never
+        first, or a copy of a model whose name comes first.
 
     Raises
     ------
@@ -111,8 +116,8 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     """
     if not models.front[model]:
         return None
-    # A rank of zero needs a weight beyond any other: half the smallest rank stands in for it, and
-    # any rival that is not as good there exceeds the model's largest weighted rank.
+    # A rank of zero would need an infinite weight. Half the smallest positive rank replaces it: any rival
+    # that is worse there exceeds the model's largest weighted rank.
     scale = np.maximum(models.u[model], 1 / (2 * len(models.u)))
     candidates = [1 / scale]
     if not np.isinf(p):
@@ -131,11 +136,11 @@ def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> F
 
     ranks = models.u[model]
     rivals = np.flatnonzero(models.front)
-    # Dominated models cannot win where a front model does not, and a copy always ties.
+    # Only models on the front can beat the model, and duplicates always tie.
     rivals = rivals[(models.u[rivals] != ranks).any(axis=1)]
     if not rivals.size:
         return np.full(ranks.size, 1 / ranks.size)
-    with np.errstate(denominators="ignore"):
+    with np.errstate(over="ignore"):
         gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (ranks / scale) ** p
     solution = linprog(
         c=np.append(np.zeros(ranks.size), -1.0),

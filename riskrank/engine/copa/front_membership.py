@@ -1,18 +1,20 @@
-"""Who is on the Pareto front for sure, who is off it for sure, and of whom that is open (method §7).
+"""Tests of which models are on the Pareto front and which are dominated (method §7).
 
-"j dominates i" is an intersection–union claim: shown if j is shown to be as good on every objective (the
-largest of the p-values), Holm over all ordered pairs. Where margins or equal prices leave open whether j is
-better anywhere, that has to be shown besides. A model is off the front if another dominates it; on it if
-against every other some objective is shown to be better (the smallest p-value times the number of objectives,
-largest over the others, Holm over models); open otherwise.
+"j dominates i" is an intersection–union claim. It is shown if j is shown to be as good on every objective:
+the largest of the p-values, adjusted by Holm over all ordered pairs. If margins or equal prices leave open
+whether j is better anywhere, that has to be shown as well.
 
-What samples say of models objective by objective: p-values of one being as good as another, and better.
+A model is off the front if another model dominates it. It is on the front if it is shown to be better than
+every other model on some objective. The p-value against one rival is the smallest p-value times the number
+of objectives; the largest over the rivals counts, adjusted by Holm over the models. Otherwise its membership
+is open.
 
-Means are compared by Student's t with the one sample more of gates that speaks against the claim, and, where
-nobody knows how bad a score can be, by Johnson's without it: among many samples that agree that one would be
-all the skewness there is. The larger p-value counts. Tail means are compared by counting resamples with that
-sample. Costs per success are compared by the t of their logarithms (method §18). The family of all ordered
-pairs asks for p-values that few resamples can show; t knows them (method §7).
+Means are compared by Student's t, with the one extra sample of `gate` that contradicts the claim. If the
+range of the scores is unknown, Johnson's t without this sample is computed as well, because the extra sample
+would account for all the skewness among many equal scores. The larger p-value counts. Tail means are compared
+by counting resamples with the extra sample. Costs per success are compared by the t of their logarithms
+(method §18). The family of all ordered pairs needs p-values smaller than a few resamples can give, which t
+provides (method §7).
 
 References
 ----------
@@ -35,17 +37,18 @@ from riskrank.engine.types import Booleans, Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveEvidence:
-    """All ordered pairs of N models on one objective.
+    """P-values of all ordered pairs of N models on one objective.
 
     Attributes
     ----------
-    as_good : ndarray, shape (N, N)
-        One-sided p-values of "the first is as good as the second", up to the margin.
+    noninferior : ndarray, shape (N, N)
+        One-sided p-values of "the row's model is as good as the column's", up to the margin.
     better : ndarray, shape (N, N)
-        Of "the first is better by more than the margin".
+        One-sided p-values of "the row's model is better than the column's by more than the margin".
     tested : ndarray of bool, shape (N, N)
-        Where that was tested; elsewhere values are compared as they are, and p-values are 0 or 1.
+        Pairs that were tested. The other pairs compare fixed values, and their p-values are 0 or 1.
     margin : float
+        Margin of non-inferiority.
     """
 
     noninferior: Floats
@@ -63,14 +66,15 @@ def objective_evidence(
     ----------
     objective : ObjectiveScores
     low, high : ndarray, shape (B, N), optional
-        Replicates with one unit more, of a tail mean (`ObjectiveReplicates`).
+        Replicates of a tail mean with one unit more, as bad or as good as possible (`ObjectiveReplicates`).
+        Needed only for tail means.
 
     Returns
     -------
     ObjectiveEvidence
     """
     margin, values = objective.margin, objective.values
-    # Two models that have no value are as good as each other.
+    # Two models without a value count as equal.
     with np.errstate(invalid="ignore"):
         difference = values[:, None] - values
     difference = np.where(values[:, None] == values, 0.0, difference)
@@ -87,11 +91,14 @@ def objective_evidence(
 def _pair_p_values(
     objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None
 ) -> Iterator[tuple[int, int, float, float]]:
-    """Both p-values of the pairs whose values do not speak against the claim; the others' stay 1."""
+    """Yield (first, second, p of non-inferiority, p of superiority) for the pairs that need a test.
+
+    Pairs are skipped if their estimates contradict non-inferiority; their p-values stay 1.
+    """
     if objective.scores is None:
         return
     margin, models = objective.margin, objective.models.tolist()
-    sample_sizes = objective.independent()
+    sample_sizes = objective.effective_sizes()
     for i, first in enumerate(models):
         for j, second in enumerate(models):
             if i == j or difference[first, second] <= -margin:
@@ -123,10 +130,10 @@ def _pair_p_values(
 
 
 def _mean_p_value(comparison: Comparison, boundary: float) -> float:
-    """One-sided, of "the difference of the means is at most the boundary"."""
+    """Return the one-sided p-value of "the difference of the means is at most the boundary"."""
     worst_case, modified = comparison.against().mean_difference, comparison.modified
     johnson_p = 0.0 if modified is None else modified.johnson_p_value(boundary)
-    # Signs of so many units fall alike by chance with this probability; whole tasks are means, not signs.
+    # All units have the same sign by chance with this probability. The bound does not apply to task means.
     smallest = 0.0 if comparison.drawn_tasks else 0.5**comparison.independent
     return max(worst_case.student_p_value(boundary), johnson_p, smallest)
 
@@ -137,26 +144,27 @@ STATE_WORDS = {Side.SHOWN: "on", Side.REFUTED: "off", Side.OPEN: "open"}
 
 @dataclass(frozen=True, eq=False)
 class FrontMembership:
-    """The front with its doubt.
+    """Membership of the Pareto front, as far as tests show it.
 
     Attributes
     ----------
     state : tuple of N Side
-        Whether each is on the front.
-    dominates : ndarray, shape (N, N)
-        Adjusted p-values of "the first dominates the second"; 1 on the diagonal.
-    dominating : ndarray of bool, shape (N, N)
-        Where that is shown.
+        Whether each model is on the front: shown, refuted or open.
+    p_dominates : ndarray, shape (N, N)
+        Adjusted p-values of "the row's model dominates the column's"; 1 on the diagonal.
+    significantly_dominates : ndarray of bool, shape (N, N)
+        True where that dominance is significant.
     dominator : ndarray of int, shape (N,)
-        The model that dominates each with the smallest p-value; −1 of those that nobody is shown to.
-    stands : ndarray, shape (N,)
-        Adjusted p-values of "no other dominates it".
-    standing : ndarray of bool, shape (N,)
-        Where that is shown.
+        The feasible model that dominates each model with the smallest p-value; −1 if none is significant.
+    p_nondominated : ndarray, shape (N,)
+        Adjusted p-values of "no other model dominates the model".
+    nondominated : ndarray of bool, shape (N,)
+        True where that is significant.
     rival : ndarray of int, shape (N,)
-        The other model that each is least shown to be better than somewhere; −1 where there is none.
+        The feasible model over which the evidence of superiority on some objective is weakest; −1 if there is
+        no other feasible model.
     best_on : ndarray of int, shape (N, N)
-        The objective on which the first is best shown to be better than the second; −1 where on none.
+        The objective with the strongest evidence that the row's model is better; −1 if there is none.
     """
 
     state: tuple[Side, ...]
@@ -181,21 +189,21 @@ def front_membership(
     feasible: Booleans | None = None,
     constraint_answers: Sequence[Side] | None = None,
 ) -> FrontMembership:
-    """Find the front with its doubt.
+    """Test which models are on the Pareto front and which are dominated.
 
     Parameters
     ----------
     evidence : sequence of K ObjectiveEvidence
     family : Family
-        Level and correction of either family: all ordered pairs, and all models.
-    allowed : ndarray of bool, shape (N,), optional
-        The models that meet constraints as measured: nobody else rules a model out.
-    meets : sequence of N Side, optional
-        Whether each is shown to meet them.
+        Level and correction, applied to the family of all ordered pairs and to the family of all models.
+    feasible : ndarray of bool, shape (N,), optional
+        Models whose measured values meet the constraints. Only these can dominate other models.
+    constraint_answers : sequence of N Side, optional
+        Whether each model is shown to meet the constraints.
 
     Returns
     -------
-    FrontStates
+    FrontMembership
     """
     N = len(evidence[0].noninferior)
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
@@ -225,9 +233,9 @@ def front_membership(
 
 
 def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
-    """P-values of "the first dominates the second", before any correction."""
+    """Return unadjusted p-values of "the row's model dominates the column's", shape (N, N)."""
     p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
-    # Shown to be as good without a margin is shown to be better; a lower price is one.
+    # Rejection without a margin shows superiority; among fixed values, a better value is superiority.
     strict = np.zeros(p_noninferior.shape, dtype=bool)
     for objective in evidence:
         strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
@@ -236,10 +244,10 @@ def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
 
 
 def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
-    """P-values of "the first is better on some objective", and the objective that shows it best."""
+    """Return p-values of "the row's model is better on some objective", and the objective behind each."""
     p = np.stack([objective.better for objective in evidence])
     n_tested = np.sum([objective.tested for objective in evidence], axis=0)
-    # What was not tested is known, and costs nothing.
+    # Fixed values need no correction for the number of tests.
     p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(n_tested, 1), 1.0))
     smallest = p.min(axis=0)
     return smallest, np.where(smallest < 1, p.argmin(axis=0), -1)

@@ -1,6 +1,6 @@
-"""How often a model is on the Pareto front, and is COPA's choice, where samples are drawn again (method §7).
+"""Shares of resamples in which a model is on the Pareto front, and is COPA's choice (method §7).
 
-Shares of resamples, not tests: two equal models are each on the front about half of the time.
+These are shares of resamples, not tests: two equal models are each on the front about half of the time.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from riskrank.engine.copa.population import Population, rank_denominator
 from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.types import Booleans, Floats
 
-# Comparisons of two models made at once.
+# Largest number of pairs of models compared at once.
 _PAIRS = 1 << 22
 
 
@@ -23,12 +23,12 @@ class FrontShares:
     Attributes
     ----------
     front : ndarray, shape (N,)
-        In which each model may be chosen and no other that may dominates it.
+        Share in which each model is feasible and no other feasible model dominates it.
     chosen : ndarray, shape (N,)
-        In which COPA chooses it; they sum to less than 1 if in some resample no model may be chosen, or
-        only names choose between several.
+        Share in which COPA chooses the model. The shares sum to less than 1 if some resample has no feasible
+        model, or only the names break a tie.
     tied : float
-        In which only names do.
+        Share in which only the names break a tie for the choice.
     """
 
     front: Floats
@@ -39,17 +39,17 @@ class FrontShares:
 def front_shares(
     models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans
 ) -> FrontShares:
-    """Find the front and choose in every resample.
+    """Find the front and the choice in every resample, and return their shares.
 
     Parameters
     ----------
     models : Population
     ranking : CopaRanking
-        How to choose.
-    drawn : ndarray, shape (B, N, K)
-        Its objectives in B resamples, larger is better.
+        Supplies the norm and the weights of the choice.
+    replicates : ndarray, shape (B, N, K)
+        Objectives in B resamples, larger is better.
     allowed : ndarray of bool, shape (B, N)
-        The models that meet the constraints there.
+        Models that meet the constraints in each resample.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def front_shares(
 def _resampled_fronts_and_ranks(
     models: Population, replicates: Floats, allowed: Booleans
 ) -> tuple[Booleans, Floats]:
-    """Who is on the front in each resample, (B, N), and relative ranks among all models, (B, N, K)."""
+    """Return which models are on the front in each resample, (B, N), and their relative ranks, (B, N, K)."""
     share, scale = models.tie_share, rank_denominator(replicates.shape[1], models.denominator)
     ranks = np.empty(replicates.shape)
     matches = np.ones((*replicates.shape[:2], replicates.shape[1]), dtype=bool)

@@ -1,4 +1,4 @@
-"""The Pareto front: the models nothing else matches everywhere and beats somewhere."""
+"""The Pareto front: the models that no other model dominates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Pairs of models compared at once: they stay in the processor's cache.
+# Largest number of pairs compared at once, so that they stay in the processor's cache.
 _PAIRS = 1 << 18
 
 
@@ -27,8 +27,8 @@ def pareto_front(objectives: Floats) -> Booleans:
         True for the models on the front.
 
     """
-    # Whatever dominates a model has a larger sum of ranks (integers, so exactly): once it comes first among
-    # those that are left, nobody dominates it, and the likeliest dominators are met first.
+    # A dominator has a larger sum of ranks than the model it dominates. In descending order of this sum, the
+    # first remaining model is therefore not dominated, and likely dominators come first.
     ranks = [np.unique(column, return_inverse=True)[1] for column in objectives.T]
     remaining = np.argsort(-np.sum(ranks, axis=0), kind="stable")
     values = np.ascontiguousarray(objectives[remaining].T)
@@ -43,7 +43,15 @@ def pareto_front(objectives: Floats) -> Booleans:
 
 
 def dominance_matrix(first: Floats, second: Floats) -> Booleans:
-    """Tell which models dominate which, shape (M, N), by their objectives, shapes (K, M) and (K, N)."""
+    """Return a mask, shape (M, N), of which models in `first` dominate which models in `second`.
+
+    Parameters
+    ----------
+    first : array of shape (K, M)
+        Objectives of M models, one row per objective; larger is better.
+    second : array of shape (K, N)
+        Objectives of N models.
+    """
     matches = np.ones((first.shape[1], second.shape[1]), dtype=bool)
     exceeds = np.zeros_like(matches)
     for a, b in zip(first, second, strict=True):
@@ -53,14 +61,14 @@ def dominance_matrix(first: Floats, second: Floats) -> Booleans:
 
 
 def dominators(objectives: Floats, model: int) -> Integers:
-    """List the models that dominate one model.
+    """Return the models that dominate a model.
 
     Parameters
     ----------
     objectives : array of shape (N, K)
         One row per model, larger is better in every column.
     model : int
-        Row of the model in question.
+        Row of the model.
 
     Returns
     -------

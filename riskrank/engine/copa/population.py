@@ -1,8 +1,7 @@
 """A population of models, ranked on objectives that have no common unit.
 
-Relative ranks: the share of the other models that do better, objective by objective.
-
-Bounds on objectives in their original units, which filter the models that may be chosen.
+The relative rank of a model on an objective is the share of the other models that do better. Constraints
+bound objectives in their original units and filter the models that may be chosen.
 """
 
 import operator
@@ -17,7 +16,7 @@ from riskrank.errors import InputError, listing
 
 
 def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
-    """Count, per model and objective, the models strictly better, and those at least as good.
+    """Count, per model and objective, the models strictly better and the models at least as good.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
 
 
 def rank_denominator(n_models: int, denominator: str) -> int:
-    """What the counts of a population of that many models are divided by."""
+    """Return the number by which rank counts are divided: N - 1 or N."""
     return n_models - 1 if denominator == "n-1" else n_models
 
 
@@ -57,9 +56,10 @@ def ccdf_quantiles(
     Returns
     -------
     quantiles : array of shape (N, Q)
-        Step-function quantiles x_(⌈Kp⌉) (method §3), the smallest value for p = 0: always a rank that
-        the model really has.
+        Step-function quantiles x_(⌈Kp⌉) (method §3), the smallest value for p = 0. Each is the value of some
+        objective, without interpolation.
     mean : array of shape (N,)
+        Mean of 1 - u.
     """
     complement = 1 - u
     return np.quantile(complement, probabilities, axis=1, method="inverted_cdf").T, complement.mean(axis=1)
@@ -67,7 +67,7 @@ def ccdf_quantiles(
 
 @dataclass(frozen=True)
 class Population:
-    """The models among which ranks are taken, and those of them that may be chosen.
+    """Models with their ranks and front, and the subset that may be chosen.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Population:
     u : array of shape (N, K)
         Relative ranks in [0, 1], 0 for the best (COPA eq. 9).
     feasible : array of bool, shape (N,)
-        Models that may be chosen. All models count in the ranks.
+        Models that may be chosen. Infeasible models still count in the ranks.
     front : array of bool, shape (N,)
         Feasible models that no feasible model dominates (COPA §2).
     names : tuple of str
@@ -85,10 +85,11 @@ class Population:
     metrics : tuple of str
         Names of the K objectives.
     name_order : array of int, shape (N,)
-        Place of each model in alphabetical order, which settles the last ties.
+        Position of each model in alphabetical order, which breaks the last ties.
     tie_share : float
-        How much of the other models tied with a model count as better than it.
+        Share of the other models with the same value that count as better.
     denominator : {"n-1", "n"}
+        Divisor of the rank counts.
     """
 
     objectives: Floats
@@ -115,23 +116,27 @@ def build_population(
     """Rank every model on every objective and find the Pareto front.
 
     u_k(i) = #{models strictly better than i on k} / (N - 1), COPA eq. 9 with the denominator of its
-    published tables. Ranks are taken over all the models; the constraints behind `feasible` and the front
-    only filter afterwards (method §7).
+    published tables. All models count in the ranks. The constraints behind `feasible` and the front filter
+    only afterwards (method §7).
 
     Parameters
     ----------
     objectives : array of shape (N, K)
-        One row per model, larger is better in every column; a missing value, NaN, is worse than all others.
+        One row per model, larger is better in every column. A missing value, NaN, is worse than all others.
     names : sequence of N str, optional
-        Names of the models; without them ties end at the order of the rows.
+        Names of the models. Without names, the order of the rows breaks the last ties.
     metrics : sequence of K str, optional
         Names of the objectives.
     feasible : array of bool, shape (N,), optional
-        Models that may be chosen, one at least; all by default.
+        Models that may be chosen, at least one; all by default.
     ties : {"min", "average", "max"}
         Whether none, half or all of the other models with the same value count as better.
     denominator : {"n-1", "n"}
-        N - 1, or N as eq. 9 is written.
+        N - 1, or N as in eq. 9.
+
+    Returns
+    -------
+    Population
     """
     N, K = objectives.shape
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
@@ -158,16 +163,19 @@ def build_population(
 
 
 def constant_objectives(models: Population) -> Integers:
-    """List the objectives on which all models have the same value: they say nothing."""
+    """Return the objectives on which all models have the same value, which cannot separate models."""
     return np.flatnonzero((models.objectives == models.objectives[0]).all(axis=0))
 
 
 def duplicated_models(models: Population) -> tuple[Integers, ...]:
-    """Group the models with the same values everywhere: copies shift the ranks of everyone else."""
+    """Return groups of models with the same values on all objectives.
+
+    Duplicates shift the ranks of all other models. Models without any value are not duplicates.
+    """
     _, group, size = np.unique(models.objectives, axis=0, return_inverse=True, return_counts=True)
-    members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 gives a column
+    members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 returns a column
     groups = np.split(members, np.cumsum(size)[:-1])
-    n_present = np.isfinite(models.objectives).sum(axis=1)  # models of whom nothing is known are no copies
+    n_present = np.isfinite(models.objectives).sum(axis=1)  # models without any value are not duplicates
     return tuple(sorted((g for g in groups if g.size > 1 and n_present[g[0]]), key=lambda g: g[0]))
 
 
@@ -199,12 +207,22 @@ class Constraint:
     bound: float
 
     def holds(self, values: Floats) -> Booleans:
-        """Tell for which models it holds, values of shape (..., K); never for a missing value."""
+        """Return which models satisfy the constraint; a missing value never does.
+
+        Parameters
+        ----------
+        values : array of shape (..., K)
+            In original units; NaN where missing.
+
+        Returns
+        -------
+        array of bool, shape (...)
+        """
         column = values[..., self.objective]
         return _OPERATORS[self.relation](column, self.bound) & ~np.isnan(column)
 
-    def text(self, metrics: Sequence[str]) -> str:
-        """Write the constraint as a user would."""
+    def format(self, metrics: Sequence[str]) -> str:
+        """Format the constraint as a user writes it, such as ``co2 <= 0.5``."""
         return f"{metrics[self.objective]} {self.relation} {self.bound:g}"
 
 
@@ -215,7 +233,7 @@ def feasible_models(
     names: Sequence[str],
     metrics: Sequence[str],
 ) -> Booleans:
-    """Find the models that meet every constraint.
+    """Return which models meet every constraint.
 
     Parameters
     ----------
@@ -223,7 +241,7 @@ def feasible_models(
         In original units and orientation; NaN where missing.
     constraints : sequence of Constraint
     names, metrics : sequences of str
-        Names of the N models and K objectives, for the message.
+        Names of the N models and K objectives, for the error message.
 
     Returns
     -------
@@ -232,8 +250,8 @@ def feasible_models(
     Raises
     ------
     InputError
-        If no model meets all of them; it names the nearest, whose total excess over the bounds is least
-        when each is measured in ranges of its column, and how far it is.
+        If no model meets all of them. The message names the nearest model and its excess over each bound.
+        The nearest model has the smallest total excess, measured in ranges of the columns.
     """
     feasible = np.ones(len(values), dtype=bool)
     for constraint in constraints:
@@ -243,19 +261,22 @@ def feasible_models(
     nearest = int(np.argmin(sum(_relative_excess(values, constraint) for constraint in constraints)))
     violated = [c for c in constraints if not c.holds(values)[nearest]]
     raise InputError(
-        f"no model meets {' and '.join(c.text(metrics) for c in constraints)}",
+        f"no model meets {' and '.join(c.format(metrics) for c in constraints)}",
         found=f"the nearest, {names[nearest]}, has "
         + listing(
             f"{metrics[c.objective]} = {values[nearest, c.objective]:g}, "
             f"off by {abs(values[nearest, c.objective] - c.bound):g}"
             for c in violated
         ),
-        hint=f"loosen {' or '.join(c.text(metrics) for c in violated)}",
+        hint=f"loosen {' or '.join(c.format(metrics) for c in violated)}",
     )
 
 
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
-    """Distance to the bound in ranges of the column, 0 where it holds; infinite for missing values."""
+    """Return the distance of each model to the bound, in ranges of the column.
+
+    The distance is 0 for models that satisfy the constraint, and infinite for missing values.
+    """
     column = values[:, constraint.objective]
     present = column[~np.isnan(column)]
     span = np.ptp(present) if present.size else 0.0

@@ -1,7 +1,4 @@
-"""The choice: models ordered by the weighted norm of their ranks, ties settled.
-
-Weighted norms of ranks, and the weights.
-"""
+"""The COPA ranking: models ordered by the weighted norm of their ranks, with ties broken."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,24 +32,39 @@ def rank_norm(u: Floats, weights: Floats, p: float) -> Floats:
 
 
 def power_norm(terms: Floats, p: float) -> Floats:
-    """The p-norm of non-negative terms along the last axis, safe from under- and overflow."""
+    """Return the p-norm of non-negative terms along the last axis, safe from underflow and overflow.
+
+    Parameters
+    ----------
+    terms : array of shape (..., K)
+        Non-negative.
+    p : float
+        At least 1; may be infinite.
+
+    Returns
+    -------
+    array of shape (...)
+    """
     if p == 1:
         return terms.sum(axis=-1)
     largest = terms.max(axis=-1)
     if np.isinf(p):
         return largest
-    # (1/2147)^100 is no longer a normal float; relative to the largest term the powers stay in [0, 1].
+    # Powers such as (1/2147)^100 would underflow; relative to the largest term they stay in [0, 1].
     scale = np.where(largest > 0, largest, 1.0)
     return largest * ((terms / scale[..., None]) ** p).sum(axis=-1) ** (1 / p)
 
 
 def complete_weights(metrics: Sequence[str], weights_by_name: Mapping[str, float]) -> Floats:
-    """Give the objectives without a weight of their own equal shares of what is left of one.
+    """Complete a partial set of weights, sharing what remains of 1 equally.
+
+    The objectives without a weight get equal shares of 1 minus the sum of the given weights.
 
     Parameters
     ----------
     metrics : sequence of K str
-    given : mapping of str to float
+        Names of the objectives.
+    weights_by_name : mapping of str to float
         Weights by name of the objective. If every objective has one, they are scaled to sum to one.
 
     Returns
@@ -63,7 +75,7 @@ def complete_weights(metrics: Sequence[str], weights_by_name: Mapping[str, float
     Raises
     ------
     UsageError
-        For an unknown name, all weights zero, or nothing left to share.
+        For an unknown name, weights that are all zero, or weights that sum to more than 1.
     """
     for name in weights_by_name:
         index_of(name, metrics, kind="objective", parameter="weight")
@@ -82,7 +94,7 @@ def complete_weights(metrics: Sequence[str], weights_by_name: Mapping[str, float
     return normalised_weights(weights, metrics, kind="objective")
 
 
-# After the norm itself: a robust norm, then the mean rank.
+# Orders of the norms that break ties: a robust norm, then the mean rank.
 TIE_BREAKING_P = (8.0, 1.0)
 
 
@@ -93,16 +105,17 @@ class CopaRanking:
     Attributes
     ----------
     p : float
+        Order of the norm.
     weights : array of shape (K,)
-        Sum to one.
+        Weights of the objectives, of sum one.
     norm : array of shape (N,)
-        Small is better; given for infeasible models too.
+        Norm of each model, infeasible models included; smaller is better.
     order : array of int
         Feasible models, best first.
     rank : array of int, shape (N,)
         1 for the chosen model; 0 for infeasible models.
     tie : array of int, shape (N,)
-        Feasible models with the same number have the same norm; -1 for infeasible models.
+        Tie group of each model: feasible models in the same group have the same norm. -1 if infeasible.
     """
 
     p: float
@@ -114,23 +127,23 @@ class CopaRanking:
 
     @property
     def chosen(self) -> int:
-        """The chosen model."""
+        """Index of the chosen model."""
         return int(self.order[0])
 
     def rank_of(self, model: int) -> int | None:
-        """Rank of a model, or None if it may not be chosen."""
+        """Return the rank of a model, or None if it is infeasible."""
         return int(self.rank[model]) or None
 
     @cached_property
     def _models_by_tie(self) -> dict[int, list[int]]:
-        """Models of the same norm, best first, by the number of their tie."""
+        """Feasible models of each tie group, best first."""
         groups: dict[int, list[int]] = {}
         for model in self.order.tolist():
             groups.setdefault(int(self.tie[model]), []).append(model)
         return groups
 
     def tied_with(self, model: int) -> Integers:
-        """List the other feasible models of the same norm, best first."""
+        """Return the other feasible models with the same norm as a model, best first."""
         tied = self._models_by_tie.get(int(self.tie[model]), [])
         return np.array([other for other in tied if other != model], dtype=np.int64)
 
@@ -138,11 +151,11 @@ class CopaRanking:
 def rank_models(
     models: Population, weights: Sequence[float] | Floats | None = None, *, p: float
 ) -> CopaRanking:
-    """Order the feasible models by the weighted norm of their ranks (COPA eq. 10 and 11).
+    """Rank the feasible models by the weighted norm of their ranks (COPA eq. 10 and 11).
 
-    Models whose norms agree within a relative 1e-12 are ordered by: on the front first, then the norm
-    of p = 8, then of p = 1, then the name (method §7). The chosen model is therefore always on the
-    front, whatever p and the weights are.
+    Norms that agree within a relative 1e-12 are ties. Ties are broken in this order: models on the front
+    first, then the norm of p = 8, then of p = 1, then the name (method §7). Therefore the chosen model is
+    always on the front, whatever the p and the weights.
 
     Parameters
     ----------
@@ -150,7 +163,11 @@ def rank_models(
     weights : sequence of K float, optional
         Non-negative, not all zero; scaled to sum to one. Uniform by default.
     p : float
-        At least 1; may be infinite.
+        Order of the norm, at least 1; may be infinite.
+
+    Returns
+    -------
+    CopaRanking
     """
     weights = normalised_weights(weights, models.metrics, kind="objective")
     norm = rank_norm(models.u, weights, p)
@@ -167,13 +184,13 @@ def rank_models(
 
 
 def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
-    """Choose the column of the smallest first key in each row, ties settled by the later keys.
+    """Return the column of the smallest key in each row, breaking ties by the later keys.
 
     Parameters
     ----------
     keys : iterable of ndarray, the first of shape (S, M), the others of shapes that broadcast to it
-        One row per choice to make, one column per candidate; the last one must be distinct within a row.
-        Those that no tie needs are not asked for.
+        One row per choice to make, one column per candidate. The last key must be distinct within a row.
+        Later keys are evaluated only if a tie needs them.
 
     Returns
     -------
@@ -190,24 +207,35 @@ def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
 
 
 def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
-    """Keys of :func:`pick` that settle ties: the norm of a robust p, then the mean rank.
+    """Yield the tie-breaking keys for :func:`lexicographic_argmin`: a robust norm, then the mean rank.
 
     Parameters
     ----------
     terms : ndarray, shape (S, M, K)
-        Weighted ranks of the candidates, a row per choice to make.
+        Weighted ranks of the M candidates, one row per choice to make.
     """
     return (power_norm(terms, p) for p in TIE_BREAKING_P)
 
 
 def models_by_rank(models: Population, ranking: CopaRanking) -> list[int]:
-    """All models by rank, those that may not be chosen last and by their norm."""
+    """Return all models by rank, with the infeasible models last, by their norm."""
     infeasible = np.flatnonzero(~models.feasible)
     by_norm = infeasible[np.lexsort((models.name_order[infeasible], ranking.norm[infeasible]))]
     return [*ranking.order.tolist(), *by_norm.tolist()]
 
 
 def weakest_objectives(weighted: Floats) -> Booleans:
-    """Where each row of weighted ranks has its largest, ties included; nowhere if all are zero."""
+    """Return a mask of the largest weighted rank in each row, ties included.
+
+    Parameters
+    ----------
+    weighted : array of shape (..., K)
+        Weighted ranks.
+
+    Returns
+    -------
+    array of bool, shape (..., K)
+        False throughout a row of zeros.
+    """
     largest = weighted.max(axis=-1, keepdims=True)
     return (weighted >= largest * (1 - TOLERANCE)) & (weighted > 0)

@@ -1,9 +1,7 @@
-"""Objectives drawn again: one resample of the samples for all models and objectives (method §7).
+"""Resampling of the objectives: one resample of the samples for all models and objectives (method §7).
 
-Each unit of resampling weighs as much as an exponential number says (Rubin's Bayesian bootstrap, as in
-gates), and the same for every objective it has a score of, and for every model where they share samples.
-
-An objective of several models with the scores behind it, from which its doubt is known (method §7).
+Each unit of resampling gets an exponential weight (Rubin's Bayesian bootstrap, as in `gate`). The weight of a
+unit is the same for every objective, and for every model if the models share samples.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,27 +24,27 @@ from riskrank.engine.types import Booleans, Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveScores:
-    """One objective of N models.
+    """Values of N models on one objective, with the scores that determine their uncertainty (method §7).
 
     Attributes
     ----------
     values : ndarray, shape (N,)
-        Larger is better; minus infinity where a model has none, which is then the worst.
+        Larger is better; minus infinity for a model without a value, which ranks worst.
     scores : ClusteredScores or None
-        Of the models that have some, at least two; None where values do not vary with samples, as prices.
+        Scores of at least two models; None if the values do not vary with the samples, such as prices.
     models : ndarray of int
-        Which of the N models `scores` are of.
+        Indices, among the N models, of the models in `scores`.
     units : tuple of ndarray of int
-        Number in the whole table of each unit of resampling of each of those models.
+        For each model in `scores`, the number of each unit of resampling in the whole table.
     level : float or None
-        Share of the worst scores whose mean the objective is; None for the mean of all.
+        Share of the worst scores that are averaged; None for the mean of all scores.
     limits : (float, float), or None
-        The worst and the best score there can be; None where nobody knows, and those of the models that are
-        compared stand for them: a large model's costs say nothing of two small ones.
+        The worst and the best possible score. None if they are unknown; then the extremes of the two compared
+        models are used, because another model's range may be irrelevant to them.
     margin : float
-        Up to what another model counts as as good.
+        Largest deficit with which a model still counts as as good as another.
     successes : ClusteredScores or None
-        Of a cost per success; `scores` are then the costs, turned around.
+        Successes of a cost per success; then `scores` are the negated costs.
     """
 
     values: Floats
@@ -60,7 +58,7 @@ class ObjectiveScores:
 
     @cached_property
     def costs(self) -> tuple[Costs, ...]:
-        """Costs and successes of each of those models; empty of other objectives."""
+        """Costs and successes of each model in `scores`; empty unless the objective is a cost per success."""
         if self.scores is None or self.successes is None:
             return ()
         parts = zip(self.scores.values, self.successes.values, self.scores.clusters, strict=True)
@@ -68,33 +66,38 @@ class ObjectiveScores:
 
     @property
     def is_sampled(self) -> Booleans:
-        """The models whose value would be another with other samples, shape (N,)."""
+        """Mask of the models whose value depends on the samples, shape (N,)."""
         mask = np.zeros(len(self.values), dtype=bool)
         mask[self.models] = True
         return mask
 
     def comparison(self, first: int, second: int) -> Comparison:
-        """Two of the models `scores` are of, by their number there."""
+        """Return the comparison of two models, given by their positions in `scores`."""
         assert self.scores is not None
         scores = [self.scores.values[first], self.scores.values[second]]
         limits = self.limits or (float(min(map(np.min, scores))), float(max(map(np.max, scores))))
         return Comparison.of(self.scores, first, second, self.level, limits, bounded=self.limits is not None)
 
     def score_variants(self, model: int) -> tuple[SideScores, SideScores, SideScores]:
-        """A model's scores as they are, with one unit more that is bad, and with one that is good.
+        """Return a model's scores as measured, with one bad unit added, and with one good unit added.
 
-        Of whole tasks that are drawn there is no unit more, as in a gate.
+        If whole tasks are resampled, no unit is added, as in `gate`.
+
+        Parameters
+        ----------
+        model : int
+            Position of the model in `scores`.
         """
         if self.costs:
             costs = self.costs[model]
             ratio = _RatioScores(-costs.costs, costs.units, denominators=costs.successes)
-            return ratio, ratio, ratio  # nothing is added where t decides
-        # Alone no score is another model's: what is added is the worst and the best that this one may have.
-        alone = replace(self.comparison(model, model), paired=False)
+            return ratio, ratio, ratio  # Student's t needs no added unit
+        # An unpaired comparison of the model with itself adds its own worst and best possible score.
+        comparison = replace(self.comparison(model, model), paired=False)
         return comparison.new, comparison.against().new, comparison.in_favour().new
 
-    def independent(self) -> Floats:
-        """Independent units behind each of those models; of a tail mean those in its tail."""
+    def effective_sizes(self) -> Floats:
+        """Return the number of independent units of each model in `scores`; for a tail mean, in the tail."""
         assert self.scores is not None
         sizes = np.maximum(self.scores.independent, 2.0)
         if self.level is None:
@@ -104,7 +107,7 @@ class ObjectiveScores:
 
 @dataclass(frozen=True, kw_only=True)
 class _RatioScores(SideScores):
-    """Costs that are divided by successes, not by their number."""
+    """Costs that are divided by the number of successes instead of their own number."""
 
     denominators: Floats
 
@@ -113,20 +116,20 @@ class _RatioScores(SideScores):
         return np.asarray(np.bincount(self.clusters, self.denominators), dtype=np.float64)
 
 
-# Weights made at once: 16 MB of doubles.
+# Largest number of weights generated at once: 16 MB of doubles.
 _WEIGHTS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveReplicates:
-    """N models by K objectives in B resamples.
+    """Values of N models on K objectives in B resamples.
 
     Attributes
     ----------
     plain : ndarray, shape (B, N, K)
-        Larger is better; objectives that do not vary are themselves.
+        Larger is better; objectives that do not depend on the samples are constant.
     low, high : ndarray, shape (B, N, K)
-        The same with one unit more, as bad or as good as there can be (`engine.gates.caution`).
+        The same with one unit added that is as bad or as good as possible (`engine.gates.worst_case_sample`).
     """
 
     plain: Floats
@@ -134,22 +137,24 @@ class ObjectiveReplicates:
     high: Floats
 
     def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
-        """Ends of each model's value, each by itself, shapes (N,); NaN where replicates are too few to say.
+        """Return the lower and upper limits of each model's value, shapes (N,).
+
+        Each interval has the coverage by itself. Limits are NaN if there are too few replicates.
 
         Parameters
         ----------
         objective : ObjectiveScores
         column : int
-            Its number.
-        level : float
-            Coverage wanted.
+            Column of the objective in the replicates.
+        confidence : float
+            Coverage of each interval.
         """
         low, high = objective.values.copy(), objective.values.copy()
         n_resamples = len(self.plain)
         for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
             high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
         if objective.scores is not None and not objective.costs:
-            tail_shares = expanded_share((1 - confidence) / 2, objective.independent())
+            tail_shares = expanded_share((1 - confidence) / 2, objective.effective_sizes())
             for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
                 index = int(tail_share * (n_resamples + 1) + 1e-9) - 1
                 extremes = np.sort(self.low[:, model, column]), np.sort(self.high[:, model, column])
@@ -173,13 +178,17 @@ def resample_objectives(
     ----------
     objectives : sequence of K ObjectiveScores
     units : sequence of N int
-        Units of resampling of each model in the whole table.
-    together : bool
-        Whether unit u is the same for all models.
+        Number of units of resampling of each model in the whole table.
+    shared_units : bool
+        Whether a unit number means the same unit for all models.
     resamples : int
-        B.
+        Number of resamples, B.
     seed : int
         Entropy of the random streams.
+
+    Returns
+    -------
+    ObjectiveReplicates
     """
     shape = (resamples, len(units), len(objectives))
     values = np.stack([objective.values for objective in objectives], axis=1)
@@ -195,7 +204,7 @@ def resample_objectives(
         start = rows.stop
         for model, k, model_units, level, variants in jobs:
             unit_weights, extra_weight = _unit_weights(weights[0 if shared_units else model], model_units)
-            # Means over units that are drawn within their tasks, if there are any, have sums to share.
+            # Means share sums between the variants unless whole tasks are resampled.
             is_mean = level is None and not variants[0].tasks.random
             statistic = (_mean_replicates if is_mean else partial(_statistic_replicates, level=level))(
                 unit_weights, extra_weight, variants
@@ -206,7 +215,7 @@ def resample_objectives(
 
 
 def _unit_weights(weights: Floats, units: Integers) -> tuple[Floats, Floats]:
-    """Weights of a model's units, and of the one that is added to them, which has the last column."""
+    """Return the weights of a model's units, and the weight of the added unit, which is the last column."""
     contiguous = units.size == weights.shape[1] - 1 and np.all(np.diff(units) == 1)
     return weights[:, : units.size] if contiguous else weights[:, units], weights[:, -1]
 
@@ -214,7 +223,18 @@ def _unit_weights(weights: Floats, units: Integers) -> tuple[Floats, Floats]:
 def _mean_replicates(
     unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores]
 ) -> list[Floats]:
-    """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
+    """Return replicates of a model's mean for each variant of its scores.
+
+    The variants share the sums over the model's own units, so these are computed once.
+
+    Parameters
+    ----------
+    unit_weights : ndarray, shape (B, units)
+    extra_weight : ndarray, shape (B,)
+        Weight of the added unit.
+    variants : sequence of SideScores
+        The scores as measured, then with one unit added.
+    """
     plain = variants[0]
     weights, heaviest = plain.tasks.weights, plain.tasks.heaviest
     bounds = np.searchsorted(plain.tasks.of_unit, np.arange(weights.size + 1))
@@ -238,7 +258,7 @@ def _mean_replicates(
 def _statistic_replicates(
     unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores], level: float | None
 ) -> list[Floats]:
-    """The same of every statistic and design."""
+    """Return replicates of any statistic and design for each variant of the scores."""
     all_weights = np.column_stack([unit_weights, extra_weight])
     return [statistics(variant, all_weights[:, : len(variant.sizes)], level) for variant in variants]
 
@@ -246,7 +266,11 @@ def _statistic_replicates(
 def _exponential_weights(
     units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
 ) -> Iterator[list[Floats]]:
-    """Weights of the units and of one more, a column each, for all models or a table a model."""
+    """Yield exponential weights of the units and of one added unit, in blocks of resamples.
+
+    Each block is a list of arrays with one column per unit: one array for all models if they share units,
+    else one array per model.
+    """
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     streams, step = blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
     for start in range(0, len(streams), step):

@@ -1,6 +1,6 @@
-"""Which model COPA chooses as the importance of one objective, or the norm, goes from end to end.
+"""Sweeps of COPA's choice over the weight of one objective, or over the order p of the norm.
 
-The winner along a grid, and the intervals on which it stays the same.
+A sweep chooses a model at each point of a grid, and locates the intervals on which the choice stays the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,18 +21,18 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
-# Keys of `pick` at some positions, shape (S, 1), of candidates by number, shape (S, M).
+# Returns the keys of `lexicographic_argmin` for grid positions, shape (S, 1), and candidates, shape (S, M).
 SortKeys = Callable[[Floats, Integers], Iterator[Floats]]
 
-# Grid points treated together: near enough for common bounds to rule out nearly every model.
+# Grid points processed together: close enough for common bounds to exclude nearly every model.
 _BLOCK = 64
-# Halvings of a grid step when locating where the choice changes; 45 reach the last bits of α.
+# Bisections of a grid step to locate a change of the choice; 45 reach the last bits of α.
 _HALVINGS = 45
 
 
-# Rounding may not rule out a model whose norm is that of the best.
+# Keeps rounding from excluding a model whose norm equals the best.
 _SLACK = 1e-9
-# More would tell nothing: shares are told to a thousandth of a percent.
+# More steps would be useless: shares are reported to a thousandth of a percent.
 _MOST_STEPS = 100_000
 
 
@@ -49,13 +49,14 @@ class Sweep:
     choice : array of int, shape (S,)
         Model chosen at each of them.
     low, high : arrays of shape (I,)
-        Intervals of the parameter on which the choice stays the same; each starts where the previous
-        one ends. A choice that appears only between two neighbouring grid points is not seen.
+        Intervals of the parameter on which the choice stays the same. Each starts at the end of the previous
+        one. A choice that occurs only between two neighbouring grid points is missed.
     model : array of int, shape (I,)
         Model chosen on each interval.
     share : array of shape (N,)
-        Part of the range on which each model is chosen: of α, or of 1/p.
+        Share of the range of α, or of 1/p, on which each model is chosen.
     front_size : int
+        Number of models on the front.
     """
 
     objective: int | None
@@ -69,33 +70,33 @@ class Sweep:
 
     @property
     def models_chosen(self) -> int:
-        """Number of models that are chosen somewhere."""
+        """Number of models that are chosen for some value of the parameter."""
         return int(np.unique(self.model).size)
 
     def intervals_of(self, model: int) -> list[tuple[float, float]]:
-        """Intervals on which a model is chosen."""
+        """Return the intervals on which a model is chosen."""
         mask = self.model == model
         return list(zip(self.low[mask].tolist(), self.high[mask].tolist(), strict=True))
 
     @property
     def mean_parameter(self) -> Floats:
-        """Mean of the values that choose each model, shape (N,); NaN where none does."""
+        """Mean parameter value over the intervals of each model, shape (N,); NaN for models never chosen."""
         means = np.full(len(self.share), np.nan)
         for model in np.unique(self.model).tolist():
             low, high = self.low[self.model == model], self.high[self.model == model]
-            length = (high - low).sum()  # 0 if it is chosen at single values only
+            length = (high - low).sum()  # 0 if the model is chosen only at isolated values
             means[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
         return means
 
     @property
     def widths(self) -> Floats:
-        """Widths of the intervals on the scale the grid is even on: α, or 1 - 1/p."""
+        """Widths of the intervals in α, or in 1 - 1/p, the scales on which the grid is uniform."""
         edges = np.append(self.low, self.high[-1])
         return np.diff(1 - 1 / edges if self.objective is None else edges)
 
     @property
     def coverage(self) -> float:
-        """Share of the front's models that are chosen somewhere."""
+        """Share of the models on the front that are chosen for some value of the parameter."""
         return self.models_chosen / self.front_size
 
     @property
@@ -117,7 +118,7 @@ def sweep_weight(
     other_weights: Sequence[float] | Floats | None = None,
     steps: int = 10_000,
 ) -> Sweep:
-    """Move the weight α of one objective from 0 to 1, the others sharing 1 - α (COPA §5.2).
+    """Sweep the weight α of one objective from 0 to 1; the other objectives share 1 - α (COPA §5.2).
 
     Parameters
     ----------
@@ -126,11 +127,15 @@ def sweep_weight(
         Column whose weight is swept.
     p : float
         Order of the norm, at least 1; may be infinite.
-    rest : sequence of K float, optional
+    other_weights : sequence of K float, optional
         Proportions in which the other objectives share 1 - α; the entry of `objective` is ignored.
         Equal by default.
     steps : int
-        The grid has steps + 1 points, 0 and 1 among them.
+        The grid has steps + 1 points, including 0 and 1.
+
+    Returns
+    -------
+    Sweep
 
     Raises
     ------
@@ -148,7 +153,7 @@ def sweep_weight(
     candidates = np.flatnonzero(models.front)
     ranks = models.u[candidates, objective]
 
-    # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
+    # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖, so two numbers per model and norm suffice.
     other_norms = {
         q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}
     }
@@ -161,8 +166,8 @@ def sweep_weight(
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def contenders(alpha: Floats) -> Integers:
-        # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
-        # and the smallest norm is never above the least of the second.
+        # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
+        # and the minimum on the right is an upper bound of the smallest norm.
         all_columns = np.arange(candidates.size)
         below = norm(alpha[0], alpha[-1], all_columns, p)
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], all_columns, p).min() * (1 + _SLACK))
@@ -173,7 +178,7 @@ def sweep_weight(
 def sweep_p(
     models: Population, weights: Sequence[float] | Floats | None = None, *, steps: int = 10_000
 ) -> Sweep:
-    """Move the norm from p = 1, the mean rank, to p = ∞, the worst rank, by equal steps of 1/p.
+    """Sweep the order of the norm from p = 1, the mean rank, to p = ∞, the worst rank, in equal steps of 1/p.
 
     Parameters
     ----------
@@ -181,7 +186,11 @@ def sweep_p(
     weights : sequence of K float, optional
         As in `rank_models`.
     steps : int
-        The grid has steps + 1 points, 1 and ∞ among them.
+        The grid has steps + 1 points, including 1 and ∞.
+
+    Returns
+    -------
+    Sweep
 
     Raises
     ------
@@ -199,7 +208,7 @@ def sweep_p(
         yield from (key[columns] for key in tie_norms)
 
     def contenders(positions: Floats) -> Integers:
-        # A p-norm never grows with p, which bounds all the norms of the block.
+        # A p-norm never grows with p, which bounds all norms of the block.
         first, last = _p_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
@@ -213,7 +222,17 @@ def _sweep_parameter(
     keys: SortKeys,
     objective: int | None = None,
 ) -> Sweep:
-    """Walk the weight of an objective from 0 to 1, or 1 - 1/p, and locate where the choice changes."""
+    """Sweep the weight of an objective, or 1 - 1/p, from 0 to 1, and locate the changes of the choice.
+
+    Parameters
+    ----------
+    contenders : callable
+        Returns the candidates that may win on a block of grid points.
+    keys : callable
+        Returns the sort keys of some candidates at some grid points.
+    objective : int, optional
+        The objective whose weight is swept; None for a sweep over p.
+    """
     if not 1 <= steps <= _MOST_STEPS:
         raise UsageError(
             f"a sweep has at least one step, and at most {_MOST_STEPS}",
@@ -256,6 +275,6 @@ def _sweep_parameter(
 
 
 def _p_at(positions: Floats) -> Floats:
-    """Turn 1 - 1/p into p."""
+    """Convert grid positions 1 - 1/p to p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)

@@ -1,4 +1,4 @@
-"""What each weight does: which models it chooses, and between which values the choice stays."""
+"""Effect of each weight: which models it can choose, and in which range the choice stays the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from riskrank.engine.types import Floats
 
 
 def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
-    """Move the weight of every objective in turn, the others keeping their proportions.
+    """Sweep the weight of every objective in turn, with the other weights in proportion.
 
-    Objectives beside one that has all the weight share the rest equally.
+    If one objective has all the weight, the others share the remainder equally.
 
     Parameters
     ----------
     models : Population
     ranking : CopaRanking
-        Its weights and its p.
+        Supplies the weights and p.
     steps : int
         As in `sweep_weight`.
 
@@ -32,7 +32,7 @@ def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 
     Raises
     ------
     UsageError
-        As `sweep_weight`.
+        As in `sweep_weight`.
     """
     weights, sweeps = ranking.weights, []
     for objective in range(weights.size if weights.size > 1 else 0):
@@ -43,12 +43,12 @@ def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 
 
 @dataclass(frozen=True)
 class WeightRange:
-    """What moving the weight of one objective does.
+    """Effect of the weight of one objective.
 
     Attributes
     ----------
     low, high : float
-        Between these weights the choice stays what it is.
+        Limits between which the weight does not change the choice.
     models_chosen : int
         Number of models chosen for some weight from 0 to 1.
     """
@@ -59,15 +59,16 @@ class WeightRange:
 
 
 def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tuple[WeightRange, ...]:
-    """Range of every weight on which a model stays the choice, the others in proportion.
+    """Return, for every objective, the range of weights on which the choice stays the same.
 
     Parameters
     ----------
     sweeps : sequence of Sweep
-        One an objective, from :func:`sweep_each_weight`; or none.
+        One per objective, from :func:`sweep_all_weights`; may be empty.
     chosen : int
-        The choice with the weights as they are.
+        The choice at the current weights.
     weights : ndarray, shape (K,)
+        The current weights.
     """
     return tuple(
         WeightRange(*interval_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
@@ -76,19 +77,20 @@ def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tupl
 
 
 def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, float]:
-    """The interval around a value of the parameter on which a model stays the choice.
+    """Return the interval of the parameter around a value on which a model stays the choice.
 
     Parameters
     ----------
     sweep : Sweep
     model : int
-        The choice at `at`.
-    at : float
+        The choice at `value`.
+    value : float
+        A value of the parameter.
 
     Returns
     -------
     low, high : float
-        Both are `at` if the model is the choice only between two points of the grid.
+        Both are `value` if the model is the choice only between two points of the grid.
     """
     holds = (sweep.low <= value) & (value <= sweep.high) & (sweep.model == model)
     if not holds.any():

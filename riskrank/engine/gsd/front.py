@@ -1,7 +1,8 @@
-"""The front of generalized stochastic dominance, and the utility behind a verdict (method §6).
+"""The front of generalized stochastic dominance, and the utility that decides a comparison (method §6).
 
-A model is in the front when no other dominates it strictly. Its test turns the dominance test round: for
-every competitor the hypothesis is that the competitor dominates, and a small optimum speaks against it.
+A model is in the front when no other model dominates it strictly. The test of the front reverses the
+dominance test: for every competitor the null hypothesis is that it dominates the model, and a small optimum
+is evidence against it.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.parallel import Progress
 from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
+from riskrank.engine.gsd.relabelling import RelabellingTest, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, sample_masses
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
@@ -19,15 +20,15 @@ from riskrank.engine.types import Booleans, Floats
 
 @dataclass(frozen=True)
 class FrontTest:
-    """Whether a model is in the front.
+    """Test of whether a model is in the front.
 
     Attributes
     ----------
     threshold : Threshold
     model : int
-        The model.
     tests : tuple of RelabellingTest
-        One a competitor, ``winner``; small p-values say that it does not dominate the model, ``loser``.
+        One test per competitor, which is the ``winner``. A small p-value is evidence that the competitor does
+        not dominate the model, the ``loser``.
     """
 
     threshold: Threshold
@@ -36,29 +37,32 @@ class FrontTest:
 
     @property
     def p_value(self) -> float:
-        """p-value of the static test: the largest of all competitors, each tested at the full level."""
+        """p-value of the static test: the largest over the competitors, each tested at the full level."""
         return max(test.p_value for test in self.tests)
 
     def in_front(self, level: float) -> bool:
-        """Static test: whether every competitor is rejected at the level."""
+        """Return the static test: True if every competitor is rejected at the level."""
         return self.p_value <= level
 
     def rejected(self, level: float) -> tuple[int, ...]:
-        """Dynamic test: competitors rejected at the level divided by their number, valid together."""
+        """Return the dynamic test: the competitors rejected simultaneously.
+
+        Each is tested at the level divided by their number.
+        """
         return tuple(test.winner for test in self.tests if test.p_value <= level / len(self.tests))
 
     def survives(self, level: float) -> int | None:
-        """Largest number of arbitrary samples with which the static test still rejects, or None.
+        """Return the largest number of arbitrary samples with which the static test still rejects, or None.
 
-        Needs tests that were asked for contamination up to this level.
+        The tests need contamination results up to this level.
         """
-        held = [count for test in self.tests if (count := test.survives(level)) is not None]
-        return min(held) if len(held) == len(self.tests) else None
+        counts = [count for test in self.tests if (count := test.survives(level)) is not None]
+        return min(counts) if len(counts) == len(self.tests) else None
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A utility that decides a comparison, vector by vector, the largest contribution first.
+    """A utility that decides a comparison, by quality vector, with the largest contribution first.
 
     Attributes
     ----------
@@ -66,17 +70,17 @@ class Witness:
     winner, loser : int
         The models.
     optimum : float
-        Expected utility of the winner less that of the loser; negative where there is no dominance.
+        Expected utility of the winner minus that of the loser; negative if there is no dominance.
     slack : float
-        The slack on the strict rows.
+        Slack on the strict rows.
     values : ndarray, shape (d, n)
         Quality vectors in the units of the scores, larger is better.
     utility : ndarray, shape (d,)
-        The utility of each.
+        Utility of each vector.
     winner_share, loser_share : ndarray, shape (d,)
-        How often each model attains the vector.
+        Share of each model's samples with the vector.
     contribution : ndarray, shape (d,)
-        (winner's share - loser's share) × utility; they add up to the optimum.
+        (winner's share - loser's share) × utility; the contributions sum to the optimum.
     """
 
     threshold: Threshold
@@ -95,16 +99,16 @@ class Witness:
         """Expected utility of the winner and of the loser."""
         return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
 
-    def reaching(self, level: float) -> tuple[float, float]:
-        """Shares of the winner's and of the loser's samples with at least this utility."""
+    def shares_reaching(self, level: float) -> tuple[float, float]:
+        """Return the shares of the winner's and the loser's samples with at least this utility."""
         high = self.utility >= level
         return float(self.winner_share[high].sum()), float(self.loser_share[high].sum())
 
     def decisive_step(self) -> tuple[float, float]:
-        """The utility whose reaching costs the winner most, and what it gains there: a negative number.
+        """Return the utility level that contributes most against the winner, and its negative contribution.
 
-        Expected utility adds up, from one utility to the next, the step times the share that goes beyond
-        it; so does the difference of two.
+        The difference of expected utilities is a sum over the levels of utility: the step up to a level times
+        the difference of the shares that reach it.
         """
         levels = np.unique(self.utility)
         ahead = self.winner_share - self.loser_share
@@ -115,9 +119,9 @@ class Witness:
 
 
 def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
-    """Models in the ε-front of the sample.
+    """Return the models in the ε-front of the sample.
 
-    A model is outside if another's optimum over it is at least -ε while its own over that other is
+    A model is outside if another's optimum over it is at least -ε while its own optimum over that model is
     negative.
 
     Parameters
@@ -125,7 +129,7 @@ def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
     optimum : array_like, shape (k, k)
         Optimum of the row's model over the column's.
     epsilon : float
-        How nearly a competitor must dominate; 0 or more.
+        Non-negative; how nearly a competitor must dominate.
 
     Returns
     -------
@@ -136,10 +140,10 @@ def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
     return np.asarray(~beats.any(axis=0))
 
 
-def front_test(
+def run_front_test(
     utilities: Utilities,
     model: int,
-    how: Relabelling = Relabelling(),
+    relabelling: Relabelling = Relabelling(),
     *,
     jobs: Jobs = 1,
     progress: Progress | None = None,
@@ -149,9 +153,8 @@ def front_test(
     Parameters
     ----------
     model : int
-        The model.
-    utilities, how, jobs, progress
-        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
+    utilities, relabelling, jobs, progress
+        As in :func:`riskrank.engine.gsd.relabelling.run_relabelling_tests`.
 
     Returns
     -------
@@ -159,15 +162,17 @@ def front_test(
 
     Raises
     ------
-    InputError, NumericalError
-        As there.
+    InputError
+        If δ exceeds δ_max.
+    NumericalError
+        If a linear program cannot be solved reliably.
     """
-    pairs = [(other, model) for other in range(utilities.table.models) if other != model]
-    tests = relabelling_tests(utilities, pairs, how, side="less", jobs=jobs, progress=progress)
+    pairs = [(competitor, model) for competitor in range(utilities.table.models) if competitor != model]
+    tests = run_relabelling_tests(utilities, pairs, relabelling, side="less", jobs=jobs, progress=progress)
     return FrontTest(threshold=utilities.threshold, model=model, tests=tests)
 
 
-def witness(utilities: Utilities, winner: int, loser: int) -> Witness:
+def find_witness(utilities: Utilities, winner: int, loser: int) -> Witness:
     """Find the utility under which a model compares worst with another.
 
     Parameters

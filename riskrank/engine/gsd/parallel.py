@@ -1,4 +1,4 @@
-"""Pairs of models one after another: in this process where that is soon done, else on several."""
+"""Evaluation of pairs of models, in this process if that is fast, else in several processes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
@@ -9,11 +9,11 @@ from riskrank.engine.sampling.processes import Jobs, run_tasks
 
 Progress = Callable[[int, int, str], None]
 
-# Seconds of work that are worth processes.
-_WORTH = 1.0
+# Remaining seconds of work above which several processes are worthwhile.
+_SECONDS_BEFORE_PARALLEL = 1.0
 
 
-def spread(
+def run_pairs(
     function: Callable[[Any, Any], tuple[Any, int]],
     plan: Any,
     tasks: Sequence[Any],
@@ -21,24 +21,42 @@ def spread(
     progress: Progress | None,
     programs: Sequence[int] = (),
 ) -> Iterator[tuple[Any, int]]:
-    """Yield what a function finds of each task, and how many linear programs that took.
+    """Yield the result of a function for each task, with the number of linear programs it solved.
 
-    Where these were foreseen, progress counts them instead of tasks.
+    The first tasks run in this process and give an estimate of the remaining time. If that is long, the
+    remaining tasks run in parallel.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the plan and a task, and returns a result and the number of linear programs solved.
+    plan : object
+        Input shared by all tasks.
+    tasks : sequence
+    jobs : int or Workers
+    progress : callable, optional
+        Called with the work done, the total work and a description.
+    programs : sequence of int, optional
+        Expected number of linear programs per task, used as the unit of progress instead of tasks.
     """
-    ends, solved, begun = list(accumulate(programs or [1] * len(tasks), initial=0)), 0, monotonic()
+    totals, solved, started = list(accumulate(programs or [1] * len(tasks), initial=0)), 0, monotonic()
 
     def results() -> Iterator[tuple[Any, int]]:
-        here = 0
-        # The first tell how long the others take; an executor of the caller's is there already.
-        while here < len(tasks) and isinstance(jobs, int):
-            if here and (monotonic() - begun) * (ends[-1] - ends[here]) > _WORTH * ends[here]:
+        next_task = 0
+        # The first tasks show how long the others take. An executor of the caller is used at once.
+        while next_task < len(tasks) and isinstance(jobs, int):
+            if (
+                next_task
+                and (monotonic() - started) * (totals[-1] - totals[next_task])
+                > _SECONDS_BEFORE_PARALLEL * totals[next_task]
+            ):
                 break
-            yield function(plan, tasks[here])
-            here += 1
-        yield from run_tasks(function, plan, tasks[here:], jobs=jobs)
+            yield function(plan, tasks[next_task])
+            next_task += 1
+        yield from run_tasks(function, plan, tasks[next_task:], jobs=jobs)
 
-    for done, (found, took) in zip(ends[1:], results(), strict=True):
-        solved += took
+    for done, (result, n_programs) in zip(totals[1:], results(), strict=True):
+        solved += n_programs
         if progress:
-            progress(done, ends[-1], f"{solved:,} LPs")
-        yield found, took
+            progress(done, totals[-1], f"{solved:,} LPs")
+        yield result, n_programs

@@ -1,7 +1,7 @@
-"""Quality vectors: all criteria of a sample as exact integers, each on its scale.
+"""Quality vectors: the scores of a sample on all criteria, as exact integers with their scales.
 
-Differences of cardinal scores are compared with each other, and 0.3 - 0.1 is not 0.2 in floating point;
-integers are compared exactly.
+Differences of cardinal scores are compared with each other, and 0.3 - 0.1 is not 0.2 in floating point.
+Integers are compared exactly.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from riskrank.errors import InputError, option
 
 MANY_LEVELS = 50
 
-# Floats count integers exactly up to here.
+# Floats represent all integers exactly up to here.
 _EXACT = 2**53
 _MOST_DIGITS = 15
 _SIGNIFICANT_DIGITS = 12
@@ -26,17 +26,17 @@ _SIGNIFICANT_DIGITS = 12
 
 @dataclass(frozen=True)
 class Scale:
-    """One criterion as exact integers, and the way back.
+    """Scale of one criterion: how its integers map to scores.
 
     Attributes
     ----------
     levels : ndarray or None
-        The distinct values of an ordinal criterion, increasing, whose integers are 0, 1, ...; None for a
-        cardinal one.
+        The distinct values of an ordinal criterion, increasing, with integers 0, 1, ...; None for a cardinal
+        one.
     digits : float
-        A cardinal score is its integer / 10**digits; whole unless a tolerance was stated.
+        A cardinal score is its integer / 10**digits; a whole number unless a tolerance was set.
     lower, upper : int or None
-        The declared bounds as integers; None where the observed extremes serve.
+        The declared bounds as integers; None if the observed extremes are used.
     """
 
     levels: Floats | None
@@ -46,28 +46,28 @@ class Scale:
 
     @property
     def ordinal(self) -> bool:
-        """Whether only the order of the values means something."""
+        """True if only the order of the values is meaningful."""
         return self.levels is not None
 
     def decode(self, integers: Integers) -> Floats:
-        """Scores that belong to integers of this scale."""
+        """Convert integers of this scale to scores."""
         return integers / 10.0**self.digits if self.levels is None else self.levels[integers]
 
 
 @dataclass(frozen=True)
 class QualityTable:
-    """Every model's quality vectors, as exact integers.
+    """Quality vectors of all models, as exact integers.
 
     Attributes
     ----------
     vectors : ndarray of int, shape (d, n)
         The distinct quality vectors of all models, in lexicographic order.
     scales : tuple of Scale, length n
-        What the integers of each criterion mean.
+        Scale of each criterion.
     index : ndarray of int, shape (k, s, r)
-        Row of ``vectors`` of each model, sample and draw; 0 where a draw is absent.
+        Row of ``vectors`` of each model, sample and draw; 0 for an absent draw.
     weight : ndarray, shape (k, s, r)
-        Weight of the draw within its sample, 1 / draws; 0 where a draw is absent.
+        Weight of the draw within its sample, 1 / draws; 0 for an absent draw.
     """
 
     vectors: Integers
@@ -87,17 +87,17 @@ class QualityTable:
 
     @property
     def ordinal(self) -> Booleans:
-        """Boolean mask of the ordinal criteria, shape (n,)."""
+        """Mask of the ordinal criteria, shape (n,)."""
         return np.array([scale.ordinal for scale in self.scales])
 
     @property
-    def alike(self) -> bool:
-        """Whether all models have one distribution of quality vectors."""
-        masses = [np.bincount(*map(np.ravel, own)) for own in zip(self.index, self.weight, strict=True)]
-        return all(len(own) == len(masses[0]) and np.allclose(own, masses[0], atol=1e-9) for own in masses)
+    def models_are_identical(self) -> bool:
+        """True if all models have the same distribution of quality vectors."""
+        masses = [np.bincount(*map(np.ravel, mass)) for mass in zip(self.index, self.weight, strict=True)]
+        return all(len(mass) == len(masses[0]) and np.allclose(mass, masses[0], atol=1e-9) for mass in masses)
 
     def decode(self, vectors: Integers) -> Floats:
-        """The scores behind integer vectors of shape (m, n)."""
+        """Convert integer vectors of shape (m, n) to scores."""
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
 
 
@@ -110,25 +110,25 @@ def quality_table(
     tolerance: float | Sequence[float | None] | None = None,
     names: Sequence[str] | None = None,
 ) -> QualityTable:
-    """Turn scores into quality vectors of exact integers.
+    """Convert scores to quality vectors of exact integers.
 
-    Differences are compared in R2, and 0.3 - 0.1 is not 0.2 in floating point; integers are. A cardinal
-    criterion whose scores are decimals is scaled by the power of ten that makes them integers; any other
-    is rounded to twelve significant digits of its largest value. ``digits`` or ``tolerance`` rounds more.
+    R2 compares differences, which is exact with integers but not in floating point. A cardinal criterion
+    with decimal scores is scaled by the power of ten that makes them integers. Other cardinal criteria are
+    rounded to twelve significant digits of their largest value. ``digits`` or ``tolerance`` rounds more.
 
     Parameters
     ----------
     scores : ndarray, shape (k, s, n) or (k, s, r, n)
-        Scores of k models on s samples under n criteria, larger is better; with r draws a sample, an
+        Scores of k models on s samples under n criteria, larger is better. With r draws per sample, an
         absent draw is a row of NaN.
     ordinal : ndarray of bool, shape (n,)
-        Which criteria are ordinal; their values are only ever compared, never subtracted.
+        Ordinal criteria, whose values are compared but never subtracted.
     bounds : ndarray, shape (n, 2), optional
         Least and greatest possible score, oriented like the scores; NaN where undeclared.
     digits : int or sequence, optional
-        Decimal places that count, of all cardinal criteria or of each.
+        Significant decimal places, for all cardinal criteria or for each.
     tolerance : float or sequence, optional
-        Rounding step, of all cardinal criteria or of each; excludes ``digits``.
+        Rounding step, for all cardinal criteria or for each; excludes ``digits``.
     names : sequence of str, optional
         Names of the criteria for messages.
 
@@ -148,15 +148,18 @@ def quality_table(
     present = ~np.isnan(scores).all(axis=3)
     limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
     labels = names or [f"criterion {j + 1}" for j in range(n)]
-    ordered, places = np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)), _digits(digits, tolerance, n)
+    is_ordinal, decimals = (
+        np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)),
+        _decimal_places(digits, tolerance, n),
+    )
     columns, scales = [], []
     for j, name in enumerate(labels):
         column = scores[..., j][present]
-        _require_inside(name, column, limits[j], present)
-        if ordered[j]:
-            integers, scale = _levels(column, limits[j])
+        _require_within_bounds(name, column, limits[j], present)
+        if is_ordinal[j]:
+            integers, scale = _encode_ordinal(column, limits[j])
         else:
-            integers, scale = _multiples(name, column, limits[j], places[j])
+            integers, scale = _encode_cardinal(name, column, limits[j], decimals[j])
         columns.append(integers)
         scales.append(scale)
     vectors, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
@@ -166,8 +169,8 @@ def quality_table(
     return QualityTable(vectors=vectors, scales=tuple(scales), index=index, weight=weight)
 
 
-def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Find ordinal criteria that were probably not meant so, by position.
+def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Find criteria that were probably declared ordinal by mistake.
 
     Parameters
     ----------
@@ -177,7 +180,7 @@ def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple
     Returns
     -------
     many_levels : list of (int, int)
-        Criterion and its number of levels, where that is more than 50: made from a measurement?
+        Criterion and its number of levels, if there are more than 50, as in a measurement.
     permuted_copies : list of (int, int)
         Pairs of ordinal criteria with the same values in another order.
     """
@@ -193,10 +196,10 @@ def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple
     return [(j, levels) for j, levels in counts if levels > MANY_LEVELS], copies
 
 
-def _digits(
+def _decimal_places(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
-    """Decimal places of each criterion; a tolerance is a number of places that need not be whole."""
+    """Return the decimal places of each criterion; those of a tolerance need not be whole numbers."""
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
         return tuple(None if place is None else float(place) for place in places)
@@ -204,7 +207,7 @@ def _digits(
     return tuple(None if step is None else -math.log10(step) for step in steps)
 
 
-def _require_inside(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
+def _require_within_bounds(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
     outside = np.flatnonzero((column < bounds[0]) | (column > bounds[1]))
     if len(outside) == 0:
         return
@@ -216,19 +219,21 @@ def _require_inside(name: str, column: Floats, bounds: Floats, present: Booleans
     )
 
 
-def _levels(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
-    """Integers of an ordinal criterion: the ranks of its distinct values."""
+def _encode_ordinal(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
+    """Encode an ordinal criterion as the ranks of its distinct values."""
     levels = np.unique(np.concatenate([column, bounds[np.isfinite(bounds)]]))
     lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in bounds)
     scale = Scale(levels=levels, digits=0.0, lower=lower, upper=upper)
     return np.searchsorted(levels, column), scale
 
 
-def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) -> tuple[Integers, Scale]:
-    """Integers of a cardinal criterion: multiples of its rounding step."""
+def _encode_cardinal(
+    name: str, column: Floats, bounds: Floats, digits: float | None
+) -> tuple[Integers, Scale]:
+    """Encode a cardinal criterion as multiples of its rounding step."""
     values = np.concatenate([column, bounds[np.isfinite(bounds)]])
     if digits is None:
-        digits = _enough_digits(values)
+        digits = _sufficient_digits(values)
     if digits > sys.float_info.max_10_exp:
         raise InputError(
             f"{name}: the scores are too small to tell apart exactly",
@@ -247,8 +252,8 @@ def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) 
     return np.rint(column * factor).astype(np.int64), scale
 
 
-def _enough_digits(values: Floats) -> float:
-    """The fewest decimal places that lose nothing, else those of twelve significant digits."""
+def _sufficient_digits(values: Floats) -> float:
+    """Return the fewest decimal places that are lossless, else those of twelve significant digits."""
     largest = np.abs(values).max()
     for digits in range(_MOST_DIGITS + 1):
         factor = 10.0**digits

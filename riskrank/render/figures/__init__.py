@@ -1,1 +1,1 @@
-"""Pictures: what an engine found, as arrays, and as a Matplotlib figure drawn from them."""
+"""Pictures: common style, building blocks, and plots that several studies share."""

@@ -1,4 +1,4 @@
-"""Which pictures there are of a document: as the table of commands says."""
+"""Catalog of the pictures of every document, from the table of commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riskrank.render.figures.picture import Picture
 if TYPE_CHECKING:
     from riskrank.render.figures.style import Plot
 
-# What can be drawn of what a document may have beside its rows.
+# Modules that draw optional attributes of a document.
 _PARTS = {
     "suite": "riskrank.studies.suites.figures.pictures",
     "judged": "riskrank.studies.judge.figures",
@@ -24,11 +24,12 @@ _PARTS = {
 
 
 def require_matplotlib() -> None:
-    """Refuse to draw where nothing can draw.
+    """Check that Matplotlib is installed.
 
     Raises
     ------
     UsageError
+        If it is not.
     """
     if find_spec("matplotlib") is None:
         raise UsageError(
@@ -38,80 +39,81 @@ def require_matplotlib() -> None:
         )
 
 
-def check_name(command: str, name: str | None) -> None:
-    """Refuse the name of a picture that a command never draws.
+def check_picture_name(command: str, name: str | None) -> None:
+    """Check that a command can draw a picture of this name.
 
     Raises
     ------
     UsageError
+        If the command never draws such a picture.
     """
-    known = BY_NAME[command].pictures if command in BY_NAME else ()
-    if not known:
+    kinds = BY_NAME[command].pictures if command in BY_NAME else ()
+    if not kinds:
         raise UsageError(
             f"{command} has no pictures",
             found=option("plot"),
             hint=f"leave it out; {listing(row.name for row in COMMANDS if row.pictures)} have some",
         )
-    if name is not None and name.partition("@")[0] not in known:
-        raise _unknown(command, name, known)
+    if name is not None and name.partition("@")[0] not in kinds:
+        raise _unknown_picture(command, name, kinds)
 
 
-def pictures(document: Any, whole: Any = None) -> Sequence[Picture]:
-    """All pictures of a document, the main one first, in which a model has the same look.
+def pictures(document: Any, context: Any = None) -> Sequence[Picture]:
+    """Return all pictures of a document, the main one first; a model looks the same in all of them.
 
     Parameters
     ----------
     document : Document
-    whole : Document, optional
-        Of which it is a part: models look as in the other parts.
+    context : Document, optional
+        Larger document that contains this one, whose looks the models get.
 
     Raises
     ------
     UsageError
-        If nothing can draw.
+        If Matplotlib is not installed.
     """
     figures = PAPERS[document.schema].figures
     if not figures and getattr(document, "components", None) is None:
         return ()
     require_matplotlib()
-    found = [*import_module(f".{figures}", "riskrank.studies").pictures(document)] if figures else []
-    for name, home in _PARTS.items():
-        more = getattr(document, name, None)
-        found += [] if more is None else import_module(home).pictures(more)
-    from riskrank.render.figures.legend import as_in_study, own_looks
+    drawings = [*import_module(f".{figures}", "riskrank.studies").pictures(document)] if figures else []
+    for name, module in _PARTS.items():
+        part = getattr(document, name, None)
+        drawings += [] if part is None else import_module(module).pictures(part)
+    from riskrank.render.figures.legend import with_study_looks, assign_looks
 
-    whole = whole or document
-    order, named = _order(document, whole)
-    own = own_looks(document.provenance.models, order)
-    return [replace(one, draw=as_in_study(one.draw, own, named)) for one in found]
+    context = context or document
+    order, named = _importance_order(document, context)
+    looks = assign_looks(document.provenance.models, order)
+    return [replace(picture, draw=with_study_looks(picture.draw, looks, named)) for picture in drawings]
 
 
-def _order(document: Any, whole: Any) -> tuple[list[int], list[int]]:
-    """Models of a document by their importance in the whole: the named first, then as in its rows.
+def _importance_order(document: Any, context: Any) -> tuple[list[int], list[int]]:
+    """Return the models of a document by importance, and those that the verdict names.
 
-    Beside them those that are named.
+    The order comes from the larger document: the models that its verdict names, then its rows.
     """
-    place = {name: at for at, name in enumerate(document.provenance.models)}
-    ranking = getattr(whole, "ranking", whole)
+    place = {name: number for number, name in enumerate(document.provenance.models)}
+    ranking = getattr(context, "ranking", context)
     leading = getattr(ranking, "leading", None)
-    pair = next((one.pair for one in leading.values()), ()) if isinstance(leading, Mapping) else ()
-    models = whole.provenance.models
-    first = [models[at] for at in (*whole.named, *pair)]
-    roles = [role for role in ("model", "winner", "loser", "new", "old") if role in whole.fields]
-    rows = sorted(whole.rows, key=lambda row: not getattr(row, "method", "").startswith("R-SSD"))
+    pair = next((column.pair for column in leading.values()), ()) if isinstance(leading, Mapping) else ()
+    models = context.provenance.models
+    first = [models[number] for number in (*context.named, *pair)]
+    roles = [role for role in ("model", "winner", "loser", "new", "old") if role in context.fields]
+    rows = sorted(context.rows, key=lambda row: not getattr(row, "method", "").startswith("R-SSD"))
     listed = [getattr(row, role, None) for row in rows for role in roles]
     order = [place[name] for name in dict.fromkeys([*first, *listed, *place]) if name in place]
-    return order, [place[models[at]] for at in whole.named if models[at] in place]
+    return order, [place[models[number]] for number in context.named if models[number] in place]
 
 
-def colors(document: Any) -> dict[str, str]:
-    """Colours of the models in the pictures of a document, by name; none of those that are drawn in grey."""
-    from riskrank.render.figures.legend import own_looks
+def model_colors(document: Any) -> dict[str, str]:
+    """Return the color of each model in the pictures of a document, by name, without models drawn in grey."""
+    from riskrank.render.figures.legend import assign_looks
     from riskrank.render.figures.style import PALETTE
 
     models = document.provenance.models
-    own = own_looks(models, _order(document, document)[0])
-    return {models[model]: PALETTE[look] for model, look in sorted(own.items())}
+    looks = assign_looks(models, _importance_order(document, document)[0])
+    return {models[model]: PALETTE[number] for model, number in sorted(looks.items())}
 
 
 def draw(document: Any, name: str | None = None) -> Plot:
@@ -126,22 +128,26 @@ def draw(document: Any, name: str | None = None) -> Plot:
     Raises
     ------
     UsageError
-        If there is no such picture of this document, or nothing can draw.
+        If this document has no such picture, or Matplotlib is not installed.
     """
     require_matplotlib()
-    found = pictures(document)
-    if not found:
-        check_name(document.schema, name)
-        raise _unknown(document.schema, name or "any", ())
-    chosen = [one for one in found if name in (None, one.name) or one.name.startswith(f"{name}@")]
+    available = pictures(document)
+    if not available:
+        check_picture_name(document.schema, name)
+        raise _unknown_picture(document.schema, name or "any", ())
+    chosen = [
+        picture
+        for picture in available
+        if name in (None, picture.name) or picture.name.startswith(f"{name}@")
+    ]
     if not chosen:
-        raise _unknown(document.schema, str(name), [one.name for one in found])
+        raise _unknown_picture(document.schema, str(name), [picture.name for picture in available])
     return chosen[0].draw()
 
 
-def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
+def _unknown_picture(command: str, name: str, available: Sequence[str]) -> UsageError:
     return UsageError(
-        f"{what} has no picture '{name}' here",
-        found=f"there {'is' if len(known) == 1 else 'are'} {listing(known)}",
-        hint=did_you_mean(name, known, otherwise="name one of these, or none for the main one"),
+        f"{command} has no picture '{name}' here",
+        found=f"there {'is' if len(available) == 1 else 'are'} {listing(available)}",
+        hint=did_you_mean(name, available, otherwise="name one of these, or none for the main one"),
     )

@@ -1,4 +1,4 @@
-"""Quantile functions, Tail Value at Risk, distribution functions of several models ([RAB] Fig. 1, 9)."""
+"""Quantile functions, Tail Value at Risk and distribution functions of several models ([RAB] Fig. 1, 9)."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.types import Floats
-from riskrank.render.figures.labels import spread
-from riskrank.render.figures.legend import OTHERS, Key, Look, beside_key, looks
+from riskrank.render.figures.labels import spread_labels
+from riskrank.render.figures.legend import OTHERS, Key, Look, axes_with_key, choose_looks
 from riskrank.render.figures.marks import curve_mark
 from riskrank.render.figures.scatter import sheet_points
-from riskrank.render.figures.style import ROW, Plot, drawn
+from riskrank.render.figures.style import ROW, Plot, in_common_style
 from riskrank.render.figures.units import Unit
-from riskrank.render.mean_tables import score_of
+from riskrank.render.mean_tables import score_title
 
 _READING = {
     "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "
@@ -28,39 +28,39 @@ CAPTIONS = {
     "tvar": "Tail Value at Risk of every model on {}: the mean of its worst share of samples.",
     "cdf": "Distribution function of every model on {}.",
 }
-"""What each kind shows, of a column."""
+"""Caption of each kind of curves; the placeholder is the column of scores."""
 _TITLE = {
     "quantiles": ("Scores from the worst to the best sample", "quantile functions"),
     "tvar": ("Mean of the worst samples", "tail value at risk, TVaR,"),
     "cdf": ("Share of the samples up to each score", "distribution functions"),
 }
-"""In words, and as statisticians say."""
+"""Title in plain words, and statistical term."""
 
 
-@drawn
+@in_common_style
 def draw_curves(
-    kind: str, found: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
+    kind: str, summary: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
 ) -> Plot:
-    """Draw one curve a model, the first ones in colour.
+    """Draw one curve per model, with the first models in color.
 
     Parameters
     ----------
     kind : {"quantiles", "tvar", "cdf"}
-    found : Summary
+    summary : Summary
     names : sequence of k str
     column : str
-        What the scores are: a metric or a portfolio.
+        Metric or portfolio of the scores.
     order : sequence of int, optional
-        Models, the first ones first; by their means if left out.
+        Models from first to last; by default in descending order of their means.
     """
-    order = found.best_mean_first.tolist() if order is None else order
-    given = looks(len(names), order)
-    key = Key.of(names, order, given)
+    order = summary.best_mean_first.tolist() if order is None else order
+    looks = choose_looks(len(names), order)
+    key = Key.build(names, order, looks)
     title, method = _TITLE[kind]
-    about = f"{title}, {score_of(column)}"
-    page, axes, legend = beside_key(key, about, _READING[kind], method=f"{method} of {column}")
-    _lines(axes, kind, found, given)
-    unit = Unit.of(found.quantiles)
+    heading = f"{title}, {score_title(column)}"
+    page, axes, legend = axes_with_key(key, heading, _READING[kind], method=f"{method} of {column}")
+    _draw_lines(axes, kind, summary, looks)
+    unit = Unit.choose(summary.quantiles)
     score = unit.label("score")
     axes.set_xlabel(score if kind == "cdf" else "share of samples p")
     axes.set_ylabel(
@@ -69,31 +69,31 @@ def draw_curves(
         else unit.label("score" if kind == "quantiles" else "mean of the worst share")
     )
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
-    ends = None
-    if kind != "cdf":  # which all end at 1
-        ends = _ends(axes, found, kind, [*islice(order, len(names) - given.count(OTHERS))])
+    heights = None
+    if kind != "cdf":  # distribution functions all end at 1
+        heights = _curve_end_heights(axes, summary, kind, [*islice(order, len(names) - looks.count(OTHERS))])
         low, high = sheet_points(page.canvas(), axes, [0, 0], axes.get_ylim())[:, 1]
-        wanted = low + (high - low) * np.array([*ends, 0.0][: len(key.names)])
-        # From the last: of equal ends the best stands on top.
-        ends = spread(wanted[::-1], ROW, low, high)[::-1]
-    legend(beside=ends)
+        desired = low + (high - low) * np.array([*heights, 0.0][: len(key.names)])
+        # Reverse the order, so that the best of equal ends is on top.
+        heights = spread_labels(desired[::-1], ROW, low, high)[::-1]
+    legend(entry_heights=heights)
     return page.figure
 
 
-def _ends(axes: Axes, found: Summary, kind: str, models: Sequence[int]) -> Floats:
-    """How far up the axis the curves of some models end on the right: where their names stand."""
+def _curve_end_heights(axes: Axes, summary: Summary, kind: str, models: Sequence[int]) -> Floats:
+    """Return the heights of the right ends of some curves as fractions of the axis, to place their labels."""
     low, high = axes.get_ylim()
-    values = found.tail_values if kind == "tvar" else found.quantiles
-    ends = Unit.of(found.quantiles).apply(values[list(models), -1])
-    return np.clip((ends - low) / (high - low), 0.0, 1.0)
+    values = summary.tail_values if kind == "tvar" else summary.quantiles
+    heights = Unit.choose(summary.quantiles).apply(values[list(models), -1])
+    return np.clip((heights - low) / (high - low), 0.0, 1.0)
 
 
-def _lines(axes: Axes, kind: str, found: Summary, given: Sequence[Look]) -> None:
-    unit = Unit.of(found.quantiles)
-    values = unit.apply(found.tail_values if kind == "tvar" else found.quantiles)
-    # From the left end: the first level belongs to the smallest score, and so does all below it.
-    levels = np.concatenate([[0.0], found.levels])
-    for model, (look, heights) in enumerate(zip(given, values, strict=True)):
+def _draw_lines(axes: Axes, kind: str, summary: Summary, looks: Sequence[Look]) -> None:
+    unit = Unit.choose(summary.quantiles)
+    values = unit.apply(summary.tail_values if kind == "tvar" else summary.quantiles)
+    # Extend to level 0: all levels up to the first belong to the smallest score.
+    levels = np.concatenate([[0.0], summary.levels])
+    for model, (look, heights) in enumerate(zip(looks, values, strict=True)):
         line = np.concatenate([heights[:1], heights])
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)

@@ -9,22 +9,22 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.legend import Key, beside_key, looks
-from riskrank.render.figures.style import GREY, SMALL, Plot, drawn
+from riskrank.render.figures.legend import Key, axes_with_key, choose_looks
+from riskrank.render.figures.style import GREY, SMALL, Plot, in_common_style
 
 _WIDTH = 340.0
 
 
 @dataclass(frozen=True)
 class ErrorBars:
-    """What is plotted.
+    """Data of c curves over s sample sizes.
 
     Attributes
     ----------
     sizes : ndarray of int, shape (s,)
-        Samples, increasing.
+        Sample sizes, increasing.
     values, errors : ndarray, shape (c, s)
-        Height of each curve, and half the length of its bars.
+        Height of each curve, and half the length of its error bars.
     order : tuple of int
         Curves, the most important first.
     """
@@ -37,48 +37,48 @@ class ErrorBars:
 
 @dataclass(frozen=True)
 class TargetLine:
-    """A level to reach, and the size that reaches it, where there is one."""
+    """A target level, and the sample size that reaches it, or None."""
 
     level: float
     size: int | None
 
 
-@drawn
+@in_common_style
 def draw_error_bars(
-    found: ErrorBars,
+    curves: ErrorBars,
     names: Sequence[str],
     title: str,
     reading: str,
     *,
     ylabel: str,
-    low: float = 0.0,
-    least: float = 0.0,
+    lower: float = 0.0,
+    smallest: float = 0.0,
     target: TargetLine | None = None,
 ) -> Plot:
-    """Draw curves over sizes on a logarithmic axis.
+    """Draw curves over sample sizes on a logarithmic axis.
 
     Parameters
     ----------
-    found : ErrorBars
+    curves : ErrorBars
     names : sequence of c str
     title, reading, ylabel : str
-    low : float
-        Lower end of the axis; its upper end is 1.
-    least : float
-        The least value there can be; the largest is 1.
+    lower : float
+        Lower limit of the vertical axis; its upper limit is 1.
+    smallest : float
+        Smallest possible value; the largest is 1. Error bars are clipped to this range.
     target : TargetLine, optional
     """
-    given = looks(len(names), found.order, models=False)
-    key = Key.of(names, found.order, given)
-    page, axes, legend = beside_key(key, title, reading)
-    _sizes(axes, found.sizes, _WIDTH)
-    axes.set(xlabel="samples", ylabel=ylabel, ylim=(low, 1.02))
-    beside = _beside(found.sizes, len(names))
-    for look, values, errors, factor in zip(given, found.values, found.errors, beside, strict=True):
-        # A bar that left the range of the values would say what cannot be.
-        reach = np.minimum(errors, [values - least, 1 - values])
+    looks = choose_looks(len(names), curves.order, are_models=False)
+    key = Key.build(names, curves.order, looks)
+    page, axes, legend = axes_with_key(key, title, reading)
+    _label_sizes(axes, curves.sizes, _WIDTH)
+    axes.set(xlabel="samples", ylabel=ylabel, ylim=(lower, 1.02))
+    factors = _side_by_side_factors(curves.sizes, len(names))
+    for look, values, errors, factor in zip(looks, curves.values, curves.errors, factors, strict=True):
+        # Error bars must not extend beyond the possible values.
+        reach = np.minimum(errors, [values - smallest, 1 - values])
         axes.errorbar(
-            found.sizes * factor,
+            curves.sizes * factor,
             values,
             yerr=np.maximum(reach, 0),
             marker=look.marker,
@@ -88,35 +88,35 @@ def draw_error_bars(
             **look.line,
         )
     if target is not None:
-        _target(axes, target)
+        _draw_target(axes, target)
     legend(markers=True)
     return page.figure
 
 
-def _beside(sizes: Integers, count: int) -> Floats:
-    """Factors of the sizes by which curves stand side by side, so that no bar hides another."""
+def _side_by_side_factors(sizes: Integers, count: int) -> Floats:
+    """Return factors of the sizes that shift the curves sideways, so that no error bar hides another."""
     nearest = float(np.diff(np.log(sizes)).min()) if sizes.size > 1 else 0.2
     step = min(0.5 * nearest / max(count, 1), 0.02 * max(float(np.log(sizes[-1] / sizes[0])), 0.2))
     return np.asarray(np.exp(step * (np.arange(count) - (count - 1) / 2)), dtype=np.float64)
 
 
-def _sizes(axes: Axes, sizes: Integers, width: float) -> None:
-    """Mark the sizes themselves, as many as have room for their number."""
+def _label_sizes(axes: Axes, sizes: Integers, width: float) -> None:
+    """Label as many of the sizes on the axis as fit without overlap."""
     low, high = np.log(sizes[0]), np.log(sizes[-1])
-    room = max(high - low, 0.2)
+    span = max(high - low, 0.2)
     axes.set_xscale("log")
-    axes.set_xlim(float(np.exp(low - 0.06 * room)), float(np.exp(high + 0.06 * room)))
-    shown: list[int] = []
+    axes.set_xlim(float(np.exp(low - 0.06 * span)), float(np.exp(high + 0.06 * span)))
+    labelled: list[int] = []
     for size in sizes.tolist():
-        apart = width * (np.log(size) - np.log(shown[-1])) / (1.12 * room) if shown else np.inf
-        if apart > text_width(f"{size:,}", SMALL) + 8:
-            shown.append(size)
-    axes.xaxis.set_major_locator(FixedLocator(shown))
+        distance = width * (np.log(size) - np.log(labelled[-1])) / (1.12 * span) if labelled else np.inf
+        if distance > text_width(f"{size:,}", SMALL) + 8:
+            labelled.append(size)
+    axes.xaxis.set_major_locator(FixedLocator(labelled))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticklabels([f"{size:,}" for size in shown])
+    axes.set_xticklabels([f"{size:,}" for size in labelled])
 
 
-def _target(axes: Axes, target: TargetLine) -> None:
+def _draw_target(axes: Axes, target: TargetLine) -> None:
     axes.axhline(target.level, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1)
     if target.size is not None and axes.get_xlim()[0] <= target.size <= axes.get_xlim()[1]:
         axes.axvline(target.size, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1)

@@ -1,7 +1,7 @@
-"""Fonts: what can be drawn with those at hand, and how wide a text will be.
+"""Available fonts, and the width of text drawn with them.
 
-A browser brings fonts of its own, so that pictures of a page keep every character as it is; files have only
-the fonts of this machine, and write what these lack as escapes.
+Browsers have their own fonts, so figures of a page keep every character. Files use the fonts of this machine
+and write missing characters as escapes.
 """
 
 import logging
@@ -20,7 +20,7 @@ from riskrank.render.escapes import UNSAFE
 TEXT = 9.0
 """Size of ordinary text, in points."""
 
-# DejaVu Sans comes with Matplotlib; for what it lacks, the first of these that is installed.
+# Matplotlib includes DejaVu Sans. These fonts are fallbacks for missing characters.
 _FALLBACKS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -45,7 +45,7 @@ _in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)
 
 @contextmanager
 def browser_fonts() -> Iterator[None]:
-    """Draw for who has fonts of their own: no character is escaped for want of one here."""
+    """Draw for a browser within this context: characters missing from local fonts are not escaped."""
     token = _in_browser.set(True)
     try:
         yield
@@ -54,15 +54,15 @@ def browser_fonts() -> Iterator[None]:
 
 
 @cache
-def families() -> tuple[str, ...]:
-    """Fonts to look for a character in, in order: those that Matplotlib knows."""
+def font_families() -> tuple[str, ...]:
+    """Return the installed font families, in the order of the search for a character."""
     installed = {entry.name for entry in font_manager.fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
 
 
 @contextmanager
-def at_hand() -> Iterator[None]:
-    """Let Matplotlib find the fonts of :func:`families` without a word."""
+def silent_font_search() -> Iterator[None]:
+    """Let Matplotlib search for fonts without log messages."""
     log = logging.getLogger("matplotlib.font_manager")
     level = log.level
     log.setLevel(logging.CRITICAL + 1)
@@ -73,57 +73,57 @@ def at_hand() -> Iterator[None]:
 
 
 @cache
-def characters() -> frozenset[int]:
-    """Code points some font has a glyph for."""
-    known: set[int] = set()
-    with at_hand():
-        for family in families():
+def available_characters() -> frozenset[int]:
+    """Return the code points for which some font has a glyph."""
+    code_points: set[int] = set()
+    with silent_font_search():
+        for family in font_families():
             path = font_manager.findfont(FontProperties(family=[family]))
-            known |= set(font_manager.get_font(path).get_charmap())
-    return frozenset(known)
+            code_points |= set(font_manager.get_font(path).get_charmap())
+    return frozenset(code_points)
 
 
-def displayable(name: str) -> str:
-    """Control characters, and those no font at hand has, as escapes."""
-    return "".join(letter if _shown(letter) else escaped(letter) for letter in name)
+def escape_missing_glyphs(name: str) -> str:
+    """Escape control characters, and characters that no available font has."""
+    return "".join(letter if _is_displayable(letter) else escape_character(letter) for letter in name)
 
 
-def _shown(letter: str) -> bool:
+def _is_displayable(letter: str) -> bool:
     if unicodedata.category(letter)[0] == "C" or UNSAFE.match(letter):
         return False
-    return _in_browser.get() or ord(letter) in characters()
+    return _in_browser.get() or ord(letter) in available_characters()
 
 
-def escaped(letter: str) -> str:
-    """Name a character by its number."""
+def escape_character(letter: str) -> str:
+    r"""Return the escape of a character, such as ``\u202e``."""
     return letter.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 @lru_cache(maxsize=20_000)
 def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
-    """Width of a line of text, in points; a good guess for characters that only a browser has."""
-    known = characters()
-    drawn = "".join(letter for letter in text if ord(letter) in known)
-    others = sum(_ems(letter) for letter in text if ord(letter) not in known)
-    with at_hand():
-        font = FontProperties(family=list(families()), size=size, weight=weight)
+    """Return the width of a line of text in points; characters without a local font are estimated."""
+    available = available_characters()
+    drawable = "".join(letter for letter in text if ord(letter) in available)
+    missing = sum(_estimate_width(letter) for letter in text if ord(letter) not in available)
+    with silent_font_search():
+        font = FontProperties(family=list(font_families()), size=size, weight=weight)
         widths = [
-            float(ruler.get_text_width_height_descent(drawn, font, ismath=False)[0]) * 72 / ruler.dpi
-            for ruler in _rulers()
+            float(renderer.get_text_width_height_descent(drawable, font, ismath=False)[0]) * 72 / renderer.dpi
+            for renderer in _rulers()
         ]
-    return max(widths) + others * size
+    return max(widths) + missing * size
 
 
 @cache
 def _rulers() -> tuple[RendererAgg, ...]:
-    """Coarse pixels make long texts a little wider or narrower than fine ones."""
+    """Return renderers of two resolutions, because hinting makes long text a little wider or narrower."""
     return RendererAgg(1, 1, 72), RendererAgg(1, 1, 288)
 
 
-def _ems(letter: str) -> float:
-    """About how wide a character of an unknown font is, in its size."""
+def _estimate_width(letter: str) -> float:
+    """Return the approximate width of a character of an unknown font, as a multiple of the font size."""
     if unicodedata.combining(letter) or unicodedata.category(letter) == "Mn":
         return 0.0
     if unicodedata.category(letter) == "So":
-        return 1.4  # pictures are wider than they are high
+        return 1.4  # emoji are wider than they are high
     return 1.05 if unicodedata.east_asian_width(letter) in "WF" else 0.8

@@ -1,4 +1,4 @@
-"""Numbers with their intervals, a row a model and a column a question: a ranking and how sure it is."""
+"""Forest plots: estimates with intervals, one row per model and one panel per quantity."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures.legend import hue
-from riskrank.render.figures.rows import Rows, bar, dot, ruled
-from riskrank.render.figures.style import GREY, QUIET, Plot, drawn
+from riskrank.render.figures.legend import model_color
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
+from riskrank.render.figures.style import GREY, QUIET, Plot, in_common_style
 from riskrank.render.figures.units import Unit
 
 PLACES, DIFFERENCES = "places", "differences"
-"""Kinds of columns: whole numbers from 1 on, and those with a line where nothing differs."""
+"""Kinds of quantities: ranks, and differences with a line at 0."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A number a model, with an interval where there is one; models by rank.
+    """Estimates of one quantity by model, with optional intervals; models by rank.
 
     Attributes
     ----------
     label : str
     estimate : ndarray, shape (k,)
     low, high : ndarray, shape (k,), or None
-    kind : str
-        Of the column.
+    kind : {"", "places", "differences"}
+        Kind of the quantity, which determines its axis.
     """
 
     label: str
@@ -40,61 +40,70 @@ class Interval:
     kind: str = ""
 
     @classmethod
-    def of(cls, order: Integers, label: str, kind: str, *parts: ArrayLike | None) -> Interval:
-        """Numbers of all models, with their ends where there are any, in an order."""
-        taken = [np.asarray(part, dtype=np.float64)[order] for part in parts if part is not None]
-        low, high = taken[1:] or (None, None)
-        return cls(label, taken[0], low, high, kind)
+    def build(cls, order: Integers, label: str, kind: str, *parts: ArrayLike | None) -> Interval:
+        """Reorder the arrays of one quantity.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (k,)
+        label, kind : str
+        *parts : array_like, shape (k,), or None
+            Estimates of all models and, optionally, the lower and upper limits of their intervals.
+        """
+        arrays = [np.asarray(part, dtype=np.float64)[order] for part in parts if part is not None]
+        low, high = arrays[1:] or (None, None)
+        return cls(label, arrays[0], low, high, kind)
 
 
 @dataclass(frozen=True)
 class Forest:
-    """What is plotted, models by rank.
+    """Data of a forest plot, models by rank.
 
     Attributes
     ----------
     order : ndarray of int, shape (k,)
     columns : tuple of Interval
-        Place with the rank set of the tests; ratio or win rate; difference of the mean to that of the leader,
-        where there is one.
+        Rank with its rank set, then violation ratio or win rate, then difference of means to the leader (if
+        there is one).
     """
 
     order: Integers
     columns: tuple[Interval, ...]
 
 
-@drawn
-def draw_forest(found: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
-    """Draw columns of intervals over the same rows.
+@in_common_style
+def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
+    """Draw panels of intervals over the same rows.
 
     Parameters
     ----------
-    found : Forest
+    forest : Forest
     names : sequence of k str
         In the order of the study.
     title, reading, method : str
+        As of :func:`start_sheet`.
     """
-    rows = Rows.of_models(names, found.order)
-    page, panels = ruled(rows, title, reading, width=150.0, columns=len(found.columns), method=method)
-    colors = [hue(model) for model in found.order.tolist()]
-    for axes, column in zip(panels, found.columns, strict=True):
-        _column(axes, column, rows, colors)
+    rows = Rows.build_for_models(names, forest.order)
+    page, panels = ruled_sheet(rows, title, reading, width=150.0, columns=len(forest.columns), method=method)
+    colors = [model_color(model) for model in forest.order.tolist()]
+    for axes, column in zip(panels, forest.columns, strict=True):
+        _draw_column(axes, column, rows, colors)
     return page.figure
 
 
-def _column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
+def _draw_column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
     parts = [part for part in (column.estimate, column.low, column.high) if part is not None]
-    unit, named = Unit.of(*parts), len(rows.labels)
-    estimate, *ends = map(unit.apply, parts)
-    for at, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
-        line, color, wide, size = (
-            (colors[at], colors[at], 2.2, 4.5) if at < named else (GREY, QUIET, 1.2, 1.7)
+    unit, named = Unit.choose(*parts), len(rows.labels)
+    estimate, *limits = map(unit.apply, parts)
+    for row, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
+        line, color, thickness, size = (
+            (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
         )
-        if ends:
-            bar(axes, [end[at] for end in ends], y, mark, line, width=wide)
-        dot(axes, estimate[at], y, mark, color, size=size)
+        if limits:
+            draw_bar(axes, [limit[row] for limit in limits], y, mark, line, width=thickness)
+        draw_dot(axes, estimate[row], y, mark, color, size=size)
     axes.margins(x=0.06)
-    rows.lay_out(axes, unit.label(column.label), 4)
+    rows.prepare_axes(axes, unit.label(column.label), 4)
     if column.kind == PLACES:
         k = len(rows.y)
         axes.set_xlim(0.4, k + 0.6)

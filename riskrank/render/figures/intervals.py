@@ -1,4 +1,4 @@
-"""Intervals of claims, a row each, against what they have to lie above."""
+"""Plot of claims: intervals of differences, one row per claim, with the boundary of each claim."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,23 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats
 from riskrank.render.figures.fonts import TEXT, text_width
-from riskrank.render.figures.marks import model_mark, write
-from riskrank.render.figures.names import fitted
-from riskrank.render.figures.rows import Rows, bar, dot
-from riskrank.render.figures.style import FAINT, GOOD, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
+from riskrank.render.figures.marks import model_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot
+from riskrank.render.figures.style import (
+    FAINT,
+    GOOD,
+    INK,
+    MARGIN,
+    PALETTE,
+    QUIET,
+    Plot,
+    in_common_style,
+    start_sheet,
+)
 from riskrank.render.figures.units import Thousands, Unit
 
-# Colour, marker and fill: told apart in grey by shape, and by the word beside them.
+# Color, marker and fill; marker and label distinguish the answers in grey.
 _ANSWERS = {
     "pass": (GOOD, "o", True),
     "fail": (PALETTE[1], "X", True),
@@ -26,23 +36,23 @@ _WORSE = PALETTE[1]
 
 @dataclass(frozen=True)
 class Intervals:
-    """What is plotted of g claims in one unit.
+    """Data of g claims in one unit.
 
     Attributes
     ----------
     unit : str
-        What their numbers are.
+        Unit of all numbers.
     claims : tuple of str
     estimate, low, high : ndarray, shape (g,)
-        Difference in favour of the new model, with its interval; infinite ends are open, NaN is no end.
+        Difference in favor of the new model with its interval. Infinite limits are open; NaN means no limit.
     boundary : ndarray, shape (g,)
-        What the claim says the difference lies above.
+        Value that the difference must exceed for the claim to hold.
     answer : tuple of str
         ``pass``, ``fail`` or ``inconclusive``.
     pairs : tuple of (int, int)
         New and old model of each claim.
-    turned : bool
-        Whether less is better in the file, whose differences are then written on the axis.
+    lower_is_better : bool
+        True if lower is better in the file. The axis then shows the differences of the file.
     """
 
     unit: str
@@ -53,86 +63,97 @@ class Intervals:
     boundary: Floats
     answer: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
-    turned: bool = False
+    lower_is_better: bool = False
 
     @property
     def marks(self) -> list[str]:
-        """Whom each claim is about."""
+        """Marks of the models of each claim."""
         return [model_mark(*pair) for pair in self.pairs]
 
 
-_WIDTH, _BELOW, _APART = 280.0, 38.0, 14.0
+_WIDTH, _BELOW, _PANEL_GAP = 280.0, 38.0, 14.0
 
 
-@drawn
-def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
-    """Draw a panel a unit, a row a claim.
+@in_common_style
+def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims") -> Plot:
+    """Draw one panel per unit, with one row per claim.
 
     Parameters
     ----------
-    found : sequence of Intervals
+    panels_of_claims : sequence of Intervals
     title : str
     """
-    panels = [Rows.of(one.claims, one.marks, 330.0) for one in found]
+    panels = [Rows.build(claims.claims, claims.marks, 330.0) for claims in panels_of_claims]
     left = max(rows.width for rows in panels)
-    said = max(text_width(answer, TEXT, "bold") for one in found for answer in one.answer)
-    words = (
+    answer_width = max(
+        text_width(answer, TEXT, "bold") for claims in panels_of_claims for answer in claims.answer
+    )
+    reading = (
         "Mark and bar: difference of the two models, right where the new one is better, with its interval; "
         "upright stroke: what a claim says it lies right of; long line: no difference. Orange: wholly left "
         "of it, so the new one is worse, whatever a claim allows."
     )
-    if any((np.isnan(one.low) & np.isnan(one.high)).any() for one in found):
-        words += " Where there is no bar, a claim has a p-value and no interval."
-    page = sheet(
+    if any((np.isnan(claims.low) & np.isnan(claims.high)).any() for claims in panels_of_claims):
+        reading += " Where there is no bar, a claim has a p-value and no interval."
+    page = start_sheet(
         title,
-        words,
-        width=left + _WIDTH + 20 + said + MARGIN,
-        height=sum(rows.height + _BELOW + _APART for rows in panels),
+        reading,
+        width=left + _WIDTH + 20 + answer_width + MARGIN,
+        height=sum(rows.height + _BELOW + _PANEL_GAP for rows in panels),
     )
     canvas = page.canvas()
     top = page.top
-    for one, rows in zip(found, panels, strict=True):
-        below = top - rows.height
-        axes = page.axes(left, below, _WIDTH, rows.height)
-        _panel(axes, one, rows)
-        rows.draw(canvas, below, left)
-        for answer, y, mark in zip(one.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
+    for claims, rows in zip(panels_of_claims, panels, strict=True):
+        bottom = top - rows.height
+        axes = page.axes(left, bottom, _WIDTH, rows.height)
+        _draw_panel(axes, claims, rows)
+        rows.draw(canvas, bottom, left)
+        for answer, y, mark in zip(claims.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
             bold: dict[str, Any] = {"weight": "bold", "color": _ANSWERS[answer][0]}
-            write(canvas, left + _WIDTH + 10, below + y, answer, mark, **bold)
-        top = below - _BELOW - _APART
+            write_text(canvas, left + _WIDTH + 10, bottom + y, answer, mark, **bold)
+        top = bottom - _BELOW - _PANEL_GAP
     return page.figure
 
 
-class _Turned(Thousands):
-    """Numbers of an axis on which the smaller ones lie right."""
+class _Negated(Thousands):
+    """Tick labels of an axis with smaller numbers on the right."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """Write a number with the other sign."""
-        # Subtracting from zero makes no −0.
+        """Format a tick label with the opposite sign."""
+        # Subtracting from zero avoids −0.
         return super().__call__(0.0 - x, pos)
 
 
-def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
-    parts = (found.estimate, found.low, found.high, found.boundary)
+def _draw_panel(axes: Axes, claims: Intervals, rows: Rows) -> None:
+    parts = (claims.estimate, claims.low, claims.high, claims.boundary)
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
-    unit = Unit.of(finite)
+    unit = Unit.choose(finite)
     low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
-    room = max(high - low, 1e-12) * 0.06
-    axes.set_xlim(low - room, high + room)
-    rows.lay_out(axes, f"worse ← {unit.label(fitted([found.unit], _WIDTH - 80)[0])} → better", 5)
-    if found.turned:
-        axes.xaxis.set_major_formatter(_Turned(useOffset=False))
+    margin = max(high - low, 1e-12) * 0.06
+    axes.set_xlim(low - margin, high + margin)
+    rows.prepare_axes(axes, f"worse ← {unit.label(fit_names([claims.unit], _WIDTH - 80)[0])} → better", 5)
+    if claims.lower_is_better:
+        axes.xaxis.set_major_formatter(_Negated(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
-    for at, y in enumerate(rows.y.tolist()):
-        (color, marker, full), mark = _ANSWERS[found.answer[at]], rows.marks[at]
-        ends = np.clip(unit.apply([found.low[at], found.high[at]]), low - room, high + room)
-        # A claim of "not worse" may hold although the difference is shown to be one for the worse.
-        color = _WORSE if ends[1] < 0 else color
-        if not np.isnan(ends).all():
-            bar(axes, ends, y, mark, color)
-            for end in ends:  # taller than any marker, so that a short one is seen beside it
-                axes.plot([end, end], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)
-        dot(axes, float(unit.apply(found.estimate[at])), y, mark, color, marker=marker, size=5.5, full=full)
-        boundary = float(unit.apply(found.boundary[at]))
+    for claim, y in enumerate(rows.y.tolist()):
+        (color, marker, filled), mark = _ANSWERS[claims.answer[claim]], rows.marks[claim]
+        limits = np.clip(unit.apply([claims.low[claim], claims.high[claim]]), low - margin, high + margin)
+        # A claim of "not worse" may hold although the difference is significantly negative.
+        color = _WORSE if limits[1] < 0 else color
+        if not np.isnan(limits).all():
+            draw_bar(axes, limits, y, mark, color)
+            for limit in limits:  # taller than any marker, so that short intervals stay visible
+                axes.plot([limit, limit], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)
+        draw_dot(
+            axes,
+            float(unit.apply(claims.estimate[claim])),
+            y,
+            mark,
+            color,
+            marker=marker,
+            size=5.5,
+            filled=filled,
+        )
+        boundary = float(unit.apply(claims.boundary[claim]))
         axes.plot([boundary, boundary], [y - 5, y + 5], color=INK, linewidth=1.4, zorder=5, gid=mark)
         axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)

@@ -1,4 +1,4 @@
-"""Labels in a column beside lines or points: so far apart that none hides another."""
+"""Positions of labels next to lines or points, far enough apart to be readable."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,50 +7,50 @@ from scipy.optimize import isotonic_regression
 from riskrank.engine.types import Floats
 
 
-def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
-    """Move positions apart as little as possible, in the sense of least squares.
+def spread_labels(positions: ArrayLike, gap: float, low: float, high: float) -> Floats:
+    """Spread positions to a minimum distance with the least sum of squared shifts.
 
     Parameters
     ----------
-    wanted : array_like, shape (n,)
-        Where labels would stand, in any order; equal ones keep the order given.
+    positions : array_like, shape (n,)
+        Desired positions in any order; equal ones keep their order.
     gap : float
-        Least distance of neighbours. Made smaller where n labels have no room.
+        Minimum distance of neighbors. It shrinks if n labels do not fit.
     low, high : float
         Bounds of all positions.
 
     Returns
     -------
     ndarray, shape (n,)
-        In the same order, at least ``gap`` apart.
+        Positions in the given order.
     """
-    places = np.asarray(wanted, dtype=np.float64)
-    if places.size == 0:
-        return places
-    if places.size > 1:
-        gap = min(gap, (high - low) / (places.size - 1))
-    order = np.argsort(places, kind="stable")
-    steps = gap * np.arange(places.size)
-    moved = np.empty_like(places)
-    first = in_order(places[order], np.diff(steps)) - steps
+    desired = np.asarray(positions, dtype=np.float64)
+    if desired.size == 0:
+        return desired
+    if desired.size > 1:
+        gap = min(gap, (high - low) / (desired.size - 1))
+    order = np.argsort(desired, kind="stable")
+    steps = gap * np.arange(desired.size)
+    moved = np.empty_like(desired)
+    first = spread_in_order(desired[order], np.diff(steps)) - steps
     moved[order] = np.clip(first, low, max(low, high - steps[-1])) + steps
     return moved
 
 
-def in_order(wanted: ArrayLike, gaps: ArrayLike) -> Floats:
-    """Move positions apart as little as possible, in the order given.
+def spread_in_order(positions: ArrayLike, gaps: ArrayLike) -> Floats:
+    """Spread ordered positions to minimum distances with the least sum of squared shifts.
 
     Parameters
     ----------
-    wanted : array_like, shape (n,)
-        At least one.
+    positions : array_like, shape (n,)
+        At least one position.
     gaps : array_like, shape (n - 1,)
-        Least distance of each position to the next.
+        Minimum distance from each position to the next.
 
     Returns
     -------
     ndarray, shape (n,)
     """
     steps = np.concatenate([[0.0], np.cumsum(np.asarray(gaps, dtype=np.float64))])
-    # With the gaps taken out, what remains is to find the nearest non-decreasing sequence.
-    return np.asarray(isotonic_regression(np.asarray(wanted, dtype=np.float64) - steps).x) + steps
+    # Without the gaps, the problem is isotonic regression.
+    return np.asarray(isotonic_regression(np.asarray(positions, dtype=np.float64) - steps).x) + steps

@@ -1,4 +1,4 @@
-"""Who is who: the models in focus with a look of their own, the others grey."""
+"""Looks of models: colors, dashes and markers for highlighted models, grey for all others; and legends."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.marks import curve_mark, model_mark, write
-from riskrank.render.figures.names import fitted
+from riskrank.render.figures.marks import curve_mark, model_mark, write_text
+from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import (
     DASHES,
     FOCUS,
@@ -26,17 +26,17 @@ from riskrank.render.figures.style import (
     QUIET,
     ROW,
     Sheet,
-    sheet,
+    start_sheet,
 )
 
 P = TypeVar("P")
 WIDEST = 150.0
-"""Room for a name beside a picture, in points."""
+"""Room for a name next to a picture, in points."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one model is drawn: apart from others in colour, and in dash or marker where colour is lost."""
+    """Color, dash, marker and line width of a model; dash and marker survive printing in grey."""
 
     color: str
     dash: Any
@@ -46,7 +46,7 @@ class Look:
 
     @property
     def line(self) -> dict[str, Any]:
-        """As Matplotlib calls what a line of this model has."""
+        """Matplotlib's keyword arguments for a line of this model."""
         how = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
         return how | {"zorder": self.layer}
 
@@ -54,90 +54,103 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 1.0, 2)
 
 
-# Models that have a look of their own by the number of it, the most important first, and those named.
+# Numbers of the looks by model, the most important first, and the models that the verdict names.
 _STUDY: ContextVar[tuple[Mapping[int, int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
 
 
-def own_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
-    """Numbers of looks: of a model the same wherever the same models are compared, whoever is first.
+def assign_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
+    """Assign numbers of looks to the most important models.
+
+    A set of models gets the same looks in every study, whatever their order.
 
     Parameters
     ----------
     models : sequence of str
     order : iterable of int
-        The most important first, who keep their own look where there are more models than looks.
+        Models, the most important first; only the first ones get a look if there are more models than looks.
+
+    Returns
+    -------
+    dict of int to int
+        Number of the look, by model.
     """
-    by_name, found = sorted(models), dict[int, int]()
+    by_name, assigned = sorted(models), dict[int, int]()
     for model in islice(order, FOCUS):
-        own = by_name.index(models[model])
-        free = [(own + step) % FOCUS for step in range(FOCUS) if (own + step) % FOCUS not in found.values()]
-        found[model] = free[0]
-    return found
+        preferred = by_name.index(models[model])
+        free = [
+            (preferred + step) % FOCUS
+            for step in range(FOCUS)
+            if (preferred + step) % FOCUS not in assigned.values()
+        ]
+        assigned[model] = free[0]
+    return assigned
 
 
-def as_in_study(draw: Callable[[], P], own: Mapping[int, int], named: Sequence[int]) -> Callable[[], P]:
-    """A drawing in which models look as in all pictures of their study.
+def with_study_looks(
+    draw: Callable[[], P], numbers: Mapping[int, int], named: Sequence[int]
+) -> Callable[[], P]:
+    """Wrap a drawing function so that models look as in all pictures of their study.
 
     Parameters
     ----------
     draw : callable
-    own : mapping of int to int
-        Of :func:`own_looks`.
+    numbers : mapping of int to int
+        Result of :func:`assign_looks`.
     named : sequence of int
-        Those that the study's verdict names.
+        Models that the study's verdict names.
     """
 
     @wraps(draw)
     def drawing() -> P:
-        before = _STUDY.set((own, named))
+        token = _STUDY.set((numbers, named))
         try:
             return draw()
         finally:
-            _STUDY.reset(before)
+            _STUDY.reset(token)
 
     return drawing
 
 
-def counted_as(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
-    """A drawing that counts models otherwise than its study does, in which they look the same.
+def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
+    """Wrap a drawing function that numbers its models differently from the study.
 
     Parameters
     ----------
     draw : callable
     numbers : sequence of int
-        Of each of its models in the study.
+        Number of each of its models in the study.
     """
 
     def drawing() -> P:
         study = _STUDY.get()
         if study is None:
             return draw()
-        place = {number: at for at, number in enumerate(numbers)}
-        own = {place[model]: look for model, look in study[0].items() if model in place}
-        return as_in_study(draw, own, [place[model] for model in study[1] if model in place])()
+        place = {number: place_ for place_, number in enumerate(numbers)}
+        looks_of = {place[model]: look for model, look in study[0].items() if model in place}
+        return with_study_looks(draw, looks_of, [place[model] for model in study[1] if model in place])()
 
     return drawing
 
 
-def tone(model: int, other: str = QUIET) -> str:
-    """Colour of a row: of a model that the verdict of the study names its own, else another."""
+def row_color(model: int, default: str = QUIET) -> str:
+    """Return the color of a model that the verdict names, or a default color."""
     study = _STUDY.get()
-    return hue(model) if study is not None and model in study[1] else other
+    return model_color(model) if study is not None and model in study[1] else default
 
 
-def hue(model: int) -> str:
-    """Colour of a row of a model: its own in the pictures of its study, a dark grey of those without one."""
-    own, _ = _STUDY.get() or ({}, ())
-    return PALETTE[own[model]] if model in own else QUIET
+def model_color(model: int) -> str:
+    """Return the color of a model in the pictures of its study; dark grey if it has none."""
+    numbers, _ = _STUDY.get() or ({}, ())
+    return PALETTE[numbers[model]] if model in numbers else QUIET
 
 
-def in_grey(models: int) -> str:
-    """A word on the models of a picture that are grey, where some are."""
+def grey_note(models: int) -> str:
+    """Return a sentence on grey models; empty if all models have a color."""
     return " Grey: models without a colour of their own." if models > FOCUS else ""
 
 
-def looks(count: int, order: Iterable[int], *, models: bool = True) -> list[Look]:
-    """Looks of all models, those of their study where one is drawn.
+def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -> list[Look]:
+    """Return the looks of all models, as assigned in the study that is being drawn, if any.
 
     Parameters
     ----------
@@ -145,39 +158,39 @@ def looks(count: int, order: Iterable[int], *, models: bool = True) -> list[Look
         Number of models.
     order : iterable of int
         Models, the most important first.
-    models : bool
-        Whether these are models at all, not methods or pairs.
+    are_models : bool
+        False if methods or pairs are drawn, which have no look in the study.
     """
-    own: Mapping[int, int] = {model: place for place, model in enumerate(islice(order, FOCUS))}
+    numbers: Mapping[int, int] = {model: place for place, model in enumerate(islice(order, FOCUS))}
     named: Sequence[int] = ()
-    if (study := _STUDY.get()) is not None and models:
-        own, named = study
-    found = [OTHERS] * count
-    # The more important lie below: where curves coincide, a dash lets the line below it through.
-    for layer, (model, at) in enumerate(own.items()):
+    if (study := _STUDY.get()) is not None and are_models:
+        numbers, named = study
+    looks = [OTHERS] * count
+    # More important curves are drawn first: where curves coincide, dashes reveal the curve below.
+    for layer, (model, number) in enumerate(numbers.items()):
         width = 2.6 if model in named else 1.5
-        found[model] = Look(PALETTE[at], DASHES[at], MARKERS[at], width, 10 + layer)
-    return found
+        looks[model] = Look(PALETTE[number], DASHES[number], MARKERS[number], width, 10 + layer)
+    return looks
 
 
-def in_focus(named: Sequence[int], order: Iterable[int]) -> list[int]:
-    """Models by importance: those that the verdict names before all others of an order."""
+def by_importance(named: Sequence[int], order: Iterable[int]) -> list[int]:
+    """Return the models that the verdict names, followed by all other models of an order."""
     return [*named, *(model for model in order if model not in named)]
 
 
 @dataclass(frozen=True)
 class Key:
-    """Entries of a key: names, and how their models are drawn.
+    """Legend of a picture.
 
     Attributes
     ----------
     names : tuple of str
-        Fit to be drawn.
+        Labels of the entries, shortened to fit.
     looks : tuple of Look
     marks : tuple of str or None
-        Of whom each entry is.
+        Mark of the model of each entry.
     width, height : float
-        Of the whole key, in points.
+        Size of the whole legend, in points.
     """
 
     names: tuple[str, ...]
@@ -187,46 +200,46 @@ class Key:
     _SAMPLE = 24.0
 
     @classmethod
-    def of(
+    def build(
         cls,
         names: Sequence[str],
         order: Iterable[int],
-        given: Sequence[Look],
+        looks: Sequence[Look],
         marks: Sequence[str | None] | None = None,
     ) -> Key:
-        """Name those that have a look of their own, in order, and count the others.
+        """Build a legend that names the models with a look of their own and counts the others.
 
         Parameters
         ----------
         names : sequence of str
         order : iterable of int
-            The most important first.
-        given : sequence of Look
+            Models, the most important first.
+        looks : sequence of Look
         marks : sequence of str or None, optional
-            Of whom each is, where they are not models themselves.
+            Mark of each name; marks of models by default.
         """
         marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
-        named = [model for model in order if given[model] is not OTHERS]
+        named = [model for model in order if looks[model] is not OTHERS]
         if len(named) == len(names) - 1:
             named += {*range(len(names))} - {*named}
-        shown = fitted([names[model] for model in named], WIDEST)
-        rest = len(names) - len(named)
-        if rest:
-            shown.append(f"{rest} other{'s' if rest > 1 else ''}")
+        labels = fit_names([names[model] for model in named], WIDEST)
+        unnamed = len(names) - len(named)
+        if unnamed:
+            labels.append(f"{unnamed} other{'s' if unnamed > 1 else ''}")
         return cls(
-            tuple(shown),
-            (*(given[model] for model in named), *([OTHERS] if rest else [])),
-            (*(marks[model] for model in named), *([None] if rest else [])),
+            tuple(labels),
+            (*(looks[model] for model in named), *([OTHERS] if unnamed else [])),
+            (*(marks[model] for model in named), *([None] if unnamed else [])),
         )
 
     @property
     def width(self) -> float:
-        """Of the whole key, in points."""
+        """Width of the whole legend, in points."""
         return self._SAMPLE + 12 + max((text_width(name) for name in self.names), default=0.0)
 
     @property
     def height(self) -> float:
-        """Of the whole key, in points."""
+        """Height of the whole legend, in points."""
         return ROW * len(self.names)
 
     def draw(
@@ -236,65 +249,75 @@ class Key:
         top: float,
         *,
         markers: bool = False,
-        beside: Iterable[float] | None = None,
+        entry_heights: Iterable[float] | None = None,
     ) -> None:
-        """Draw it with its upper left corner at a place of a sheet's canvas.
+        """Draw the legend with its upper left corner at a point of a sheet's canvas.
 
         Parameters
         ----------
         canvas : Axes
         left, top : float
+            In points.
         markers : bool
             Show markers on the lines.
-        beside : iterable of float, optional
-            Height of each entry; below each other by default.
+        entry_heights : iterable of float, optional
+            Height of each entry, in points; one below the other by default.
         """
-        heights = [top - ROW * (at + 0.5) for at in range(len(self.names))] if beside is None else beside
+        heights = (
+            [top - ROW * (at + 0.5) for at in range(len(self.names))]
+            if entry_heights is None
+            else entry_heights
+        )
         for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
-            how: dict[str, Any] = look.line | {"marker": look.marker if markers else "none", "markersize": 4}
-            canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **how)
+            style: dict[str, Any] = look.line | {
+                "marker": look.marker if markers else "none",
+                "markersize": 4,
+            }
+            canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **style)
             color = QUIET if look is OTHERS else INK
-            write(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
+            write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
 
 
-def beside_key(
-    key: Key, title: str, reading: str, *, method: str = "", width: float = 190.0, below: float = 42.0
+def axes_with_key(
+    key: Key, title: str, reading: str, *, method: str = "", width: float = 190.0, bottom: float = 42.0
 ) -> tuple[Sheet, Axes, Callable[..., None]]:
-    """Start a sheet of axes with a key on their right.
+    """Start a sheet of axes with a legend on their right.
 
     Parameters
     ----------
     key : Key
     title, reading, method : str
-        As of :func:`sheet`.
+        As of :func:`start_sheet`.
     width : float
-        Of the axes, in points, whose height is at least that of the key.
-    below : float
-        Room for the numbers and the label of the lower axis.
+        Width of the axes, in points. They are at least as high as the legend.
+    bottom : float
+        Room for the tick labels and the label of the lower axis, in points.
 
     Returns
     -------
     page : Sheet
     axes : Axes
     legend : callable
-        Draws the key, as :meth:`Key.draw` does at its place.
+        Draws the legend at its place; keyword arguments as of :meth:`Key.draw`.
     """
     height, left = max(200.0, key.height), 58.0
-    whole = left + width + 20 + key.width + MARGIN
-    page = sheet(title, reading, width=whole, height=below + height + 4, method=method)
-    axes = page.axes(left, below, width, height)
+    total_width = left + width + 20 + key.width + MARGIN
+    page = start_sheet(title, reading, width=total_width, height=bottom + height + 4, method=method)
+    axes = page.axes(left, bottom, width, height)
     axes.grid(visible=True)
-    return page, axes, partial(key.draw, page.canvas(), left + width + 20, below + height)
+    return page, axes, partial(key.draw, page.canvas(), left + width + 20, bottom + height)
 
 
-def joined(axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **how: Any) -> None:
-    """Draw a model's line through some places, and its markers on them."""
-    axes.plot(x, y, **(look.line | how), gid=curve_mark(model))
+def draw_marked_line(
+    axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **style: Any
+) -> None:
+    """Draw a model's line through some points, with its markers on them."""
+    axes.plot(x, y, **(look.line | style), gid=curve_mark(model))
     points: dict[str, Any] = {
         "linestyle": "none",
         "marker": look.marker,
         "markersize": size,
         "zorder": look.layer,
     }
-    axes.plot(x, y, color=look.color, **(points | how), gid=model_mark(model))
+    axes.plot(x, y, color=look.color, **(points | style), gid=model_mark(model))

@@ -1,6 +1,6 @@
-"""Marks: of whom a part of a picture is, for a page to put models into focus.
+"""Marks of the parts of a picture by model, so that a page can highlight models.
 
-Parts are marked where they are drawn, by the models' numbers; what a text says never tells whose it is.
+Parts are marked by model number when they are drawn; the text of a label never identifies a model.
 """
 
 import re
@@ -15,9 +15,9 @@ from riskrank.render.figures.fonts import TEXT
 P = TypeVar("P", bound=Figure)
 
 HEADING, CURVE = "heading", "curve"
-"""Marks of what a page writes as text of its own instead, and of what it draws thicker in focus."""
+"""Marks of the heading, which a page replaces by text, and of curves, which it draws thicker in focus."""
 PANEL_NAMES = "panel-names"
-"""Mark of the names of rows that panels beside each other share."""
+"""Mark of the row names that panels share."""
 
 
 _MARK = re.compile(r"model-(\d+)")
@@ -25,54 +25,54 @@ _MARKED = re.compile(rb'<g id="((?:model-\d+|curve|heading)(?: (?:model-\d+|curv
 
 
 def model_mark(*models: int) -> str:
-    """Mark of what is drawn of models, by their numbers: a page can put them into focus.
+    """Return the mark of a part that shows some models, by their numbers.
 
-    Whatever belongs to a model bears it, the texts that are its name included; a pair belongs to both.
+    Everything that shows a model bears its mark, including its name. A part on a pair bears both marks.
     """
     return " ".join(f"model-{model}" for model in models)
 
 
 def panel_mark(place: int) -> str:
-    """Mark of the axes at a place from the left, which a narrow page draws below each other."""
+    """Return the mark of a panel by its position from the left; a narrow page stacks panels."""
     return f"panel-{place}"
 
 
 def curve_mark(model: int) -> str:
-    """Mark of a model's curve, which a page draws thicker in focus."""
+    """Return the mark of a model's curve, which a page draws thicker when the model is highlighted."""
     return f"{model_mark(model)} {CURVE}"
 
 
-def write(
-    axes: Axes, x: float, y: float, text: str, mark: str | None = None, ha: str = "left", **how: Any
+def write_text(
+    axes: Axes, x: float, y: float, text: str, mark: str | None = None, ha: str = "left", **style: Any
 ) -> None:
-    """Write a text of a model on axes or a canvas, of the usual size, in the middle of its line."""
-    axes.text(x, y, text, None, ha=ha, gid=mark, **{"size": TEXT, "va": "center"} | how)
+    """Write marked text on axes or a canvas, vertically centered and in the usual size."""
+    axes.text(x, y, text, None, ha=ha, gid=mark, **{"size": TEXT, "va": "center"} | style)
 
 
 def marked_models(mark: str) -> list[int]:
-    """Numbers of the models in a mark."""
+    """Return the numbers of the models in a mark."""
     return [int(number) for number in _MARK.findall(mark)]
 
 
-def renumbered(plot: P, numbers: Sequence[int]) -> P:
-    """Mark what is drawn by other numbers of the models.
+def renumber_marks(plot: P, numbers: Sequence[int]) -> P:
+    """Replace the model numbers in all marks of a figure.
 
     Parameters
     ----------
     plot : Plot
-        Of some models, marked by their places among them.
+        Figure marked by the position of each model among its own models.
     numbers : sequence of int
-        Of those models in the whole study.
+        Number of each of these models in the whole study.
     """
     if list(numbers) == list(range(len(numbers))):
         return plot
     for artist in (child for axes in plot.axes for child in axes.get_children()):
         mark = artist.get_gid()
         if mark and _MARK.search(mark):
-            artist.set_gid(_MARK.sub(lambda found: model_mark(numbers[int(found[1])]), mark))
+            artist.set_gid(_MARK.sub(lambda match: model_mark(numbers[int(match[1])]), mark))
     return plot
 
 
-def as_classes(svg: bytes) -> bytes:
-    """Write marks as classes: names of elements must not repeat in a file."""
+def marks_to_classes(svg: bytes) -> bytes:
+    """Write marks in an SVG as classes, because identifiers must be unique in a file."""
     return _MARKED.sub(rb'<g class="\1">', svg)

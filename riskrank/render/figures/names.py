@@ -1,71 +1,85 @@
-"""Names fit to be drawn: every character has a glyph, none is too long, no two become the same."""
+"""Names for drawing: every character has a glyph, none is too long, and all differ."""
 
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from riskrank.render.figures.fonts import TEXT, displayable, escaped, text_width
+from riskrank.render.figures.fonts import TEXT, escape_missing_glyphs, escape_character, text_width
 
-# Shares of what is kept that go to the beginning of a name, and of one that only a number tells apart.
+# Share of the kept characters from the beginning of a name; the second is for numbered names.
 _MIDDLE, _BEFORE_NUMBER = 0.5, 0.8
 
 
-def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
-    """Shorten names to a width, in their middle; those that become the same are numbered.
+def fit_names(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
+    """Shorten names in the middle to a given width, and number those that become equal.
 
     Parameters
     ----------
     names : sequence of str
-        All different.
+        Distinct names.
     width : float
         In points.
     size : float
-        Of the font, in points.
+        Font size, in points.
 
     Returns
     -------
     list of str
-        All different.
+        Distinct names.
     """
-    whole = _told_apart(names)
-    return _numbered(whole, [_cut(name, width, size, _MIDDLE) for name in whole], width, size)
+    drawable = _displayable_names(names)
+    return _number_duplicates(
+        drawable, [_shorten_middle(name, width, size, _MIDDLE) for name in drawable], width, size
+    )
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """Names as they can be drawn; those that look alike, as é in one character and in two, spelled out."""
-    alike = Counter(unicodedata.normalize("NFC", name) for name in names)
+def _displayable_names(names: Sequence[str]) -> list[str]:
+    """Return drawable names; decomposed characters are escaped if two names would look the same."""
+    counts = Counter(unicodedata.normalize("NFC", name) for name in names)
     return [
-        displayable(name)
-        if alike[unicodedata.normalize("NFC", name)] == 1 or unicodedata.is_normalized("NFC", name)
+        escape_missing_glyphs(name)
+        if counts[unicodedata.normalize("NFC", name)] == 1 or unicodedata.is_normalized("NFC", name)
         else "".join(
-            escaped(letter) if unicodedata.combining(letter) else displayable(letter) for letter in name
+            escape_character(letter) if unicodedata.combining(letter) else escape_missing_glyphs(letter)
+            for letter in name
         )
         for name in names
     ]
 
 
-def _numbered(whole: Sequence[str], shown: Sequence[str], width: float, size: float) -> list[str]:
-    """Give names that still collide their number in the list."""
-    twice, taken = {name for name, count in Counter(shown).items() if count > 1}, set(shown)
-    found = []
-    for number, (name, text) in enumerate(zip(whole, shown, strict=True), start=1):
-        mark = f" ({number})"
-        while text in twice or (text != shown[number - 1] and text in taken):
-            text = _cut(name, width - text_width(mark, size), size, _BEFORE_NUMBER) + mark
-            mark += "'"
-            if text not in taken:
+def _number_duplicates(
+    names: Sequence[str], shortened: Sequence[str], width: float, size: float
+) -> list[str]:
+    """Append the position in the list to names that are equal after shortening."""
+    duplicates, used = {name for name, count in Counter(shortened).items() if count > 1}, set(shortened)
+    numbered = []
+    for number, (name, text) in enumerate(zip(names, shortened, strict=True), start=1):
+        suffix = f" ({number})"
+        while text in duplicates or (text != shortened[number - 1] and text in used):
+            text = _shorten_middle(name, width - text_width(suffix, size), size, _BEFORE_NUMBER) + suffix
+            suffix += "'"
+            if text not in used:
                 break
-        taken.add(text)
-        found.append(text)
-    return found
+        used.add(text)
+        numbered.append(text)
+    return numbered
 
 
-def _cut(name: str, width: float, size: float, balance: float) -> str:
-    """Keep as many characters as fit, a share of them from the beginning."""
+def _shorten_middle(name: str, width: float, size: float, balance: float) -> str:
+    """Replace the middle of a name by an ellipsis to fit a width.
+
+    Parameters
+    ----------
+    name : str
+    width, size : float
+        Width of the result and font size, in points.
+    balance : float
+        Share of the kept characters that come from the beginning.
+    """
     if text_width(name, size) <= width:
         return name
 
-    def keeping(count: int) -> str:
+    def keep(count: int) -> str:
         head = round(count * balance)
         tail = count - head
         return name[:head].rstrip() + "…" + (name[-tail:].lstrip() if tail else "")
@@ -73,8 +87,8 @@ def _cut(name: str, width: float, size: float, balance: float) -> str:
     low, high = 1, len(name) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if text_width(keeping(middle), size) <= width:
+        if text_width(keep(middle), size) <= width:
             low = middle
         else:
             high = middle - 1
-    return keeping(low)
+    return keep(low)

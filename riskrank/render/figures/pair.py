@@ -1,7 +1,7 @@
-"""Two models: by how much one is ahead of the other at every share of the samples, and where it is behind.
+"""Comparison of two models by quantile: their difference at every share of the samples.
 
-The differences of the quantile and integrated quantile functions of [RAB] Fig. 5, whose squares the violation
-ratio integrates.
+The figure shows the differences of the quantile and integrated quantile functions of [RAB] Fig. 5. The
+violation ratio integrates the squares of these differences.
 """
 
 from collections.abc import Sequence
@@ -13,58 +13,74 @@ from matplotlib.axes import Axes
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
 from riskrank.render.figures.fonts import TEXT
-from riskrank.render.figures.legend import Look, looks
-from riskrank.render.figures.marks import model_mark, write
-from riskrank.render.figures.names import fitted
-from riskrank.render.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.legend import Look, choose_looks
+from riskrank.render.figures.marks import model_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.style import (
+    GREY,
+    INK,
+    MARGIN,
+    QUIET,
+    ROW,
+    SMALL,
+    Plot,
+    in_common_style,
+    start_sheet,
+)
 from riskrank.render.figures.units import Unit
-from riskrank.render.mean_tables import score_of
-from riskrank.render.numbers import ratio
+from riskrank.render.mean_tables import score_title
+from riskrank.render.numbers import format_ratio
 from riskrank.studies.wording import percent
 
 _DOTTED = (0, (2, 1.5))
 _BOTH = model_mark(0, 1)
 
 
-@drawn
+@in_common_style
 def draw_pair(
-    found: PairCurves,
+    curves: PairCurves,
     names: tuple[str, str],
     column: str,
     *,
     level: float = 0.95,
-    given: Sequence[Look] | None = None,
+    looks: Sequence[Look] | None = None,
 ) -> Plot:
-    """Draw the differences, an order below the other. Marks number the winner 0, the loser 1.
+    """Draw the differences of both orders, one below the other.
+
+    In the marks of the figure, the winner is model 0 and the loser is model 1.
 
     Parameters
     ----------
-    found : PairCurves
+    curves : PairCurves
     names : (str, str)
         Winner and loser.
     column : str
-        What the scores are: a metric or a portfolio.
+        Metric or portfolio of the scores.
     level : float
-        With which the band holds, where there is one.
-    given : sequence of two Look, optional
-        Of the two in all pictures of their study.
+        Confidence level of the band, if there is one.
+    looks : sequence of two Look, optional
+        Looks of the two models in all pictures of their study.
     """
-    shown, given = fitted(names, 100.0), looks(2, (0, 1), models=False) if given is None else given
-    # Orders below each other, so that a phone shows both.
+    labels, looks = (
+        fit_names(names, 100.0),
+        choose_looks(2, (0, 1), are_models=False) if looks is None else looks,
+    )
+    # Stack the two orders, so that a phone shows both.
     width, height, step = 190.0, 100.0, 158.0
-    differences = [_difference_of(found, order) for order in (1, 2)]
+    differences = [_difference_curve(curves, order) for order in (1, 2)]
     parts = [
-        f"Height: score of {shown[0]} less that of {shown[1]}, each one's samples from the worst to the best."
+        f"Height: score of {labels[0]} less that of {labels[1]}, each one's samples from the worst to "
+        "the best."
     ]
-    if any((one < 0).any() for one in differences):
+    if any((difference_ < 0).any() for difference_ in differences):
         parts.append(
-            f"Hatched: {shown[1]} is ahead, which violates the dominance of {shown[0]}. Violation ratio ε: "
+            f"Hatched: {labels[1]} is ahead, which violates the dominance of {labels[0]}. Violation ratio ε: "
             "the share of the hatched area in the whole, differences squared; 0.5 is a draw."
         )
-    if found.band is not None:
+    if curves.band is not None:
         parts.append(f"Dotted: {percent(level)} interval at each p alone.")
-    page = sheet(
-        f"{shown[0]} against {shown[1]} on {score_of(column)}",
+    page = start_sheet(
+        f"{labels[0]} against {labels[1]} on {score_title(column)}",
         " ".join(parts),
         width=2 * MARGIN + 46 + width,
         height=2 * step + 20 + ROW,
@@ -72,58 +88,60 @@ def draw_pair(
     )
     for order, difference in enumerate(differences, start=1):
         axes = page.axes(MARGIN + 46, 42 + (2 - order) * step, width, height)
-        _difference(axes, found, difference, order, given)
+        _draw_difference(axes, curves, difference, order, looks)
         axes.set_xlim(0, 1)
         axes.grid(visible=True)
         axes.set_title(
-            f"{'First' if order == 1 else 'Second'} order: ε {_said(found.ratios[order - 1])}",
+            f"{'First' if order == 1 else 'Second'} order: ε {_ratio_text(curves.ratios[order - 1])}",
             size=TEXT,
             loc="left",
             weight="bold",
             pad=5,
         )
-        axes.set_ylabel(Unit.of(difference).label("worse ← → better"), size=SMALL)
+        axes.set_ylabel(Unit.choose(difference).label("worse ← → better"), size=SMALL)
         axes.set_xlabel("share of samples p" if order == 1 else "worst share p, summed up", size=SMALL)
     canvas, x, top = page.canvas(), MARGIN + 46.0, 2 * step + 12 + ROW
-    write(canvas, MARGIN, top, "Ahead:", _BOTH)
-    for number, name in enumerate(shown):
+    write_text(canvas, MARGIN, top, "Ahead:", _BOTH)
+    for number, name in enumerate(labels):
         mark, y = model_mark(number), top - number * ROW
-        canvas.plot([x, x + 24], [y, y], color=given[number].color, linewidth=4, gid=mark)
-        write(canvas, x + 30, y, name, mark)
+        canvas.plot([x, x + 24], [y, y], color=looks[number].color, linewidth=4, gid=mark)
+        write_text(canvas, x + 30, y, name, mark)
     return page.figure
 
 
-def _said(value: float) -> str:
-    """A ratio as in the tables."""
-    text = ratio(value)
+def _ratio_text(value: float) -> str:
+    """Return a violation ratio with its relation sign, such as "= 0.123" or "<0.001"."""
+    text = format_ratio(value)
     return text if text[0] in "<>" else f"= {text}"
 
 
-def _difference_of(found: PairCurves, order: int) -> Floats:
-    """The difference with its left end: an integral is 0 there, a quantile function its first step."""
-    difference = found.winner[order - 1] - found.loser[order - 1]
+def _difference_curve(curves: PairCurves, order: int) -> Floats:
+    """Return the difference with its left end: 0 for an integral, the first step for a quantile function."""
+    difference = curves.winner[order - 1] - curves.loser[order - 1]
     return np.concatenate([difference[:1] if order == 1 else [0.0], difference])
 
 
-def _difference(axes: Axes, found: PairCurves, difference: Floats, order: int, given: Sequence[Look]) -> None:
-    unit, levels = Unit.of(difference), np.concatenate([[0.0], found.levels])
+def _draw_difference(
+    axes: Axes, curves: PairCurves, difference: Floats, order: int, looks: Sequence[Look]
+) -> None:
+    unit, levels = Unit.choose(difference), np.concatenate([[0.0], curves.levels])
     difference = unit.apply(difference)
     step = "steps-pre" if order == 1 else "default"
     line: dict[str, Any] = {"drawstyle": step, "gid": _BOTH}
     axes.plot(levels, difference, color=INK, linewidth=1.0, zorder=4, **line)
-    for end in found.band if order == 1 and found.band is not None else ():
-        ends = unit.apply(np.concatenate([end[:1], end]))
-        axes.plot(levels, ends, color=QUIET, linewidth=0.7, linestyle=_DOTTED, zorder=3, **line)
+    for bound in curves.band if order == 1 and curves.band is not None else ():
+        bounds = unit.apply(np.concatenate([bound[:1], bound]))
+        axes.plot(levels, bounds, color=QUIET, linewidth=0.7, linestyle=_DOTTED, zorder=3, **line)
     axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
-    for look, sign in zip(given, (1, -1), strict=True):
+    for look, sign in zip(looks, (1, -1), strict=True):
         if not (sign * difference > 0).any():
             continue
         ahead = sign * np.maximum(sign * difference, 0.0) if order == 1 else difference
-        # A step reaches from the level before to its own, so both ends of it belong to the area.
-        where = np.ones(difference.size, dtype=bool) if order == 1 else sign * difference > 0
+        # A step extends from the previous level, so both of its ends belong to the area.
+        inside = np.ones(difference.size, dtype=bool) if order == 1 else sign * difference > 0
         shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
-        # A ground below the hatch would hide it: an SVG's pattern has one opacity.
-        ground: Any = (look.color, 0.25) if sign > 0 else "none"
-        area: dict[str, Any] = {"facecolor": ground, "edgecolor": look.color}
+        # A fill would hide the hatch, because an SVG pattern has a single opacity.
+        fill: Any = (look.color, 0.25) if sign > 0 else "none"
+        area: dict[str, Any] = {"facecolor": fill, "edgecolor": look.color}
         area |= {"hatch": "////"} if sign < 0 else {}
-        axes.fill_between(levels, ahead, 0.0, where=where, linewidth=0, zorder=2, gid=_BOTH, **area, **shape)
+        axes.fill_between(levels, ahead, 0.0, where=inside, linewidth=0, zorder=2, gid=_BOTH, **area, **shape)

@@ -1,4 +1,4 @@
-"""A picture before it is drawn: its name, what it shows, and how to draw it."""
+"""Pictures before they are drawn: name, caption and drawing function."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Picture:
     Attributes
     ----------
     name : str
-        A word, and where there are several of a kind what each is of: ``scatter@gini-tail@accuracy``. The
-        first parts are enough to name the first of them.
+        Kind of the picture, and further parts if there are several of a kind: ``scatter@gini-tail@accuracy``.
+        A prefix of the parts selects the first matching picture.
     caption : str
-        What it shows, in a sentence: for those who cannot see it.
+        Description in one sentence, for readers who cannot see it.
     draw : callable
-        Makes the figure.
+        Returns the figure.
     """
 
     name: str
@@ -32,26 +32,30 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """The first part of its name."""
+        """First part of the name."""
         return self.name.partition("@")[0]
 
 
-def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[str]) -> list[Picture]:
-    """Pictures of a study of some models, marked by their numbers in a larger table.
+def renumber_pictures(
+    pictures: Sequence[Picture], models: Sequence[str], all_models: Sequence[str]
+) -> list[Picture]:
+    """Renumber the models of a study's pictures by their position in a larger table.
 
     Parameters
     ----------
-    found : sequence of Picture
-    models, whole : sequence of str
-        Names by number, those of the study and those of the table.
+    pictures : sequence of Picture
+    models : sequence of str
+        Models of the study.
+    all_models : sequence of str
+        Models of the table.
     """
-    from riskrank.render.figures.legend import counted_as
-    from riskrank.render.figures.marks import renumbered
+    from riskrank.render.figures.legend import with_model_numbers
+    from riskrank.render.figures.marks import renumber_marks
 
-    place = {name: number for number, name in enumerate(whole)}
+    place = {name: number for number, name in enumerate(all_models)}
     numbers = [place[name] for name in models]
 
-    def drawing(draw: Callable[[], Plot]) -> Plot:
-        return renumbered(counted_as(draw, numbers)(), numbers)
+    def draw_renumbered(draw: Callable[[], Plot]) -> Plot:
+        return renumber_marks(with_model_numbers(draw, numbers)(), numbers)
 
-    return [replace(picture, draw=partial(drawing, picture.draw)) for picture in found]
+    return [replace(picture, draw=partial(draw_renumbered, picture.draw)) for picture in pictures]

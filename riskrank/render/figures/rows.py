@@ -1,4 +1,4 @@
-"""A row a model: names on the left while there is room for them, thin grey rows below."""
+"""Rows of models: names on the left while they fit, thin rows without names for the rest."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
 from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.marks import PANEL_NAMES, model_mark, panel_mark, write
-from riskrank.render.figures.names import fitted
-from riskrank.render.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, sheet
+from riskrank.render.figures.marks import PANEL_NAMES, model_mark, panel_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, start_sheet
 
 MOST_NAMED = 80
-"""Rows that all have a name; where there are more, the first ones have."""
+"""Number of rows up to which all have a name; if there are more, the first ones have."""
 FIRST = 40
 _THIN = 2.5
 BELOW, _BETWEEN = 44.0, 26.0
-"""Room below rows for the numbers of an axis, and between axes, in points."""
+"""Room below rows for tick labels, and between axes, in points."""
 _STEP = ROW + 2.0
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Where rows lie, in points above the lower edge of the drawing.
+    """Positions of rows, in points above the lower edge of the drawing.
 
     Attributes
     ----------
     labels : tuple of str
-        Names of the first rows, fit to be drawn.
+        Names of the first rows, shortened to fit.
     y : ndarray, shape (k,)
-        Middle of each row, from the top down.
+        Middle of each row, from top to bottom.
     height : float
-        Of all rows.
-    rest : int
-        Rows without a name.
+        Height of all rows together.
+    unnamed : int
+        Number of rows without a name.
     marks : tuple of str
-        Of whom each row is, named or not.
+        Mark of the models of each row.
     """
 
     labels: tuple[str, ...]
     y: Floats
     height: float
-    rest: int
+    unnamed: int
     marks: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
-        """Lay out rows of models in their order.
+    def build(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
+        """Lay out rows in the given order.
 
         Parameters
         ----------
         names : sequence of k str
         marks : sequence of k str
-            Of whom each row is.
+            Mark of the models of each row.
         width : float
             Room for a name, in points.
         """
         k = len(names)
         named = k if k <= MOST_NAMED else FIRST
         heights = np.array([_STEP] * named + [_THIN] * (k - named))
-        # A line that counts the others needs the height of a name.
+        # The count of unnamed rows needs the height of a name.
         height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
         return cls(
-            tuple(fitted(names[:named], width)),
+            tuple(fit_names(names[:named], width)),
             height - np.cumsum(heights) + heights / 2,
             height,
             k - named,
@@ -76,100 +76,105 @@ class Rows:
         )
 
     @classmethod
-    def of_models(cls, names: Sequence[str], order: Iterable[int]) -> Rows:
-        """Lay out a row a model.
+    def build_for_models(cls, names: Sequence[str], order: Iterable[int]) -> Rows:
+        """Lay out one row per model.
 
         Parameters
         ----------
         names : sequence of k str
             In the order of the study.
         order : iterable of int
-            Models from the top down.
+            Models from top to bottom.
         """
         models = list(order)
-        return cls.of([names[model] for model in models], [model_mark(model) for model in models])
+        return cls.build([names[model] for model in models], [model_mark(model) for model in models])
 
     @property
     def width(self) -> float:
-        """Of the column of names, with its margin."""
-        return max(text_width(label) for label in (*self.labels, self._others)) + MARGIN + 14
+        """Width of the column of names with its margin, in points."""
+        return max(text_width(label) for label in (*self.labels, self._unnamed_label)) + MARGIN + 14
 
     @property
-    def _others(self) -> str:
-        return f"{self.rest} others" if self.rest else ""
+    def _unnamed_label(self) -> str:
+        return f"{self.unnamed} others" if self.unnamed else ""
 
-    def lay_out(self, axes: Axes, label: str, steps: int) -> None:
-        """Make room for the rows on axes whose numbers run along below, about so many of them."""
+    def prepare_axes(self, axes: Axes, label: str, steps: int) -> None:
+        """Set up axes for the rows, with a label and about `steps` ticks on the horizontal axis."""
         axes.set(ylim=(0, self.height), yticks=[])
         axes.set_xlabel(label, size=SMALL)
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_locator(MaxNLocator(steps))
 
-    def draw(self, canvas: Axes, below: float, left: float | None = None) -> None:
+    def draw(self, canvas: Axes, bottom: float, left: float | None = None) -> None:
         """Write the names on a sheet's canvas, right-aligned.
 
         Parameters
         ----------
         canvas : Axes
-        below : float
-            Where the rows begin.
+        bottom : float
+            Lower edge of the rows, in points.
         left : float, optional
-            Where the drawing begins that the names stand beside; the width of the names by default.
+            Left edge of the drawing next to the names; by default the width of the names.
         """
         left = self.width if left is None else left
         for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
-            write(canvas, left - 6, below + y, label, mark, "right")
+            write_text(canvas, left - 6, bottom + y, label, mark, "right")
         canvas.set_gid(PANEL_NAMES)
-        if self.rest:
-            y = below + float(self.y[len(self.labels) :].mean())
-            write(canvas, left - 6, y, self._others, ha="right", size=SMALL, color=QUIET)
+        if self.unnamed:
+            y = bottom + float(self.y[len(self.labels) :].mean())
+            write_text(canvas, left - 6, y, self._unnamed_label, ha="right", size=SMALL, color=QUIET)
 
 
-def ruled(
+def ruled_sheet(
     rows: Rows,
     title: str,
     reading: str,
     *,
     width: float,
     columns: int = 1,
-    above: float = 6.0,
+    gap: float = 6.0,
     method: str = "",
 ) -> tuple[Sheet, list[Axes]]:
-    """Start a sheet with the names of rows on the left and axes over them, a faint rule a named row.
+    """Start a sheet with row names on the left, axes next to them, and a faint rule per named row.
 
     Parameters
     ----------
     rows : Rows
     title, reading : str
     width : float
-        Of each of the axes, in points.
+        Width of each of the axes, in points.
     columns : int
-        How many axes stand beside each other.
-    above : float
+        Number of axes next to each other.
+    gap : float
         Room between the axes and the heading, in points.
     method : str
-        As of :func:`sheet`.
+        As of :func:`start_sheet`.
+
+    Returns
+    -------
+    page : Sheet
+    panels : list of Axes
     """
     step = width + _BETWEEN
-    whole = rows.width + columns * step - _BETWEEN + MARGIN + 10
-    page = sheet(title, reading, width=whole, height=BELOW + rows.height + above, method=method)
-    found = [page.axes(rows.width + at * step, BELOW, width, rows.height) for at in range(columns)]
-    for at, axes in enumerate(found):
+    total_width = rows.width + columns * step - _BETWEEN + MARGIN + 10
+    page = start_sheet(title, reading, width=total_width, height=BELOW + rows.height + gap, method=method)
+    panels = [page.axes(rows.width + number * step, BELOW, width, rows.height) for number in range(columns)]
+    for number, axes in enumerate(panels):
         for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
             axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
-        axes.set_gid(panel_mark(at))
+        axes.set_gid(panel_mark(number))
     rows.draw(page.canvas(), BELOW)
-    edges = [rows.width + at * step - _BETWEEN / 2 for at in range(1, columns)]
-    page.figure.panels = (rows.width - 6, *edges, whole)
-    return page, found
+    edges = [rows.width + number * step - _BETWEEN / 2 for number in range(1, columns)]
+    page.figure.panels = (rows.width - 6, *edges, total_width)
+    return page, panels
 
 
-def bar(axes: Axes, ends: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
+def draw_bar(axes: Axes, limits: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
     """Draw an interval in a row."""
-    axes.plot(ends, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
+    axes.plot(limits, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
 
 
-def dot(
+def draw_dot(
     axes: Axes,
     x: float,
     y: float,
@@ -178,11 +183,11 @@ def dot(
     *,
     marker: str = "o",
     size: float = 4.5,
-    full: bool = True,
-    inside: Any = None,
+    filled: bool = True,
+    fill: Any = None,
 ) -> None:
-    """Draw a number in a row; one that is not full is hollow, one with a colour inside has a rim."""
-    rim = 0.0 if full and inside is None else 0.9
-    how: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
-    inside = inside or (color if full else "white")
-    axes.plot([x], [y], marker=marker, color=color, markerfacecolor=inside, gid=mark, **how)
+    """Draw a marker in a row; it is hollow unless `filled`, and `fill` overrides the color inside."""
+    rim = 0.0 if filled and fill is None else 0.9
+    style: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
+    fill = fill or (color if filled else "white")
+    axes.plot([x], [y], marker=marker, color=color, markerfacecolor=fill, gid=mark, **style)

@@ -1,7 +1,7 @@
-"""The common look of all pictures: fonts, colours, and the sheet they are drawn on.
+"""Common style of all pictures: fonts, colors, and the sheets they are drawn on.
 
-Figures are made without pyplot and without touching Matplotlib's global settings for longer than a drawing
-takes, so that neither a user's ``matplotlibrc`` changes a picture nor a picture changes a user's notebook.
+Figures are made without pyplot, and global settings of Matplotlib change only while drawing. Therefore a
+user's ``matplotlibrc`` does not change a picture, and a picture does not change a user's notebook.
 """
 
 import io
@@ -19,19 +19,25 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from riskrank.render.escapes import apart, together, visible
-from riskrank.render.figures.fonts import TEXT, at_hand, displayable, families, text_width
-from riskrank.render.figures.marks import HEADING, as_classes
+from riskrank.render.escapes import restore_spaces, protect_spaces, escape_controls
+from riskrank.render.figures.fonts import (
+    TEXT,
+    silent_font_search,
+    escape_missing_glyphs,
+    font_families,
+    text_width,
+)
+from riskrank.render.figures.marks import HEADING, marks_to_classes
 from riskrank.render.figures.units import Thousands
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Okabe and Ito's colours, told apart by all common kinds of colour vision; without their yellow, which
-# white paper swallows. Dashes and markers go with them, for print in grey.
+# Okabe and Ito's colors, which suit all common kinds of color vision, without yellow, which is too pale
+# on white. Dashes and markers distinguish models in grey.
 PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
 GOOD = "#009E73"
-"""What passes; no model has this colour."""
+"""Color of passed claims; no model has it."""
 DASHES: tuple[Any, ...] = (
     "solid",
     (0, (6, 2)),
@@ -43,11 +49,11 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FOCUS = len(PALETTE)
-"""Models with a colour of their own; the others are grey."""
+"""Number of models with a color of their own; all others are grey."""
 
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
 ON_DARK, ON_PALE = "#fefefe", "#010101"
-"""Text on a coloured ground, which a page in the dark leaves as it is."""
+"""Text colors on a colored background, which the dark theme does not change."""
 SMALL, TITLE = 8.0, 11.0
 ROW = 13.0
 """Height of a line of names, in points."""
@@ -59,7 +65,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": "riskrank", "Producer": None},
     "png": {"Software": "riskrank"},
 }
-# Kinds of Matplotlib's settings that change a drawing: a user's matplotlibrc may not.
+# Groups of Matplotlib's settings that affect a drawing; a user's matplotlibrc must not change them.
 _STYLED = {
     *("agg", "axes", "errorbar", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers"),
     *("mathtext", "patch", "path", "pdf", "polaraxes", "savefig", "scatter", "svg", "text"),
@@ -68,15 +74,15 @@ _STYLED = {
 
 
 @contextmanager
-def look() -> Iterator[None]:
-    """Draw with the common settings; Matplotlib's own are back afterwards."""
+def common_style() -> Iterator[None]:
+    """Draw with the common settings within this context, and restore Matplotlib's settings afterwards."""
     settings = {
         name: value for name, value in matplotlib.rcParamsDefault.items() if name.partition(".")[0] in _STYLED
     }
     settings |= {
-        "font.family": list(families()),
+        "font.family": list(font_families()),
         "font.size": TEXT,
-        "text.parse_math": False,  # a $ in a name is a dollar
+        "text.parse_math": False,  # a $ in a name is literal
         "text.color": INK,
         "axes.edgecolor": QUIET,
         "axes.labelcolor": INK,
@@ -96,37 +102,37 @@ def look() -> Iterator[None]:
         "grid.color": FAINT,
         "grid.linewidth": 0.6,
         "hatch.linewidth": 0.6,
-        "image.composite_image": False,  # parts of one belong to different models
-        "svg.hashsalt": "riskrank",  # element names would be random without
+        "image.composite_image": False,  # parts of an image belong to different models
+        "svg.hashsalt": "riskrank",  # element names would be random otherwise
         "pdf.fonttype": 42,
     }
-    with matplotlib.rc_context(settings), at_hand():
+    with matplotlib.rc_context(settings), silent_font_search():
         yield
 
 
-def drawn(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function draw in the common look."""
+def in_common_style(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function to draw in the common style."""
 
     @wraps(function)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
-        with look():
+        with common_style():
             return function(*args, **kwargs)
 
     return draw
 
 
 class Plot(Figure):
-    """A figure that a notebook shows, and that is the same bytes whenever it is written.
+    """A figure that notebooks display, and that is written to the same bytes every time.
 
     Attributes
     ----------
     title, reading : str
-        Its heading in full.
+        Full text of the heading.
     heading : float
         Height of the heading, in points from the upper edge.
     panels : tuple of float
-        Where panels beside each other begin, and the last one ends, in points from the left: names of rows
-        stand before the first.
+        Left edges of panels next to each other and the right edge of the last one, in points. Row names are
+        left of the first edge.
     """
 
     title: str = ""
@@ -134,51 +140,51 @@ class Plot(Figure):
     heading: float = 0.0
     panels: tuple[float, ...] = ()
 
-    def to_bytes(self, kind: str, *, text_as_text: bool = False) -> bytes:
-        """Write as ``svg``, ``png`` or ``pdf``.
+    def to_bytes(self, file_format: str, *, text_as_text: bool = False) -> bytes:
+        """Return the figure as an SVG, PNG or PDF file.
 
         Parameters
         ----------
-        kind : str
+        file_format : {"svg", "png", "pdf"}
         text_as_text : bool
-            Leave the fonts of an SVG to who shows it, instead of drawing every glyph.
+            True to leave the fonts of an SVG to the viewer instead of drawing every glyph.
         """
         buffer = io.BytesIO()
-        for words in self.findobj(Text):
-            words.set_text(visible(words.get_text()))  # no format can write control characters
+        for artist in self.findobj(Text):
+            artist.set_text(escape_controls(artist.get_text()))  # no format can write control characters
         fonts: dict[Any, Any] = {"svg.fonttype": "none" if text_as_text else "path"}
-        with look(), matplotlib.rc_context(fonts), warnings.catch_warnings():
-            if text_as_text:  # who shows it has more fonts than are at hand
+        with common_style(), matplotlib.rc_context(fonts), warnings.catch_warnings():
+            if text_as_text:  # the viewer has other fonts
                 warnings.filterwarnings("ignore", "Glyph .* missing")
             self.savefig(
                 buffer,
-                format=kind,
+                format=file_format,
                 dpi=PNG_DOTS,
-                metadata=_METADATA[kind],
+                metadata=_METADATA[file_format],
                 facecolor="white",
                 edgecolor="none",
             )
         data = buffer.getvalue()
-        return as_classes(data) if kind == "svg" else data
+        return marks_to_classes(data) if file_format == "svg" else data
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")
 
 
-def wrap(text: str, width: float, size: float = TEXT) -> list[str]:
-    """Break a text into lines of at most a width in points; a longer word gets a line of its own."""
+def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
+    """Break text into lines of at most a width in points; a longer word gets a line of its own."""
     lines: list[str] = []
-    space, reached = text_width("n n", size) - text_width("nn", size), 0.0
-    for word in map(apart, together(text).split()):
-        # Words are measured once; letters that close up across a blank matter near the end of a line only.
-        reached += space + text_width(word, size)
+    space, used = text_width("n n", size) - text_width("nn", size), 0.0
+    for word in map(restore_spaces, protect_spaces(text).split()):
+        # Summed widths of words ignore kerning, which matters only close to the end of a line.
+        used += space + text_width(word, size)
         longer = f"{lines[-1]} {word}" if lines else word
-        close = abs(reached - width) < 0.04 * width
-        if lines and (text_width(longer, size) if close else reached) <= width:
+        near_limit = abs(used - width) < 0.04 * width
+        if lines and (text_width(longer, size) if near_limit else used) <= width:
             lines[-1] = longer
         else:
             lines.append(word)
-            reached = text_width(word, size)
+            used = text_width(word, size)
     return lines
 
 
@@ -190,9 +196,9 @@ class Sheet:
     ----------
     figure : Plot
     width, height : float
-        Of the whole sheet.
+        Size of the whole sheet.
     top : float
-        Where the heading ends and the drawing may begin.
+        Lower edge of the heading, up to which the drawing may extend.
     """
 
     figure: Plot
@@ -201,7 +207,7 @@ class Sheet:
     top: float
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
-        """Add axes at a place in points."""
+        """Add axes at a position in points."""
         place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
         axes = self.figure.add_axes(place)
         for axis in (axes.xaxis, axes.yaxis):
@@ -209,7 +215,7 @@ class Sheet:
         return axes
 
     def canvas(self) -> Axes:
-        """Add axes over the whole sheet, whose units are points, without any frame."""
+        """Add invisible axes that cover the whole sheet in units of points."""
         axes = self.axes(0, 0, self.width, self.height)
         axes.set(xlim=(0, self.width), ylim=(0, self.height), autoscale_on=False)
         axes.set_axis_off()
@@ -220,35 +226,40 @@ class Sheet:
 
 MARGIN = 12.0
 ABOVE = 8.0
-"""Room between the heading and the drawing, which a label at the top of an axis reaches into."""
+"""Room between the heading and the drawing, for a label at the top of an axis."""
 
 
-def sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:
-    """Start a sheet: a title, a line or two on how to read the picture, and room for it.
+def start_sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:
+    """Start a sheet with a title, a short text on how to read the picture, and room for the drawing.
 
     Parameters
     ----------
     title, reading : str
-        In words.
     width : float
-        Of the sheet, in points.
+        Width of the sheet, in points.
     height : float
         Room below the heading, in points.
     method : str
-        What a statistician calls it, in small print.
+        Statistical term for the method, appended to the reading.
     """
     reading += f" Method: {method}." if method else ""
-    room = width - 2 * MARGIN
-    titles = [(line, TITLE, "bold", INK) for line in wrap(displayable(title), room, TITLE * 1.08)]
-    words = [(line, SMALL, "normal", QUIET) for line in wrap(displayable(reading), room, SMALL)]
+    text_width_ = width - 2 * MARGIN
+    titles = [
+        (line, TITLE, "bold", INK)
+        for line in wrap_text(escape_missing_glyphs(title), text_width_, TITLE * 1.08)
+    ]
+    words = [
+        (line, SMALL, "normal", QUIET)
+        for line in wrap_text(escape_missing_glyphs(reading), text_width_, SMALL)
+    ]
     lines = [*titles, *words]
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
-    whole = height + heading
-    figure = Plot(figsize=(width / 72, whole / 72), dpi=72)
+    total_height = height + heading
+    figure = Plot(figsize=(width / 72, total_height / 72), dpi=72)
     figure.title, figure.reading, figure.heading = title, reading, heading
     FigureCanvasAgg(figure)
     steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
-    for (line, size, weight, color), below in zip(lines, steps, strict=False):
-        how: dict[str, Any] = {"size": size, "weight": weight, "color": color, "gid": HEADING}
-        figure.text(MARGIN / width, 1 - below / whole, line, va="top", ha="left", **how)
-    return Sheet(figure, width, whole, height)
+    for (line, size, weight, color), offset in zip(lines, steps, strict=False):
+        style: dict[str, Any] = {"size": size, "weight": weight, "color": color, "gid": HEADING}
+        figure.text(MARGIN / width, 1 - offset / total_height, line, va="top", ha="left", **style)
+    return Sheet(figure, width, total_height, height)

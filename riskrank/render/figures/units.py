@@ -1,4 +1,4 @@
-"""Numbers on an axis in a size it can show: scores may be near the ends of floating point."""
+"""Powers of ten for axis labels, because scores may be close to the limits of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _THOUSANDS = re.compile(r"(?<![\d.])\d{4,}")
 
 
 class Thousands(ScalarFormatter):
-    """Numbers of an axis, thousands apart as in tables."""
+    """Tick labels with thousands separators, as in tables."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """Write a number."""
-        return _THOUSANDS.sub(lambda found: f"{int(found[0]):,}", super().__call__(x, pos))
+        """Format a tick label."""
+        return _THOUSANDS.sub(lambda match: f"{int(match[0]):,}", super().__call__(x, pos))
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A power of ten that numbers of an axis are divided by.
+    """A power of ten by which the numbers of an axis are divided.
 
     Attributes
     ----------
     exponent : int
-        0 where the numbers can be shown as they are.
+        0 if the numbers are shown unchanged.
     percent : bool
-        Whether they are shares, in percent as in tables.
+        True if the numbers are shares, shown in percent.
     """
 
     exponent: int
     percent: bool = False
 
     @classmethod
-    def of(cls, *values: ArrayLike, percent: bool = False) -> Unit:
-        """Find the unit for all numbers of an axis."""
+    def choose(cls, *values: ArrayLike, percent: bool = False) -> Unit:
+        """Choose the unit for all numbers of an axis."""
         if percent:
             return cls(-2, percent=True)
         arrays = [np.abs(np.asarray(value, dtype=np.float64)).ravel() for value in values]
@@ -49,15 +49,15 @@ class Unit:
         return cls(int(np.floor(np.log10(largest))))
 
     def apply(self, values: ArrayLike) -> Floats:
-        """Numbers in this unit."""
+        """Convert numbers to this unit."""
         array = np.asarray(values, dtype=np.float64)
         if self.exponent == 0:
             return array
-        half = self.exponent // 2  # 10 to the whole power may be no floating-point number
+        half = self.exponent // 2  # 10 to the full power may overflow
         return array / 10.0**half / 10.0 ** (self.exponent - half)
 
     def label(self, text: str) -> str:
-        """Label of the axis."""
+        """Return the label of the axis with its unit."""
         if self.exponent == 0:
             return text
         if self.percent:
@@ -66,6 +66,6 @@ class Unit:
         return f"{text} (×10{digits})"
 
 
-def worse_to_better(label: str, *, lower: bool) -> str:
-    """Label of an axis that says which of its ends is good."""
+def direction_label(label: str, *, lower: bool) -> str:
+    """Return the label of an axis with an arrow towards better values."""
     return f"better ← {label}" if lower else f"{label} → better"

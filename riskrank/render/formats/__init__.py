@@ -1,1 +1,1 @@
-"""One renderer a format."""
+"""Renderers of the output formats, one module per format."""

@@ -1,4 +1,4 @@
-"""A document as data: JSON with its provenance, or rows alone as JSON lines, CSV and Parquet."""
+"""Data formats: JSON with provenance, and rows alone as JSON Lines, CSV and Parquet."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from riskrank.errors import InputError, option, spell
-from riskrank.render.escapes import for_json
+from riskrank.render.escapes import escape_for_json
 from riskrank.studies.document import Document
 from riskrank.version import __version__
 
@@ -17,10 +17,9 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(document: Document) -> str:
-    """Write the whole document; NaN and infinities become null.
+    """Return the whole document as JSON; NaN and infinities become null.
 
-    Parameters in warnings are written as flags, whichever door was used: the document is the contract
-    of the command line.
+    Warnings name parameters as command-line flags, also for documents of the Python API.
     """
     origin = document.provenance
     meta = {
@@ -37,7 +36,7 @@ def to_json(document: Document) -> str:
         "samples": origin.samples,
         **({"scored": [vars(entry) for entry in origin.scored]} if origin.scored else {}),
         "verdict": spell(document.verdict, flags=True) or None,
-        # What is told of names that are no Unicode text shows them; names themselves stay what they are.
+        # Warnings may contain invalid Unicode from names, which is escaped here.
         "warnings": [
             spell(warning, flags=True).encode("utf-8", "backslashreplace").decode()
             for warning in origin.warnings
@@ -45,23 +44,29 @@ def to_json(document: Document) -> str:
         **document.described(),
     }
     head = {"schema": f"riskrank/{document.schema}", "schema_version": SCHEMA_VERSION, "meta": meta}
-    text = json.dumps(_plain(head | {"results": []}), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_to_json_value(head | {"results": []}), indent=2, ensure_ascii=False, allow_nan=False)
     before, _, _ = text.rpartition("[]")
     rows = [
         "    {\n" + ",\n".join(cells) + "\n    }"
         for cells in zip(*_named_cells(document, indent=2, margin="      "), strict=True)
     ]
-    return _written(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
+    return _encodable_json(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
 
 
 def to_jsonl(document: Document) -> str:
-    """Write one JSON object a row, without provenance."""
+    """Return one JSON object per row, without provenance."""
     lines = ("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
-    return _written("".join(lines))
+    return _encodable_json("".join(lines))
 
 
-def _written(text: str) -> str:
-    """JSON as it is written; a name that is no Unicode text, as files may have, cannot be."""
+def _encodable_json(text: str) -> str:
+    """Escape JSON text for output.
+
+    Raises
+    ------
+    InputError
+        If a name is not valid Unicode, for example a file name in another encoding.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -74,11 +79,11 @@ def _written(text: str) -> str:
             hint="rename the file in UTF-8, or read it through a pipe: - with "
             + option("input_format", "csv"),
         ) from None
-    return for_json(text)
+    return escape_for_json(text)
 
 
 def to_csv(document: Document) -> str:
-    """Write rows as CSV: unrounded numbers, empty for null, JSON for lists and objects.
+    """Return rows as CSV: unrounded numbers, empty for null, JSON for lists and objects.
 
     A name that a spreadsheet would run as a formula is marked as text; reading the file removes the mark.
     """
@@ -93,14 +98,17 @@ def to_csv(document: Document) -> str:
 
 
 def to_parquet(document: Document) -> bytes:
-    """Write rows as Parquet."""
+    """Return rows as a Parquet file."""
     buffer = io.BytesIO()
     document.frame().write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
 
 def _named_cells(document: Document, indent: int | None = None, margin: str = "") -> list[list[str]]:
-    """Columns of JSON texts ``"name": value``; column by column, as a portfolio may have a million rows."""
+    """Return columns of JSON texts ``"name": value``.
+
+    Working by column is fast enough for the millions of rows of a portfolio.
+    """
     columns = []
     for name, values in document.written().items():
         before = f"{margin}{encode_basestring(name)}: "
@@ -114,7 +122,9 @@ def _json_column(values: list[Any], indent: int | None, margin: str) -> Iterable
         return map(encode_basestring, values)
     if kinds == {float} and all(map(math.isfinite, values)):
         return map(float.__repr__, values)
-    texts = (json.dumps(_plain(v), indent=indent, ensure_ascii=False, allow_nan=False) for v in values)
+    texts = (
+        json.dumps(_to_json_value(v), indent=indent, ensure_ascii=False, allow_nan=False) for v in values
+    )
     return (text.replace("\n", f"\n{margin}") for text in texts)
 
 
@@ -122,17 +132,17 @@ def _csv_column(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     if kinds == {str} or (kinds == {float} and all(map(math.isfinite, values))):
         return values
-    return [_csv_cell(_plain(value)) for value in values]
+    return [_csv_cell(_to_json_value(value)) for value in values]
 
 
-def _plain(value: Any) -> Any:
-    """Turn NumPy scalars into Python numbers and what JSON cannot hold into null."""
+def _to_json_value(value: Any) -> Any:
+    """Convert NumPy scalars and arrays to Python values, and non-finite numbers to None."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): _to_json_value(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [_to_json_value(entry) for entry in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return _to_json_value(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

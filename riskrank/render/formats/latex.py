@@ -1,44 +1,44 @@
-"""A view as LaTeX: tables with booktabs, to be put into a paper."""
+"""LaTeX output for papers: tables with booktabs, and text."""
 
 import re
 from collections.abc import Sequence
 
-from riskrank.render.escapes import for_latex
-from riskrank.render.view import Cell, Column, Line, Section, Table, as_cell, text_of
+from riskrank.render.escapes import escape_for_latex
+from riskrank.render.view import Cell, Column, Line, Section, Table, as_cell, cell_text
 
 _PREAMBLE = """\
 % \\usepackage{booktabs,graphicx,iftex,longtable}
 % \\iftutex \\usepackage{fontspec} \\else \\usepackage[T1]{fontenc} \\fi
 % Names beyond Latin: LuaLaTeX or XeLaTeX, and \\setmainfont{...} of a font that has their letters."""
-# Rows beyond which a table goes on over pages, where a float would not fit on one.
+# Number of rows beyond which a table spans pages, because a float would not fit on one page.
 _MOST_ROWS = 40
-# A table that is wider than the text is drawn as wide as it.
+# Scale a table that is wider than the text down to its width.
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
 
 def to_latex(view: Sequence[Section]) -> str:
-    """Write a view as LaTeX, a table a float or over pages, everything else as text."""
+    """Return a view as LaTeX. A table is a float or, if it is long, spans several pages."""
     blocks = [_PREAMBLE]
     for section in view:
         if isinstance(section, Table):
-            blocks.append(_table(section.shown_in("latex")))
+            blocks.append(_table(section.for_medium("latex")))
         else:
             blocks.append(_line(section))
     return "\n\n".join(blocks) + "\n"
 
 
 def _line(line: Line) -> str:
-    label = f"\\textbf{{{for_latex(line.label)}}} " if line.label else ""
-    text = for_latex(line.text)
-    # Long names do not break: a line may rather be loose than reach over the margin.
+    label = f"\\textbf{{{escape_for_latex(line.label)}}} " if line.label else ""
+    text = escape_for_latex(line.text)
+    # Long names do not break, so allow loose lines.
     return f"{{\\sloppy\\noindent {label}" + (f"\\texttt{{{text}}}" if line.verbatim else text) + "\\par}"
 
 
 def _table(table: Table) -> str:
     places = "@{}" + "".join(column.justify[0] for column in table.columns) + "@{}"
     head = " & ".join(map(_head, table.columns))
-    caption = f"\\caption{{{for_latex(table.title)}}}"
+    caption = f"\\caption{{{escape_for_latex(table.title)}}}"
     top = ["    \\toprule", f"    {head} \\\\", "    \\midrule"]
     body = [f"    {' & '.join(map(_cell, row, table.columns))} \\\\" for row in table.rows]
     if len(body) > _MOST_ROWS:
@@ -60,7 +60,9 @@ def _table(table: Table) -> str:
 
 
 def _head(column: Column) -> str:
-    lines = [for_latex(line) for line in (column.head.split("\n") if column.head.strip() else [column.name])]
+    lines = [
+        escape_for_latex(line) for line in (column.head.split("\n") if column.head.strip() else [column.name])
+    ]
     if len(lines) == 1:
         return lines[0]
     stacked = "\\\\".join(lines)
@@ -68,7 +70,7 @@ def _head(column: Column) -> str:
 
 
 def _cell(cell: Cell | str, column: Column) -> str:
-    text = for_latex(text_of(cell))
+    text = escape_for_latex(cell_text(cell))
     if column.justify == "right":
         text = _MINUS.sub("$-$", text)
     return f"\\textbf{{{text}}}" if "bold" in as_cell(cell).style else text

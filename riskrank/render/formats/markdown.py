@@ -1,23 +1,23 @@
-"""A view as Markdown: pipe tables and paragraphs."""
+"""Markdown output: pipe tables and paragraphs."""
 
 from collections.abc import Iterable, Sequence
 
-from riskrank.render.escapes import for_markdown, for_markdown_cell, for_markdown_code
-from riskrank.render.view import Section, Table, text_of
+from riskrank.render.escapes import escape_for_markdown, escape_for_markdown_cell, escape_for_markdown_code
+from riskrank.render.view import Section, Table, cell_text
 
 
 def to_markdown(view: Sequence[Section]) -> str:
-    """Write a view as Markdown: pipe tables and paragraphs."""
+    """Return a view as Markdown: pipe tables and paragraphs."""
     blocks = []
     for section in view:
         if isinstance(section, Table):
             blocks.append(_table(section.plain))
             continue
         if section.verbatim:
-            blocks.append("```\n" + for_markdown_code(section.text) + "\n```")
+            blocks.append("```\n" + escape_for_markdown_code(section.text) + "\n```")
             continue
-        label = f"**{for_markdown(section.label)}** " if section.label else ""
-        blocks.append(label + for_markdown(section.text))
+        label = f"**{escape_for_markdown(section.label)}** " if section.label else ""
+        blocks.append(label + escape_for_markdown(section.text))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -27,9 +27,9 @@ def _table(table: Table) -> str:
         _pipe_row(column.name or column.head.replace("\n", " ") for column in table.columns),
         _pipe_row((marks[column.justify] for column in table.columns), escape=False),
     ]
-    lines += [_pipe_row(text_of(cell) for cell in row) for row in table.rows]
-    return f"### {for_markdown(table.title)}\n\n" + "\n".join(lines)
+    lines += [_pipe_row(cell_text(cell) for cell in row) for row in table.rows]
+    return f"### {escape_for_markdown(table.title)}\n\n" + "\n".join(lines)
 
 
 def _pipe_row(cells: Iterable[str], *, escape: bool = True) -> str:
-    return "| " + " | ".join(for_markdown_cell(cell) if escape else cell for cell in cells) + " |"
+    return "| " + " | ".join(escape_for_markdown_cell(cell) if escape else cell for cell in cells) + " |"

@@ -1,7 +1,7 @@
-"""A view as a terminal page, drawn by Rich, which is imported only then.
+"""Terminal output, drawn by Rich, which is imported only when needed.
 
-On a terminal too narrow for a table nothing is cut: heads go on below, what can be spared is named instead,
-then words and long names go on over several lines, and columns that do not fit follow in a second table.
+A narrow terminal never cuts a table. First heads wrap, then optional columns are dropped and named, then
+words and long names wrap. The remaining columns follow in a second table.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
 
-from riskrank.render.escapes import apart
-from riskrank.render.formats.showable import in_utf, narrowed, showable
-from riskrank.render.view import Line, Section, Table, as_cell, text_of
+from riskrank.render.escapes import restore_spaces
+from riskrank.render.formats.terminal_text import is_unicode, narrow_table, terminal_section
+from riskrank.render.view import Line, Section, Table, as_cell, cell_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 2000
-"""Rows of a table on a screen: with ten thousand Rich takes half a minute, and nobody reads them there."""
+"""Maximum number of table rows on a terminal; Rich takes half a minute for ten thousand."""
 
-# Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
+# Without a terminal, the width is enough for every table, and text wraps at a readable length.
 UNBOUNDED_WIDTH = 10_000
 TEXT_WIDTH = 100
 
-# Names are folded down to the first width if that saves a second table, and never below the second;
-# the third holds "(FSD, SSD)" of an answer on one line.
+# Names shrink to the first width if that avoids a second table, and never below the second.
+# The third keeps "(FSD, SSD)" on one line.
 _NAME_WIDTH = 16
 _NARROWEST = 8
 _WORDS_WIDTH = 10
 _EDGES, _GAP = 2, 2
-# Names beside pictures go on below from this width.
+# Width to which names shrink to make room for text charts.
 _FOLDED_NAME = 24
 
 
@@ -44,9 +44,9 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     view : sequence of Section
     stream : text stream
     width : int or None
-        Columns of the terminal; None where there is no terminal.
+        Columns of the terminal; None if the output is not a terminal.
     color : bool
-        Whether to use colour and weight.
+        True to use colors and bold text.
     """
     from rich.console import Console
     from rich.padding import Padding
@@ -54,7 +54,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
 
     def console(color_system: Literal["auto", "standard"] | None) -> Console:
         return Console(
-            file=cast("IO[str]", _Blanks(stream)),
+            file=cast("IO[str]", _SpaceRestoringStream(stream)),
             width=UNBOUNDED_WIDTH,
             color_system=color_system,
             force_terminal=color or None,
@@ -69,146 +69,160 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     if color and page.color_system is None:
         page = console("standard")
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    ascii_only = not in_utf(encoding)
+    ascii_only = not is_unicode(encoding)
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
-    has_room: Callable[[Table], bool]
-    has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
+    fits: Callable[[Table], bool]
+    fits = lambda table: width is None or _total_width(column_widths(table, None)) <= width  # noqa: E731
 
-    def say(text: Text) -> None:
+    def print_text(text: Text) -> None:
         page.print(Padding(text, (0, 1)), width=text_width)
 
-    spaced = False  # tables begin and end with an empty line, and between two of them one is enough
-    shown = [showable(section, encoding) for section in view]
-    for before, section in zip([None, *shown], shown, strict=False):
+    spaced = False  # Rich surrounds tables with empty lines, and one between two tables is enough
+    prepared = [terminal_section(section, encoding) for section in view]
+    for previous, section in zip([None, *prepared], prepared, strict=False):
         spaced = spaced and isinstance(section, Table)
-        if isinstance(section, Table) and section.title and isinstance(before, Line):
+        if isinstance(section, Table) and section.title and isinstance(previous, Line):
             page.print()
         if isinstance(section, Line) and section.verbatim:
             page.print(Text(f"   {section.text}"), soft_wrap=True)
             continue
         if isinstance(section, Line):
             label = f"{section.label} " if section.label else ""
-            say(Text.assemble((label, "bold"), (section.text, section.style)))
+            print_text(Text.assemble((label, "bold"), (section.text, section.style)))
             continue
         more = len(section.rows) - MOST_ROWS
         section = replace(section, rows=section.rows[:MOST_ROWS])
-        table, left_out = narrowed(with_pictures(section, width), has_room)
-        widths = fitting_widths(table, width)
-        for number, block in enumerate(blocks(widths, table.stub, width)):
+        table, dropped = narrow_table(with_charts(section, width), fits)
+        widths = column_widths(table, width)
+        for number, block in enumerate(split_columns(widths, table.stub, width)):
             title = f"{table.title}, continued" if number and table.title else table.title
             if title:
-                say(Text(title, style="bold"))
+                print_text(Text(title, style="bold"))
             _print_rows(page, table, block, widths, int(spaced and not title), ascii_only=ascii_only)
             spaced = True
-        if left_out:
-            say(Text(f"No room here for {', '.join(left_out)}."))
+        if dropped:
+            print_text(Text(f"No room here for {', '.join(dropped)}."))
         if more > 0:
-            say(Text(f"… {more:,} more rows, which data formats have."))
-        spaced = not left_out and more <= 0
+            print_text(Text(f"… {more:,} more rows, which data formats have."))
+        spaced = not dropped and more <= 0
 
 
-class _Blanks:
-    """A stream that is given joints and writes blanks."""
+class _SpaceRestoringStream:
+    """A stream that writes protected spaces as plain spaces."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return self._stream.write(apart(text))
+        return self._stream.write(restore_spaces(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
-def with_pictures(table: Table, width: int | None) -> Table:
-    """The table with as many of its pictures as fit beside the other columns; without a terminal none do.
+def with_charts(table: Table, width: int | None) -> Table:
+    """Return the table with the text charts that fit next to the other columns; without a terminal, none do.
 
-    Long names rather go on below than push a picture out.
+    Long names wrap before a chart is dropped.
     """
-    kept = [at for at, column in enumerate(table.columns) if not column.only]
-    if width is None or len(kept) == len(table.columns):
+    numbers = [number for number, column in enumerate(table.columns) if not column.medium]
+    if width is None or len(numbers) == len(table.columns):
         return table.plain
-    for at, column in enumerate(table.columns):
-        if column.only == "terminal" and width >= column.least:
-            tried = sorted([*kept, at])
-            own = fitting_widths(table.with_columns(tried), None)
-            least = [min(of, _FOLDED_NAME) if n < table.stub else of for n, of in enumerate(own)]
-            if _total(least) <= width:
-                kept = tried
-    return table.with_columns(kept)
+    for number, column in enumerate(table.columns):
+        if column.medium == "terminal" and width >= column.min_width:
+            candidate = sorted([*numbers, number])
+            widths = column_widths(table.with_columns(candidate), None)
+            folded = [
+                min(natural, _FOLDED_NAME) if n < table.stub else natural for n, natural in enumerate(widths)
+            ]
+            if _total_width(folded) <= width:
+                numbers = candidate
+    return table.with_columns(numbers)
 
 
-def fitting_widths(table: Table, width: int | None) -> list[int]:
-    """Width of every column: its own where the page allows, less for text that can go on below.
+def column_widths(table: Table, width: int | None) -> list[int]:
+    """Return the width of every column: natural if the page allows, else less for text that can wrap.
 
     Parameters
     ----------
     table : Table
     width : int or None
-        Width of the page; None if it has none.
+        Width of the page in characters; None if it is unlimited.
     """
     from rich.cells import cell_len
 
     texts = [column.head.split("\n") for column in table.columns]
     for row in table.rows:
         for lines, cell in zip(texts, row, strict=True):
-            lines.append(text_of(cell))
-    own = [max(map(cell_len, lines)) for lines in texts]
-    if width is None or _total(own) <= width:
-        return own
+            lines.append(cell_text(cell))
+    natural = [max(map(cell_len, lines)) for lines in texts]
+    if width is None or _total_width(natural) <= width:
+        return natural
     stub = range(table.stub)
     names = [number for number in stub if table.columns[number].justify == "left"]
-    words = [n for n in range(table.stub, len(own)) if table.columns[n].justify == "left"]
-    words = [n for n in words if not table.columns[n].only]
-    folded = list(own)
+    words = [n for n in range(table.stub, len(natural)) if table.columns[n].justify == "left"]
+    words = [n for n in words if not table.columns[n].medium]
+    folded = list(natural)
     for number in words:
         longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
-        left = own[number] - (_total(folded) - width)
-        folded[number] = min(own[number], max(longest_word, _WORDS_WIDTH, left))
-    excess = max(_total(folded) - width, 0)
-    room = sum(folded[number] for number in names) - excess
-    if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
-        return _capped(folded, names, room)
-    # Several tables it will be: names take half of the page at most, and words have room again.
-    fixed = sum(own[number] for number in stub if number not in names)
-    beside = max((own[n] for n in range(table.stub, len(own)) if n not in words), default=0)
-    room = min(width // 2, width - _EDGES - beside - _GAP) - fixed - _GAP * (table.stub - 1)
-    widths = _capped(own, names, max(room, _NARROWEST * len(names)))
-    left = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
-    return _capped(widths, words, max(left, _NARROWEST) * len(words))
+        remaining = natural[number] - (_total_width(folded) - width)
+        folded[number] = min(natural[number], max(longest_word, _WORDS_WIDTH, remaining))
+    excess = max(_total_width(folded) - width, 0)
+    available = sum(folded[number] for number in names) - excess
+    if available >= min(_NAME_WIDTH * len(names), sum(natural[number] for number in names)):
+        return _shrink_widest(folded, names, available)
+    # The table must be split. Names get at most half of the page, and text columns get more room.
+    fixed = sum(natural[number] for number in stub if number not in names)
+    widest_number = max((natural[n] for n in range(table.stub, len(natural)) if n not in words), default=0)
+    available = min(width // 2, width - _EDGES - widest_number - _GAP) - fixed - _GAP * (table.stub - 1)
+    widths = _shrink_widest(natural, names, max(available, _NARROWEST * len(names)))
+    remaining = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
+    return _shrink_widest(widths, words, max(remaining, _NARROWEST) * len(words))
 
 
-def _capped(widths: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
-    """Cut the widest of the columns until together they take no more than the room."""
-    found = list(widths)
-    while columns and sum(found[number] for number in columns) > room:
-        found[max(columns, key=lambda number: found[number])] -= 1
-    return found
+def _shrink_widest(widths: Sequence[int], columns: Sequence[int], available: int) -> list[int]:
+    """Shrink the widest of some columns, one character at a time, until their total width fits."""
+    shrunk = list(widths)
+    while columns and sum(shrunk[number] for number in columns) > available:
+        shrunk[max(columns, key=lambda number: shrunk[number])] -= 1
+    return shrunk
 
 
-def blocks(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
-    """Columns of the tables to draw one below the other, each beginning with the stub."""
+def split_columns(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
+    """Split the columns of a table into blocks that fit on the page; every block starts with the stub.
+
+    Returns
+    -------
+    list of list of int
+        Numbers of the columns of each block.
+    """
     leading = list(range(stub))
-    found = [[*leading]]
+    blocks = [[*leading]]
     for number in range(stub, len(widths)):
-        full = width is not None and _total([widths[i] for i in [*found[-1], number]]) > width
-        if full and len(found[-1]) > stub:
-            found.append([*leading])
-        found[-1].append(number)
-    return found
+        full = width is not None and _total_width([widths[i] for i in [*blocks[-1], number]]) > width
+        if full and len(blocks[-1]) > stub:
+            blocks.append([*leading])
+        blocks[-1].append(number)
+    return blocks
 
 
-def _total(widths: Sequence[int]) -> int:
+def _total_width(widths: Sequence[int]) -> int:
     return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _print_rows(
-    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], above: int, *, ascii_only: bool
+    page: Console,
+    table: Table,
+    block: Sequence[int],
+    widths: Sequence[int],
+    skipped: int,
+    *,
+    ascii_only: bool,
 ) -> None:
-    """Draw a table without its first lines, so many of them."""
-    with page.capture() as laid_out:
+    """Draw a block of columns without its first `skipped` lines."""
+    with page.capture() as captured:
         page.print(_grid(table, block, widths, ascii_only=ascii_only))
-    page.file.write("".join(laid_out.get().splitlines(keepends=True)[above:]))
+    page.file.write("".join(captured.get().splitlines(keepends=True)[skipped:]))
 
 
 def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
@@ -221,8 +235,8 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
     tallest = max(table.columns[number].head.count("\n") for number in block)
     for number in block:
         column = table.columns[number]
-        above = "\n" * (tallest - column.head.count("\n"))
-        head = Text(above + column.head)
+        padding = "\n" * (tallest - column.head.count("\n"))
+        head = Text(padding + column.head)
         grid.add_column(head, justify=column.justify, overflow="fold", width=widths[number])
     for row in table.rows:
         cells = [as_cell(row[number]) for number in block]

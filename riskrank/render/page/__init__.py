@@ -1,25 +1,26 @@
-"""A document as one HTML file that needs nothing else: its words, tables and figures, mailed as it is."""
+"""Self-contained HTML pages with the text, tables and figures of a document."""
 
 from importlib.util import find_spec
 
 from riskrank.errors import UsageError
 
-MADE_WITH = ("jinja2", "matplotlib")
+REQUIRED_MODULES = ("jinja2", "matplotlib")
 
 
 def can_make_pages() -> bool:
-    """Whether what a page is made with is installed."""
-    return all(find_spec(name) is not None for name in MADE_WITH)
+    """Return True if Jinja2 and Matplotlib are installed."""
+    return all(find_spec(name) is not None for name in REQUIRED_MODULES)
 
 
 def require_pages() -> None:
-    """Refuse to make a page where nothing can make one.
+    """Check that pages can be made.
 
     Raises
     ------
     UsageError
+        If Jinja2 or Matplotlib is not installed.
     """
-    missing = [name for name in MADE_WITH if find_spec(name) is None]
+    missing = [name for name in REQUIRED_MODULES if find_spec(name) is None]
     if missing:
         raise UsageError(
             "pages are made with Jinja2 and Matplotlib, which are not all installed",

@@ -1,4 +1,4 @@
-"""Exhibits: a table or a picture with the words that belong beside it, ready for the templates."""
+"""Exhibits of a page: a table or a picture with its text, prepared for the templates."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from riskrank.errors import option, spell
-from riskrank.render.escapes import for_page
+from riskrank.render.escapes import escape_for_page
 from riskrank.render.figures.picture import Picture
 from riskrank.render.page.sections import Block
-from riskrank.render.page.svg import PIXELS, Styles, to_inline
-from riskrank.render.view import Bar, Cell, Column, Line, Table, as_cell, text_of
+from riskrank.render.page.svg import PIXELS, Styles, to_inline_svg
+from riskrank.render.view import Bar, Cell, Column, Line, Table, as_cell, cell_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# Columns from which on a table takes the whole width, and from which on it is printed across the page.
+# Number of columns from which a table gets the full width, and from which it is printed in landscape.
 _WIDE, _TURNED = 8, 13
-# Columns up to which it is no wider than its words.
+# Number of columns up to which a table is as narrow as its text.
 _NARROW = 3
-# Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
+# Width in pixels from which a picture gets the full width, because shrinking would make it unreadable.
 _BROAD = 900
-# Columns from which on a phone shows a row as a block.
+# Number of columns from which a phone shows each row as a block.
 _STACKED = 4
-# Pictures whose names stand on their right, where a phone does not show them.
+# Pictures with labels on their right, which a phone replaces by a legend.
 _KEYED = ("tvar", "quantiles", "cdf", "scatter", "profile")
-# Pictures of a table below them, and pixels from which on a phone shows that alone.
+# Pictures of the table below them, and their width from which a phone shows only the table.
 _TABLED, _PHONE = ("bump", "heatmap", "taskmap"), 360
-# Rows up to which a table is printed on one page.
+# Number of rows up to which a table is printed on one page.
 _SHORT = 20
-_WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
+_UNBROKEN = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
 _NUMBER = re.compile(r"[<>≤~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
 _BARS = (
     "Bar: 95 % interval of each mean alone, between the ends that stand above the bars. Whether two models "
@@ -40,14 +40,14 @@ _BARS = (
 _BEYOND = "Arrow: beyond the end, so far away that on one scale the others could not be told apart."
 _LOG = "log: equal ways are equal ratios."
 _ASSUMED = "(↑), (↓): which way is better is assumed, as nobody declared it."
-# How much more there is elsewhere stands on a page below: it holds everything.
+# Hints to options that show more become "below", because a page contains everything.
 _MORE = (option("explain", True), option("top", "#"), f"(?<=: ){option('cases', '#')}")
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
 
 
 @dataclass(frozen=True)
 class PageCell:
-    """A cell: its text, its classes, its bar, and how many characters its column's numbers take."""
+    """A table cell: its text, CSS classes and bar, and the width of its column in characters."""
 
     text: str
     classes: str
@@ -57,7 +57,7 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageRow:
-    """A row of a table, with the models it is about by their numbers, and the colour of its model."""
+    """A table row with the numbers of its models, and the CSS class for the color of its only model."""
 
     cells: tuple[PageCell, ...]
     models: str
@@ -66,7 +66,7 @@ class PageRow:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table as the template takes it."""
+    """A table, prepared for the template."""
 
     title: str
     classes: str
@@ -78,7 +78,20 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as the template takes it: its width in pixels, a key if any, and whether a table says it."""
+    """A picture, prepared for the template.
+
+    Attributes
+    ----------
+    svg : Markup
+    title, reading : str
+        Title of the picture, and how to read it.
+    width : float
+        In pixels.
+    key : mapping of str to str
+        CSS class of the color of every model, for a legend below the picture; empty if it has labels.
+    tabled : bool
+        True if narrow screens show a table in its place.
+    """
 
     svg: Markup
     title: str
@@ -90,7 +103,7 @@ class Drawing:
 
 @dataclass
 class Exhibit:
-    """A table, a picture or neither, with words; ``wide`` where there is no room beside it."""
+    """A table or a picture, or neither, with lines of text; ``wide`` if the text goes below it."""
 
     table: PageTable | None = None
     drawing: Drawing | None = None
@@ -99,17 +112,17 @@ class Exhibit:
 
 
 class Exhibitor:
-    """Makes the exhibits of one page, which share names and styles.
+    """Builds the exhibits of one page, which share names and CSS classes.
 
     Parameters
     ----------
     mark : str
-        What names of elements begin with.
+        Prefix of the names of elements.
     models : sequence of str
     colors : mapping of str to str
-        Class of the colour of a model, by name; of those in focus.
+        CSS class of the color of every highlighted model, by name.
     flags : bool
-        Whether parameters are named as flags of the command line or as Python keywords.
+        True to name parameters as command-line flags, False to name them as Python keywords.
     """
 
     def __init__(self, mark: str, models: Sequence[str], colors: Mapping[str, str], *, flags: bool) -> None:
@@ -120,39 +133,39 @@ class Exhibitor:
     def exhibits(
         self, blocks: Iterable[Block], *, wide: bool = False, finding: str = ""
     ) -> Iterator[Exhibit]:
-        """Words stand beside what they follow; what comes before any table or picture stands alone.
+        """Yield the exhibits for some blocks; lines of text belong to the table or picture before them.
 
         Parameters
         ----------
         blocks : iterable of Block
         wide : bool
-            Give every table the whole width, its words below.
+            Give every table the full width, with its text below.
         finding : str
-            What the pictures show, for who hears of them.
+            Finding that the pictures show, for their alternative text.
         """
-        found: Exhibit | None = None
+        exhibit: Exhibit | None = None
         for block in blocks:
             if isinstance(block, Line):
-                found = found or Exhibit()
-                found.words.append(self._line(block))
+                exhibit = exhibit or Exhibit()
+                exhibit.words.append(self._convert_line(block))
                 continue
-            if found is not None:
-                yield found
+            if exhibit is not None:
+                yield exhibit
             if isinstance(block, Picture):
-                drawing = self._drawing(block, finding)
-                found = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
+                drawing = self._draw_picture(block, finding)
+                exhibit = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
             else:
                 plain = block.plain
-                whole = wide or len(plain.columns) >= _WIDE
-                found = Exhibit(table=self._table(plain), words=_on_bars(plain), wide=whole)
-        if found is not None:
-            yield found
+                full_width = wide or len(plain.columns) >= _WIDE
+                exhibit = Exhibit(table=self._convert_table(plain), words=_bar_notes(plain), wide=full_width)
+        if exhibit is not None:
+            yield exhibit
 
-    def _line(self, line: Line) -> Line:
+    def _convert_line(self, line: Line) -> Line:
         text = spell(_BELOW.sub("below", line.text), flags=self._flags)
         return Line(text, line.label, line.style, line.verbatim)
 
-    def _drawing(self, picture: Picture, finding: str) -> Drawing:
+    def _draw_picture(self, picture: Picture, finding: str) -> Drawing:
         from markupsafe import Markup
 
         from riskrank.render.figures.fonts import browser_fonts
@@ -160,38 +173,42 @@ class Exhibitor:
         self._drawn += 1
         with browser_fonts():
             plot = picture.draw()
-            svg = to_inline(
+            svg = to_inline_svg(
                 plot,
                 self.styles,
                 identity=f"{self._mark}-{self._drawn}",
-                alternative=for_page(". ".join(filter(None, (finding, picture.caption)))),
+                alternative=escape_for_page(". ".join(filter(None, (finding, picture.caption)))),
             )
         key = {}
         if picture.kind in _KEYED:
-            named = [name for name in self._numbers if name in self._colors]
-            rest = [name for name in self._numbers if name not in self._colors]
-            rest = rest if len(rest) == 1 else [f"{len(rest)} others"] * bool(rest)
-            key = {name: self._colors.get(name, "others") for name in [*named, *rest]}
+            in_focus = [name for name in self._numbers if name in self._colors]
+            grey_models = [name for name in self._numbers if name not in self._colors]
+            grey_models = (
+                grey_models if len(grey_models) == 1 else [f"{len(grey_models)} others"] * bool(grey_models)
+            )
+            key = {name: self._colors.get(name, "others") for name in [*in_focus, *grey_models]}
         width = 72 * plot.get_figwidth() * PIXELS
         tabled = picture.kind in _TABLED and width > _PHONE
         return Drawing(Markup(svg), plot.title, plot.reading, width, key, tabled)
 
-    def _table(self, table: Table) -> PageTable:
-        table = table.filled
-        left = [at for at, column in enumerate(table.columns[: table.stub]) if column.justify == "left"]
-        name = next((at for at in left if table.columns[at].head), None)
+    def _convert_table(self, table: Table) -> PageTable:
+        table = table.without_empty_columns
+        left = [i for i, column in enumerate(table.columns[: table.stub]) if column.justify == "left"]
+        name_column = next((i for i in left if table.columns[i].head), None)
         classes = [
-            f"{column.justify} name" if at == name else column.justify
-            for at, column in enumerate(table.columns)
+            f"{column.justify} name" if i == name_column else column.justify
+            for i, column in enumerate(table.columns)
         ]
         heads = tuple(zip(table.columns, classes, strict=True))
-        aligned = [_decimals([text_of(row[at]) for row in table.rows]) for at in range(len(table.columns))]
-        widths = [max((len(text_of(row[at])) for row in table.rows), default=0) for at in range(len(classes))]
+        aligned = [
+            _alignment_classes([cell_text(row[i]) for row in table.rows]) for i in range(len(table.columns))
+        ]
+        widths = [max((len(cell_text(row[i])) for row in table.rows), default=0) for i in range(len(classes))]
         rows = []
-        for at, row in enumerate(table.rows):
-            named = [text for text in map(text_of, row[: table.stub]) if text in self._numbers]
+        for i, row in enumerate(table.rows):
+            named = [text for text in map(cell_text, row[: table.stub]) if text in self._numbers]
             cells = [
-                _cell(cell, f"{kind} {pad[at]}" if pad[at] else kind, width)
+                _cell(cell, f"{kind} {pad[i]}" if pad[i] else kind, width)
                 for cell, kind, pad, width in zip(row, classes, aligned, widths, strict=True)
             ]
             about = " ".join(str(self._numbers[text]) for text in named)
@@ -205,33 +222,36 @@ class Exhibitor:
         return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub, table.folded)
 
 
-def _on_bars(table: Table) -> list[Line]:
-    """What the bars of a table are, and what is special of their scales."""
+def _bar_notes(table: Table) -> list[Line]:
+    """Return a line that explains the bars of a table and the peculiarities of its scales."""
     axes = [column.axis for column in table.columns if column.axis]
     bars = [cell.bar for row in table.rows for cell in map(as_cell, row) if cell.bar]
-    said = [
+    notes = [
         _BARS,
         *[_BEYOND] * any(bar.beyond for bar in bars),
         *[_LOG] * any(len(axis) > 2 for axis in axes),
         *[_ASSUMED] * any(column.axis and column.head.endswith(("(↑)", "(↓)")) for column in table.columns),
     ]
-    return [Line(" ".join(said))] if axes else []
+    return [Line(" ".join(notes))] if axes else []
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
     cell = as_cell(cell)
-    # A mark for each task is one picture, an interval one number.
-    whole = "whole" if "left" in classes and _WHOLE.fullmatch(cell.text) else ""
-    return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, whole))), cell.bar, width)
+    # A row of marks or an interval must not break.
+    unbroken = "whole" if "left" in classes and _UNBROKEN.fullmatch(cell.text) else ""
+    return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, unbroken))), cell.bar, width)
 
 
-def _decimals(texts: Sequence[str]) -> list[str]:
-    """Class of each cell of a column of numbers that moves its decimal point below those of the others."""
-    found = [_NUMBER.fullmatch(text) for text in texts]
-    places = [-1 if one is None else len(one[1] or "") for one in found]
+def _alignment_classes(texts: Sequence[str]) -> list[str]:
+    """Return a CSS class for each number of a column that aligns its decimal point with the others."""
+    matches = [_NUMBER.fullmatch(text) for text in texts]
+    places = [-1 if match is None else len(match[1] or "") for match in matches]
     most = max(places, default=0)
-    if most < 1 or any(one and one[2] for one in found):
+    if most < 1 or any(match and match[2] for match in matches):
         return [""] * len(texts)
-    # The point itself takes a place.
-    lacking = [most - count + (count == 0) for count in places]
-    return [f"d{few}" if few and count >= 0 else "" for few, count in zip(lacking, places, strict=True)]
+    # The decimal point has a width, too.
+    missing = [most - count + (count == 0) for count in places]
+    return [
+        f"d{count_missing}" if count_missing and count >= 0 else ""
+        for count_missing, count in zip(missing, places, strict=True)
+    ]

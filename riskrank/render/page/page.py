@@ -1,4 +1,4 @@
-"""The page itself: an answer and chapters through templates into one file, or a fragment for a notebook."""
+"""HTML pages, rendered from templates: a whole page, or a fragment for a notebook."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
-from riskrank.render.escapes import apart, for_page, together
-from riskrank.render.figures.catalogue import colors, pictures
+from riskrank.render.escapes import restore_spaces, escape_for_page, protect_spaces
+from riskrank.render.figures.catalogue import model_colors, pictures
 from riskrank.render.formats.data import to_json
 from riskrank.render.page import require_pages
-from riskrank.render.page.sections import Block, answer, chapters, one_of_each
+from riskrank.render.page.sections import Block, answer_sections, chapters, first_of_every_kind
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import MEANING
 
@@ -24,20 +24,26 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _FOLDER = "templates"
-# Characters up to which a name stays on one line.
+# Longest name, in characters, that stays on one line.
 _LINE = 28
-# After these a browser goes on in the next line.
+# Characters after which a browser may break a line.
 _BROKEN = re.compile(r"[-–/](?=\w)")
-# What to do, at the beginning of a sentence and short: its reasons follow.
+# Short advice at the start of a sentence, followed by its reasons.
 _LEAD = re.compile(r"(?:^|(?<=\. ))([A-Z][^:;]{2,50})(?=: )")
 _BLANKS = re.compile(r"([ \n]+)")
 _JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
 
 def to_page(document: Document, *, flags: bool, template: str = "page.html") -> str:
-    """Write a document as one HTML file that needs no other, or what the template of another page has.
+    """Render a document as one self-contained HTML file.
 
-    That of a notebook, ``fragment.html``, is an element: the answer and its main picture.
+    Parameters
+    ----------
+    document : Document
+    flags : bool
+        True to name parameters as command-line flags, False to name them as Python keywords.
+    template : str
+        ``page.html``, or ``fragment.html`` for an element with the answer and its main picture (notebooks).
 
     Raises
     ------
@@ -50,27 +56,27 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
     from riskrank.render.page.exhibits import Exhibitor
     from riskrank.render.page.svg import COLORS
 
-    # What names begin with: two results in one notebook must not share any.
+    # Prefix of element names: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
     models = list(document.provenance.models)
-    looks = {name: COLORS[color.lower()] for name, color in colors(document).items()}
-    make = Exhibitor(mark, models, looks, flags=flags)
-    whole = template == "page.html"
-    beside: Sequence[Block] = () if whole else one_of_each(pictures(document)[:1])
-    shown = [*make.exhibits([*answer(document), *beside], wide=True)]
-    found = []
-    for chapter in chapters(document) if whole else ():
-        made = [[*make.exhibits(part.blocks, finding=part.finding)] for part in chapter.parts]
+    css_classes = {name: COLORS[color.lower()] for name, color in model_colors(document).items()}
+    exhibitor = Exhibitor(mark, models, css_classes, flags=flags)
+    full_page = template == "page.html"
+    main_picture: Sequence[Block] = () if full_page else first_of_every_kind(pictures(document)[:1])
+    answer = [*exhibitor.exhibits([*answer_sections(document), *main_picture], wide=True)]
+    rendered = []
+    for chapter in chapters(document) if full_page else ():
+        exhibits = [[*exhibitor.exhibits(part.blocks, finding=part.finding)] for part in chapter.parts]
         findings = [spell(part.finding, flags=flags) for part in chapter.parts]
-        found.append((chapter, [*zip(chapter.parts, findings, made, strict=True)]))
-    style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
-    script = _text("page.js")
+        rendered.append((chapter, [*zip(chapter.parts, findings, exhibits, strict=True)]))
+    style = _read_template("page.css") + "\n" + exhibitor.styles.css(mark) + "\n"
+    script = _read_template("page.js")
     page = _environment().get_template(template)
     return page.render(
         title=document.question,
         mark=mark,
         models=[
-            (number, name, looks.get(name, "others" if looks else ""))
+            (number, name, css_classes.get(name, "others" if css_classes else ""))
             for number, name in enumerate(models)
             if name in document.about
         ],
@@ -78,8 +84,8 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
         certainty=document.certainty,
         meaning=MEANING.get(document.certainty, ""),
         quotes=document.quotes,
-        answer=shown,
-        chapters=found,
+        answer=answer,
+        chapters=rendered,
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
@@ -87,7 +93,7 @@ def to_page(document: Document, *, flags: bool, template: str = "page.html") -> 
 
 
 def _policy(style: str, script: str) -> str:
-    """What a browser may do with the page: show it, and run its own script."""
+    """Return the content-security policy of the page: it allows only its own style sheet and script."""
     return (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -98,7 +104,7 @@ def _digest(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _text(name: str) -> str:
+def _read_template(name: str) -> str:
     return (files("riskrank.render.page") / _FOLDER / name).read_text(encoding="utf-8")
 
 
@@ -106,48 +112,48 @@ def _text(name: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("riskrank.render.page", _FOLDER),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_finalize,
     )
-    made.filters |= {"prose": _prose, "leading": _leading}
-    return made
+    environment.filters |= {"prose": _to_prose, "leading": _emphasize_advice}
+    return environment
 
 
-def _leading(verdict: str) -> Markup:
-    """A verdict in which what to do, before its reasons, is seen at a glance."""
+def _emphasize_advice(verdict: str) -> Markup:
+    """Mark the advice at the start of each sentence of a verdict as bold."""
     from markupsafe import Markup
 
     parts = _LEAD.split(verdict)
     marked = ["<strong>{}</strong>" if at % 2 else "{}" for at in range(len(parts))]
-    return Markup("".join(marked)).format(*map(_prose, parts))
+    return Markup("".join(marked)).format(*map(_to_prose, parts))
 
 
-def _prose(text: str) -> Markup:
-    """Words that stay whole: a browser would break after a hyphen, and between a number and its unit.
+def _to_prose(text: str) -> Markup:
+    """Convert text to HTML that never breaks after a hyphen, or between a number and its unit.
 
-    A long one may go on in the next line after what joins its parts.
+    Long words may still break after their punctuation.
     """
     from markupsafe import Markup
 
-    words = _BLANKS.split(together(for_page(text)))
-    return Markup("").join(map(_word, words))
+    words = _BLANKS.split(protect_spaces(escape_for_page(text)))
+    return Markup("").join(map(_to_word, words))
 
 
-def _word(joined: str) -> Markup:
+def _to_word(joined: str) -> Markup:
     from markupsafe import Markup, escape
 
-    word = apart(joined)
+    word = restore_spaces(joined)
     if len(word) > _LINE:
         return Markup("<wbr>").join(map(escape, _JOINTS.split(word)))
-    whole = _BROKEN.search(word) or word != joined
-    return Markup('<span class="whole">{}</span>').format(word) if whole else escape(word)
+    unbroken = _BROKEN.search(word) or word != joined
+    return Markup('<span class="whole">{}</span>').format(word) if unbroken else escape(word)
 
 
-def _shown(value: Any) -> Any:
-    """Control characters in names as escapes, as on a terminal; endless names are cut."""
-    return for_page(value) if type(value) is str else value
+def _finalize(value: Any) -> Any:
+    """Escape control characters in text and shorten endless words, as on a terminal."""
+    return escape_for_page(value) if type(value) is str else value

@@ -1,8 +1,7 @@
-"""Matplotlib's SVG made part of a page: small, without styles of its own, in the page's colours.
+"""Inline SVG for pages: Matplotlib's SVG made small, with CSS classes instead of styles.
 
-What a figure is drawn with becomes classes of one style sheet, so that a strict content-security policy
-can name it and the dark page can change it. Text stays text: it can be searched and copied, and no font is
-carried along.
+A strict content-security policy allows classes of one style sheet, and the dark theme can change them. Text
+stays text, so that it can be searched and copied without embedded fonts.
 """
 
 import itertools
@@ -16,7 +15,7 @@ import numpy as np
 from riskrank.render.figures.marks import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
 from riskrank.render.figures.style import ABOVE, FAINT, GOOD, GREY, INK, PALETTE, QUIET, SMALL, Plot
 
-# Colours that follow the page, by what Matplotlib writes; all others stay as they are.
+# CSS variables of the colors that follow the theme of the page, by Matplotlib's color.
 COLORS = {
     "#ffffff": "paper",
     "#000000": "ink",
@@ -28,7 +27,7 @@ COLORS = {
     **{color.lower(): f"c{number}" for number, color in enumerate(PALETTE)},
 }
 PIXELS = 11 / SMALL
-"""Of a point: the smallest words of a picture that is not made to fit are 11 pixels high."""
+"""Pixels per point: the smallest text of an unscaled picture is 11 pixels high."""
 FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
@@ -43,7 +42,7 @@ _COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 
 @dataclass
 class Styles:
-    """Classes of all figures of a page, a class a way to draw.
+    """CSS classes of all figures of a page, one class per set of declarations.
 
     Attributes
     ----------
@@ -53,14 +52,14 @@ class Styles:
 
     names: dict[str, str] = field(default_factory=dict)
 
-    def of(self, declarations: str) -> str:
-        """Class of these declarations."""
-        text = _COLOR.sub(lambda found: _color(found[0]), declarations)
+    def class_for(self, declarations: str) -> str:
+        """Return the CSS class of some declarations; create it if it is new."""
+        text = _COLOR.sub(lambda match: _color(match[0]), declarations)
         text = _FONT.sub("", text).strip("; ")
         return self.names.setdefault(text, f"s{len(self.names)}")
 
-    def sheet(self, root: str) -> str:
-        """Rules below a class of the page."""
+    def css(self, root: str) -> str:
+        """Return the CSS rules, which apply below a class of the page."""
         return "\n".join(f".{root} .{name}{{{text}}}" for text, name in self.names.items())
 
 
@@ -68,50 +67,60 @@ def _color(color: str) -> str:
     return f"var(--{COLORS[color]})" if color in COLORS else color
 
 
-def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) -> str:
-    """Write a figure as elements of a page, one that may be broken between its panels, without its heading.
+def to_inline_svg(plot: Plot, styles: Styles, *, identity: str, alternative: str) -> str:
+    """Convert a figure to HTML elements without its heading.
+
+    Each panel becomes an SVG element of its own, so that a narrow page can stack them.
 
     Parameters
     ----------
     plot : Plot
     styles : Styles
-        Of the page; classes are added.
+        Classes of the page; the function adds to them.
     identity : str
-        What its names begin with, so that no two figures of a page share one.
+        Prefix of the names of elements, unique on the page.
     alternative : str
-        What it shows, for those who cannot see it.
+        Text for readers who cannot see the figure.
     """
     root = ElementTree.fromstring(plot.to_bytes("svg", text_as_text=True))
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
     down = plot.heading - ABOVE, height
-    names_end, *ends = plot.panels if len(plot.panels) > 2 else (0.0, width)
-    svg = _window((0, ends[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
+    names_end, *edges = plot.panels if len(plot.panels) > 2 else (0.0, width)
+    svg = _empty_svg((0, edges[0]), down, {"role": "img", "aria-labelledby": f"{identity}-t"})
     title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
     title.text = alternative
     used = _references(root)
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
     figure, further = root.findall(f"{_SVG}g")[-1], []
     rows = [group for group in figure if group.get("id") == PANEL_NAMES]
-    # Panels that find no room beside the first stand below it, each with the names of its rows again.
-    for at, across in enumerate(itertools.pairwise(ends), start=1):
-        own = [group for group in figure if group.get("id") == panel_mark(at)]
-        again = _window((0, names_end), down, {"aria-hidden": "true", "class": "again"})
-        alone = _window(across, down, {"aria-hidden": "true"})
-        for window, groups in ((again, rows), (alone, own)):
-            window.extend(one for group in groups for one in _cleaned(group, styles, names))
-        for group in own:
+    # Panels that do not fit next to the first wrap below it, each with the row names repeated.
+    for index, across in enumerate(itertools.pairwise(edges), start=1):
+        panel_groups = [group for group in figure if group.get("id") == panel_mark(index)]
+        repeated_names = _empty_svg((0, names_end), down, {"aria-hidden": "true", "class": "again"})
+        panel_svg = _empty_svg(across, down, {"aria-hidden": "true"})
+        for window, groups in ((repeated_names, rows), (panel_svg, panel_groups)):
+            window.extend(child_ for group in groups for child_ in _clean(group, styles, names))
+        for group in panel_groups:
             figure.remove(group)
         further.append(ElementTree.Element("div", {"class": "panel"}))
-        further[-1].extend([again, alone])
+        further[-1].extend([repeated_names, panel_svg])
     for child in root:
-        svg.extend(_cleaned(child, styles, names))
-    return "".join(ElementTree.tostring(one, encoding="unicode") for one in (svg, *further))
+        svg.extend(_clean(child, styles, names))
+    return "".join(ElementTree.tostring(child_, encoding="unicode") for child_ in (svg, *further))
 
 
-def _window(
+def _empty_svg(
     across: tuple[float, float], down: tuple[float, float], attributes: dict[str, str]
 ) -> ElementTree.Element:
-    """An empty picture of a part of the sheet."""
+    """Return an empty SVG element that shows a part of the sheet.
+
+    Parameters
+    ----------
+    across, down : (float, float)
+        Horizontal and vertical extent of the part, in points.
+    attributes : dict of str to str
+        Further attributes.
+    """
     width, height = across[1] - across[0], down[1] - down[0]
     size = {"width": f"{width * PIXELS:.1f}", "height": f"{height * PIXELS:.1f}"}
     view = f"{across[0]:g} {down[0]:g} {width:g} {height:g}"
@@ -119,102 +128,105 @@ def _window(
 
 
 def _references(root: ElementTree.Element) -> set[str]:
-    found = set()
+    """Return the identifiers that any element refers to."""
+    identifiers = set()
     for element in root.iter():
         for key, value in element.attrib.items():
             if key == f"{_XLINK}href" and value.startswith("#"):
-                found.add(value[1:])
-            found |= set(_REFERENCE.findall(value))
-    return found
+                identifiers.add(value[1:])
+            identifiers |= set(_REFERENCE.findall(value))
+    return identifiers
 
 
-def _cleaned(
+def _clean(
     element: ElementTree.Element, styles: Styles, names: dict[str, str]
 ) -> Iterator[ElementTree.Element]:
-    """An element as the page takes it; what says nothing is replaced by what it holds."""
+    """Yield an element prepared for the page; a group without attributes is replaced by its children."""
     tag = element.tag.removeprefix(_SVG)
     if tag in ("metadata", "style") or element.get("class") == HEADING:
         return
     attributes = _attributes(element, tag, styles, names)
-    inside = [child for one in element for child in _cleaned(one, styles, names)]
-    if tag in ("g", "defs") and not inside:
+    children = [child for nested in element for child in _clean(nested, styles, names)]
+    if tag in ("g", "defs") and not children:
         return
     if tag == "g" and not attributes:
-        yield from inside
+        yield from children
         return
-    found = ElementTree.Element(tag, attributes)
-    found.extend(inside)
+    cleaned = ElementTree.Element(tag, attributes)
+    cleaned.extend(children)
     if tag in ("text", "tspan"):
-        found.text = element.text
-    yield found
+        cleaned.text = element.text
+    yield cleaned
 
 
 def _attributes(
     element: ElementTree.Element, tag: str, styles: Styles, names: dict[str, str]
 ) -> dict[str, str]:
-    found = {}
+    attributes = {}
     for key, value in element.attrib.items():
         if key == "style":
             pattern = _PATTERN.match(value)
-            if pattern:  # its name is the figure's own, so no class can hold it
-                found["fill"], value = _renamed(pattern[1], names), _PATTERN.sub("", value)
-            found |= {"class": styles.of(value)} if value else {}
+            if pattern:  # the name is unique to the figure, so it cannot be part of a class
+                attributes["fill"], value = _rename_references(pattern[1], names), _PATTERN.sub("", value)
+            attributes |= {"class": styles.class_for(value)} if value else {}
         elif key == "id":
             if value in names:
-                found["id"] = names[value]
+                attributes["id"] = names[value]
         elif key == "class":
-            found["data-model"] = " ".join(map(str, marked_models(value)))
-            found |= {"class": CURVE} if CURVE in value.split() else {}
+            attributes["data-model"] = " ".join(map(str, marked_models(value)))
+            attributes |= {"class": CURVE} if CURVE in value.split() else {}
         elif key == f"{_XLINK}href":
-            found["href"] = f"#{names[value[1:]]}" if value.startswith("#") else "".join(value.split())
+            attributes["href"] = f"#{names[value[1:]]}" if value.startswith("#") else "".join(value.split())
         elif key == "d":
-            found[key] = _in_steps(_shorter(value))
+            attributes[key] = _shorten_path(_shorten_numbers(value))
         elif key in ("x", "y", "transform", "width", "height", "points"):
-            found[key] = _shorter(value) if tag != "image" else value
+            attributes[key] = _shorten_numbers(value) if tag != "image" else value
         elif key == "clip-path":
-            found[key] = _renamed(value, names)
+            attributes[key] = _rename_references(value, names)
         else:
-            found[key] = value
-    if tag == "text" and re.fullmatch(r"rotate\(-0 .*\)", found.get("transform", "")):
-        del found["transform"]
-    return found
+            attributes[key] = value
+    if tag == "text" and re.fullmatch(r"rotate\(-0 .*\)", attributes.get("transform", "")):
+        del attributes["transform"]
+    return attributes
 
 
-def _renamed(value: str, names: dict[str, str]) -> str:
+def _rename_references(value: str, names: dict[str, str]) -> str:
     return _REFERENCE.sub(lambda match: f"url(#{names[match[1]]})", value)
 
 
-def _shorter(value: str) -> str:
-    """Numbers to a hundredth of a point, and no more blanks than needed."""
-    value = _NUMBER.sub(lambda found: _rounded(float(found[0])), value)
+def _shorten_numbers(value: str) -> str:
+    """Round numbers to a hundredth of a point, and remove unnecessary spaces."""
+    value = _NUMBER.sub(lambda match: _format_coordinate(float(match[0])), value)
     return re.sub(r" ?([A-Za-z]) ?(?=[-\d])", r"\1", " ".join(value.split())) if "(" not in value else value
 
 
-def _in_steps(path: str) -> str:
-    """A path in which what goes on level, or upright, is one step, told by its length."""
-    if "e" in path:  # of numbers
+def _shorten_path(path: str) -> str:
+    """Merge consecutive horizontal or vertical steps of a path into relative ``h`` and ``v`` commands."""
+    if "e" in path:  # numbers in scientific notation
         return path
     written: list[str] = []
     start: tuple[float, ...] = (0.0, 0.0)
-    at = corner = start
-    before: tuple[int, ...] = ()
+    position = corner = start
+    previous: tuple[int, ...] = ()
     for letter, numbers in _COMMAND.findall(path):
-        to = tuple(map(float, numbers.split()[-2:])) or start
-        way = tuple(int(np.sign(b - a)) for a, b in zip(at, to, strict=True))
-        if letter != "L" or all(way) or not any(way):
+        target = tuple(map(float, numbers.split()[-2:])) or start
+        direction = tuple(int(np.sign(b - a)) for a, b in zip(position, target, strict=True))
+        if letter != "L" or all(direction) or not any(direction):
             written.append(letter + numbers.strip())
-            way = ()
+            direction = ()
         else:
-            if way == before:
+            if direction == previous:
                 written.pop()
             else:
-                corner = at
-            along = 0 if way[0] else 1
-            written.append("hv"[along] + _LEADING.sub(r"\1.", _rounded(to[along] - corner[along])))
-        start = to if letter == "M" else start
-        at, before = to, way
+                corner = position
+            along = 0 if direction[0] else 1
+            written.append(
+                "hv"[along] + _LEADING.sub(r"\1.", _format_coordinate(target[along] - corner[along]))
+            )
+        start = target if letter == "M" else start
+        position, previous = target, direction
     return "".join(written)
 
 
-def _rounded(number: float) -> str:
+def _format_coordinate(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""AlpacaEval: ``annotations.json``, an annotator's preferences between a model and a reference."""
+"""AlpacaEval: ``annotations.json``, with an annotator's preferences between a model and a reference."""
 
 from riskrank.errors import InputError
 from riskrank.scores.exports.fields import Record
@@ -14,9 +14,9 @@ METRIC = "win_rate"
     choices={"annotator": "annotators", "reference": "references"},
 )
 def read(file: ExportFile) -> Rows:
-    """Preferences as the probability that the model, ``generator_2``, beats the reference.
+    """Yield preferences as the probability that the model, ``generator_2``, beats the reference.
 
-    The sample is the instruction. Which annotator and which reference count is the rule `filter`.
+    A sample is an instruction. The option `filter` selects the annotator and the reference.
     """
     for record in file.records():
         yield {
@@ -33,7 +33,10 @@ def read(file: ExportFile) -> Rows:
 
 
 def _win_rate(record: Record) -> object:
-    """1 is a win of the reference, 2 one of the model; old files write 0 for a draw, newer ones 1.5."""
+    """Return a preference as a win rate of the model.
+
+    1 means that the reference wins, 2 that the model wins. A tie is 0 in old files and 1.5 in new ones.
+    """
     preference = record.get("preference")
     if isinstance(preference, bool) or not isinstance(preference, int | float):
         return preference

@@ -1,10 +1,10 @@
-"""What can be read with a harness's name: the one table of readers.
+"""Table of all export formats.
 
-It imports nothing of ours: the help of the command line shows it before anything else is loaded.
+It imports no other module of riskrank, so that the command line can show it in its help quickly.
 """
 
-# Format → its module in this folder, with the reader's name behind a colon if it is not ``read``, and what
-# --help says of it. A new reader is its file and its row here.
+# Format → module in this folder (``:name`` if the reader is not called ``read``) and its line in --help.
+# To add a format, add its module and a row here.
 EXPORTS: dict[str, tuple[str, str]] = {
     "lm-eval": ("lm_eval", "lm-evaluation-harness: the samples of --log_samples, or results alone."),
     "inspect": ("inspect_logs", "Inspect: .eval and .json logs."),

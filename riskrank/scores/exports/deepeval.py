@@ -1,4 +1,4 @@
-"""DeepEval: ``.latest_test_run.json`` or an export of a test run, one model a file."""
+"""DeepEval: ``.latest_test_run.json`` or an exported test run, one model per file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,16 +15,16 @@ _KINDS = ("testCases", "conversationalTestCases")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a test run."""
+    """Return whether a file is a test run."""
     return any(holds(path, key) for key in (*_KINDS, "testRunData"))
 
 
 @row_reader(recognises, directions={SUCCESS: "higher"})
 def read(file: ExportFile) -> Rows:
-    """Scores of a run's metrics, and whether each case passed (`success`).
+    """Yield the scores of a run's metrics, and whether each case passed (`success`).
 
-    The model is the hyperparameter ``model``, never the judge's ``evaluationModel``. A metric's direction
-    follows from the side of its threshold that passes, where the scores show it.
+    The model is the hyperparameter ``model``, not the judge's ``evaluationModel``. A metric's direction is
+    inferred from the scores on the passing side of its threshold.
     """
     document = file.document()
     run = document.get_record("testRunData") if "testRunData" in document else document
@@ -48,7 +48,7 @@ def read(file: ExportFile) -> Rows:
 
 
 def _direction(entry: Mapping[str, Any]) -> str | None:
-    """Tell which side of the threshold passes; at the threshold itself both directions would."""
+    """Return the direction that an entry implies by passing above or below its threshold, if any."""
     score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
     if entry.get("error") or not isinstance(success, bool):
         return None

@@ -1,4 +1,4 @@
-"""Files of one harness that hold the same run, as converting a log or two output formats leave them."""
+"""Detect files that contain the same run, as conversions or two output formats produce them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ _ROW = ("model", "sample", "metric", "draw", "score", GRADE)
 
 
 def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
-    """Files by their numbers that hold nothing another one does not hold of the same run, and that one.
+    """Return files whose rows another file of the same run contains, mapped to that file.
 
     Parameters
     ----------
     rows : DataFrame
     runs : mapping of int to object
-        The run each file says it is of, if it says so. Where one of two files does not, the rows have to
-        tell.
+        Run of each file by its number; false if the file does not name its run. If only one of two files
+        names its run, the rows alone decide.
     """
     if len(runs) < 2:
         return {}

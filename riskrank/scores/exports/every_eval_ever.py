@@ -1,4 +1,4 @@
-"""Every Eval Ever: instances in ``<name>_samples.jsonl``, the aggregate beside them in ``<name>.json``."""
+"""Every Eval Ever: instances in ``<name>_samples.jsonl`` and their aggregate in ``<name>.json``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, as_score, export_error
 from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.json_objects import json_object
@@ -21,7 +21,7 @@ _REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int 
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds rows of instances."""
+    """Return whether a file contains rows of instances."""
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     if not name.endswith(".jsonl"):
         return False
@@ -30,12 +30,12 @@ def recognises(path: Path) -> bool:
 
 
 def _has_instances(path: Path) -> bool:
-    """Whether a file is no aggregate."""
+    """Return whether a file is not an aggregate."""
     return path.suffix != ".json"
 
 
 def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
+    """Keep the requested filter of each evaluation; turn several results of one into separate metrics."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.rules.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}
@@ -46,13 +46,13 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.with_columns(metric=metric).drop("result")
 
 
-@row_reader(recognises, uses=("filter",), prefers=_has_instances, then=_finish_rows)
+@row_reader(recognises, supported_rules=("filter",), is_preferred=_has_instances, postprocess=_finish_rows)
 def read(file: ExportFile) -> Rows:
-    """Scores of instances.
+    """Yield the scores of instances.
 
-    A metric is the evaluation's name, with the identifier of the result where an evaluation has several; a
-    sample is ``task/sample_id``; further columns are ``evaluation``, ``task`` and ``filter``, which is what
-    the evaluation's name holds behind a slash, if it is one.
+    A metric is the evaluation's name, followed by the result's identifier if the evaluation has several. A
+    sample is ``task/sample_id``. Further columns are ``evaluation``, ``task`` and ``filter``; the filter is
+    the part of the evaluation's name after the slash.
     """
     rows: list[dict[str, Any]] = []
     for row in file.lines() if _has_instances(file.path) else ():
@@ -83,7 +83,7 @@ def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
         "model": file.model_name(row.get_text("model_id")),
         "sample": f"{task}/{row.get_name('sample_id')}",
         "metric": name,
-        # A list is no scalar, which the converter wrote as 0.0.
+        # The converter writes 0.0 for a list, so the logged value is used.
         "score": logged if isinstance(logged, list) else row["evaluation"].get("score"),
         "evaluation": name,
         "task": task,
@@ -95,13 +95,17 @@ def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
 
 
 def _first_logged_value(text: object) -> object:
-    """First of the metrics lm-eval logged, which is the one whose value the row carries."""
+    """Return the first metric that lm-eval logged, which is the value of the row."""
     metrics = json_object(text) if isinstance(text, str) else None
     return next(iter(metrics.values()), None) if metrics else None
 
 
 def _set_directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Directions of the aggregate: of the result a row names, else of all of its name, if they agree."""
+    """Record directions from the aggregate, and note evaluations with fewer samples than it reports.
+
+    An entry of the aggregate is matched by the result that a row names, else by the evaluation's name.
+    Entries that disagree give no direction.
+    """
     if not file.path.name.endswith(_SUFFIX):
         return
     aggregate_path = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")

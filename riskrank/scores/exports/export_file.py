@@ -1,4 +1,4 @@
-"""Files of an export: where they are, and one of them, in whichever form it holds its rows."""
+"""Files of an export: finding them, and reading the records of one file."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, export_error, parse_document
 from riskrank.scores.exports.interface import LabelledPath
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.selection import resolve_model_name
 from riskrank.scores.files.bounded import parse_json, parse_lines
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
@@ -20,7 +20,7 @@ from riskrank.scores.files.limits import empty
 
 @dataclass(frozen=True, kw_only=True)
 class ExportFile:
-    """One file of an export: in whichever form it holds its rows, they come checked."""
+    """One file of an export, read as type-checked records."""
 
     path: Path
     label: str | None
@@ -28,26 +28,26 @@ class ExportFile:
 
     @cached_property
     def data(self) -> bytes:
-        """Its bytes, unpacked."""
+        """The decompressed content."""
         return self.collector.read(self.path)
 
     def lines(self, entry_name: str = "line") -> Iterator[Record]:
-        """Objects of a JSON-lines file, and what messages call them.
+        """Return the objects of a JSON Lines file; messages call each line `entry_name`.
 
         Raises
         ------
         InputError
-            At the first line that is no JSON object; with `skip_bad` such lines are counted instead.
+            At the first line that is not a JSON object; with `skip_bad` such lines are counted instead.
         """
         return self._objects(parse_lines(str(self.path), self.data), "line", entry_name)
 
     def records(self, entry_name: str = "entry") -> Iterator[Record]:
-        """Objects of a JSON array, or of JSON lines, whatever the file is called.
+        """Return the objects of a JSON array or of JSON Lines, whatever the file name.
 
         Raises
         ------
         InputError
-            If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
+            If the file is neither, or an entry is not an object; with `skip_bad` such entries are counted.
         """
         if not self.data.lstrip().startswith(b"["):
             return self.lines(entry_name)
@@ -68,30 +68,33 @@ class ExportFile:
                 raise export_error(f"{self.path}: {kind} {number} is not a JSON object", shown(value))
 
     def document(self) -> Record:
-        """The one object a JSON file holds.
+        """Return the single object that a JSON file contains.
 
         Raises
         ------
         InputError
-            If it holds anything else.
+            If the file contains anything else.
         """
         return parse_document(self.path, self.data)
 
     def read_optional(self, path: Path) -> Record:
-        """The object that another file holds, which may be there; an empty one where it is not."""
+        """Return the object in another JSON file, or an empty record if the file does not exist."""
         return self.collector.read_optional(path)
 
     @property
     def is_json(self) -> bool:
-        """Whether a table is written as JSON, else as CSV."""
+        """True if a table is written as JSON, False if as CSV."""
         return self.data.lstrip()[:1] in (b"{", b"[")
 
     def columns(self) -> Columns:
-        """Columns of a table, as CSV or in any of the ways pandas writes JSON."""
+        """Return the columns of a table, read from CSV or from any JSON layout of pandas."""
         return (json_columns if self.is_json else csv_columns)(self.path, self.data)
 
     def rows(self, is_score: Callable[[str], object]) -> Iterator[Record]:
-        """Rows of a table, as CSV, a JSON array or lines; in CSV, what is no column of scores is text."""
+        """Yield the rows of a table in CSV, a JSON array or JSON Lines.
+
+        In CSV, columns for which `is_score` is false are read as text.
+        """
         if self.is_json:
             yield from self.records()
             return
@@ -100,26 +103,26 @@ class ExportFile:
             yield Record(f"{self.path}: row {number}", dict(zip(columns, cells, strict=True)))
 
     def model_name(self, logged_name: str | None = None) -> str:
-        """The model of the file: by the rule for paths, else as it says itself, else its label."""
+        """Return the model of the file: from the path rule, else `logged_name`, else the label."""
         return resolve_model_name(self.path, logged_name, self.collector.rules, label=self.label)
 
     def set_direction(self, metric: str, direction: str) -> None:
-        """Keep what this file says about a metric's direction."""
+        """Record the direction that this file declares for a metric."""
         self.collector.set_direction(metric, direction, source=str(self.path))
 
     def note(self, text: str) -> None:
-        """Note something about this file."""
+        """Add a note about this file."""
         self.collector.note(f"{self.path}: {text}")
 
     def count(self, description: str, times: int = 1) -> None:
-        """Count something that is left out."""
+        """Count excluded items under a description."""
         self.collector.count(description, times)
 
 
 def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> Iterator[LabelledPath]:
-    """Files to read: those named, and of folders all wanted files below them, in sorted order, each once.
+    """Yield the files to read, each once: named files, and all accepted files below folders in sorted order.
 
-    A file that was named is read whatever it is called: the reader says what is wrong with it.
+    A file that was named is read even if its name is unusual; its reader reports what is wrong with it.
     """
     seen: set[LabelledPath] = set()
     for entry in paths:
@@ -137,9 +140,9 @@ def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -
 
 
 def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
-    """Wanted files below a folder; links to folders are not followed, so that none leads in circles."""
+    """Yield the accepted files below a folder; links to folders are not followed, to avoid cycles."""
     for root, _, names in os.walk(folder):
         for name in names:
             path = Path(root, name)
-            if path.is_file() and accepts(path):  # looking into a named pipe would wait for ever
+            if path.is_file() and accepts(path):  # opening a named pipe would block
                 yield path

@@ -1,4 +1,4 @@
-"""Fields of documents that others wrote, each of the type it has to have."""
+"""Typed access to the fields of JSON documents."""
 
 import math
 from collections import Counter
@@ -12,24 +12,25 @@ from riskrank.scores.files.json_objects import shown
 
 
 def parse_name(place: str, value: object, *, default: str | None = None) -> str:
-    """A text or a number as a name.
+    """Return a text or number as a name.
 
     Parameters
     ----------
     place : str
+        Location for the error message.
     value : object
-    otherwise : str, optional
-        The name where there is none: None, or an empty text.
+    default : str, optional
+        The name to use for None or an empty text.
 
     Raises
     ------
     InputError
-        If it is anything else.
+        If the value has another type.
     """
     if default is not None and value in (None, ""):
         return default
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # as pandas writes whole numbers beside a gap
+        value = int(value)  # pandas writes integers as floats if some are missing
     number = isinstance(value, float) and math.isfinite(value)
     if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
@@ -37,7 +38,7 @@ def parse_name(place: str, value: object, *, default: str | None = None) -> str:
 
 
 def number_duplicates(names: Iterable[str]) -> list[str]:
-    """Names of which the second that is the same is ``name #2``."""
+    """Return names with a number added to repeated ones: the second ``name`` becomes ``name #2``."""
     counts, unique_names = Counter[str](), []
     for name in names:
         counts[name] += 1
@@ -46,21 +47,22 @@ def number_duplicates(names: Iterable[str]) -> list[str]:
 
 
 class Record(dict[str, Any]):
-    """An object of a file, which knows its place: a field has the type it has to have, or is refused.
+    """An object of a file that knows its location and checks the types of its fields.
 
-    What is not there is an empty object, list or text.
+    Missing fields read as an empty object, list or text.
 
     Parameters
     ----------
     place : str
+        Location of the object for error messages.
     value : object
-    inside : str
-        What stands between the place and the name of a field.
+    separator : str
+        Text between the location and the name of a field.
 
     Raises
     ------
     InputError
-        If it is no object.
+        If the value is not an object.
     """
 
     def __init__(self, place: str, value: object, *, separator: str = ", ") -> None:
@@ -71,33 +73,33 @@ class Record(dict[str, Any]):
         self._separator = separator
 
     def location(self, field: str) -> str:
-        """Where a field stands."""
+        """Return the location of a field for error messages."""
         return f"{self.place}{self._separator}{field}"
 
     def get_name(self, *fields: str) -> str:
-        """The first of several fields that is there, a text or a number."""
+        """Return the first of several fields that is present, a text or number, as a name."""
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
             raise export_error(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
         return parse_name(self.location(fields[0]), value)
 
     def get_text(self, field: str, default: str = "") -> str:
-        """A text or a number the object may lack."""
+        """Return a text or number as text, or the default if the field is missing."""
         return parse_name(self.location(field), self.get(field), default=default)
 
     def get_record(self, field: str) -> "Record":
-        """An object within."""
+        """Return a nested object."""
         return Record(self.location(field), self.get(field))
 
     def get_list(self, field: str) -> list[Any]:
-        """A list of anything."""
+        """Return a list with items of any type."""
         value = self.get(field)
         if value is not None and not isinstance(value, list):
             raise type_error(self.location(field), "a list", value)
         return value or []
 
     def get_records(self, field: str) -> list["Record"]:
-        """A list of objects."""
+        """Return a list of objects."""
         value = self.get(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
             raise type_error(self.location(field), "a list of objects", value)
@@ -108,23 +110,23 @@ class Record(dict[str, Any]):
 
 
 def export_error(message: str, detail: str) -> InputError:
-    """Tell that a file is not as its tool writes it when a run is finished and scored."""
+    """Return an error for a file that differs from what its tool writes after a finished, scored run."""
     hint = "was the run finished and scored, and is this the file the tool wrote, whole and unchanged?"
     return InputError(message, found=detail, hint=f"{hint} {option('skip_bad', True)} leaves out what is not")
 
 
 def type_error(place: str, expected: str, value: object) -> InputError:
-    """Tell that a field has a type it cannot have."""
+    """Return an error for a field of the wrong type."""
     return export_error(f"{place} is not {expected}", shown(value))
 
 
 def parse_document(path: Path, data: bytes) -> Record:
-    """The one object a JSON file holds.
+    """Return the single object that a JSON file contains.
 
     Raises
     ------
     InputError
-        If it holds anything else.
+        If the file contains anything else.
     """
     value = parse_json(str(path), data)
     if not isinstance(value, dict):
@@ -133,7 +135,7 @@ def parse_document(path: Path, data: bytes) -> Record:
 
 
 def as_score(value: object) -> float | str | None:
-    """A number as a score, None where there is none, or words for what it is instead."""
+    """Return a number as a score, None if there is none, or else the name of the value's type."""
     if value is None:
         return None
     if isinstance(value, bool | int | float):

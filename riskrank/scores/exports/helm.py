@@ -1,7 +1,7 @@
-"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``, in one a suite.
+"""HELM: one folder per run, with ``per_instance_stats.json`` and ``run_spec.json``, in one folder per suite.
 
-Train trials are draws of an instance. Splits and perturbations are kept apart: entries that were perturbed
-repeat the instance's identifier.
+Train trials are repeats of an instance. Splits and perturbations are kept separate, because a perturbed entry
+has the identifier of the original instance.
 """
 
 import re
@@ -11,24 +11,24 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, type_error
 from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import select_by_task
 from riskrank.scores.files.json_objects import plain_text
 from riskrank.scores.files.signatures import first_bytes
 
-# What HELM counts and times beside its metrics.
+# Counts and times that HELM stores alongside its metrics.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|training_.*|.*inference_.*runtime.*|batch_size|prompt_truncated|max_prob|logprob"
 )
-# Columns of a perturbation: its name, and that with its settings.
+# Columns of a perturbation: its name, and its name with settings.
 _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds statistics of instances."""
+    """Return whether a file contains statistics of instances."""
     if path.suffix != ".json":
         return False
     head = first_bytes(path)
@@ -36,7 +36,10 @@ def recognises(path: Path) -> bool:
 
 
 def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Keep the splits and perturbations that count; those of different settings anywhere carry them."""
+    """Keep the requested splits and perturbations.
+
+    If a perturbation occurs with several settings, its name includes them.
+    """
     if _PERTURBATION in rows.columns:
         several = pl.col(_SETTINGS).n_unique().over(_PERTURBATION) > 1
         rows = rows.with_columns(
@@ -50,24 +53,25 @@ def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     rows = select_by_task(
         rows, requested, "split", column="part", plural="splits or perturbations", context="scenario"
     )
-    if _PERTURBATION in rows.columns:  # pooled with others, a changed instance is a sample of its own
+    if _PERTURBATION in rows.columns:  # a perturbed instance is a separate sample if pooled
         is_separate = pl.col(_PERTURBATION).is_not_null() & (pl.col("part").n_unique().over("task") > 1)
         sample_name = pl.concat_str("sample", _PERTURBATION, separator=":")
         rows = rows.with_columns(sample=pl.when(is_separate).then(sample_name).otherwise("sample"))
     return rows.drop("part")
 
 
-@row_reader(recognises, uses=("split",), then=_select_rows)
+@row_reader(recognises, supported_rules=("split",), postprocess=_select_rows)
 def read(file: ExportFile) -> Rows:
-    """Statistics of instances, of one model on one scenario a file.
+    """Yield the statistics of instances; a file holds one model on one scenario.
 
-    A sample is ``scenario/instance``, a draw a train trial; further columns are ``task``, ``split`` and
-    ``perturbation``. The rule `split` picks splits (``test``) and perturbations (``test:misspellings``);
-    `metric` may name what HELM counts beside its metrics, which is left out otherwise.
+    A sample is ``scenario/instance``, and train trials are its repeats. Further columns are ``task``,
+    ``split`` and ``perturbation``. The option `split` selects splits (``test``) and perturbations
+    (``test:misspellings``). Counts and times that HELM stores alongside its metrics are excluded unless
+    `metric` names them.
     """
     path, left_out = file.path, set[str]()
     if path.name in ("run_spec.json", "stats.json", "scenario.json", "schema.json"):
-        return  # named by a pattern over the folder
+        return  # a glob pattern also matches these files
     spec = file.read_optional(path.with_name("run_spec.json"))
     model = file.model_name(spec.get_record("adapter_spec").get_text("model"))
     task = _task_name(spec.get_text("name", path.parent.name))
@@ -97,7 +101,7 @@ def read(file: ExportFile) -> Rows:
 
 
 def _apply_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:
-    """Which way metrics are better, and by which one a scenario is judged, by what helm-summarize writes."""
+    """Record directions and the primary metric from ``schema.json``, which helm-summarize writes."""
     path = file.path.parent.parent / "schema.json"
     schema = file.read_optional(path)
     main_metrics: dict[str, str] = {}
@@ -115,7 +119,7 @@ def _apply_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None
 
 
 def _task_name(name: str) -> str:
-    """Scenario and its arguments, without the model; a folder may write - for the colon."""
+    """Return scenario and arguments of a run without the model; folder names may use ``-`` for the colon."""
     scenario, colon, arguments = name.partition(":")
     if not colon and "=" in name:
         head, _, first = name.partition("=")
@@ -128,10 +132,10 @@ def _task_name(name: str) -> str:
 
 
 def _perturbation_columns(perturbation: Record) -> dict[str, str]:
-    """The columns of what changed an instance, if anything did."""
+    """Return the columns of a perturbation, or none if the instance is unchanged."""
     if not perturbation:
         return {}
-    # What a perturbation is for, and which of two answers counts, is no setting of it.
+    # These fields do not change the instance.
     ignored = ("name", "robustness", "fairness", "computed_on")
     settings = [
         f"{key}={plain_text(value)}" for key, value in sorted(perturbation.items()) if key not in ignored

@@ -1,7 +1,7 @@
-"""The letters Inspect grades with, told from letters that are answers.
+"""Distinguish the letters that Inspect grades with from letters that are answers.
 
-One metric is one thing in all logs: where some models answer A, B and D, a model that always answers C is not
-always correct.
+The decision holds for a metric in all logs. If some models answer A, B and D, then a model that always
+answers C gives an answer and not the grade "correct".
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,20 +10,20 @@ from string import ascii_uppercase
 import polars as pl
 
 from riskrank.errors import InputError, counted, listing, option
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.interface import FILE, GRADE
+from riskrank.scores.exports.row_collector import RowCollector
 
-# Inspect's own values of these letters: correct, partially, incorrect, no answer.
+# Inspect's values of its grades: correct, partially correct, incorrect, no answer.
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "NOANSWER": 0.0}
 
 
 def score_grades(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Give grades their scores, and leave out texts that are answers.
+    """Convert grades to scores, and drop texts that are answers.
 
     Raises
     ------
     InputError
-        If a text among grades is none; with `skip_bad` it is a row without a score.
+        If a text among grades is not a grade; with `skip_bad` it becomes a row without a score.
     """
     if GRADE not in rows.columns:
         return rows
@@ -59,7 +59,7 @@ def score_grades(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
 
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Whether texts are grades, perhaps with a few strays among them."""
+    """Return whether texts are grades, apart from a minority of other values."""
     if counts.keys() <= GRADES.keys():
         return True
     grades = sum(count for text, count in counts.items() if text in GRADES)
@@ -67,7 +67,7 @@ def _are_grades(counts: Mapping[str, int]) -> bool:
 
 
 def _are_choices(texts: Iterable[str]) -> bool:
-    """Whether texts are the letters of choices: from A on, and at least every other one of them met."""
+    """Return whether texts are letters of choices: from A on, with at least half of the letters present."""
     letters = set(texts)
     if not letters <= set(ascii_uppercase):
         return False

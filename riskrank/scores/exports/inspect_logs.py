@@ -1,8 +1,7 @@
-"""What Inspect writes: ``.eval`` archives, whatever they are compressed with, and ``.json`` logs.
+"""Inspect: ``.eval`` archives with any compression, and ``.json`` logs.
 
-Every scorer is a metric; of a scorer whose value is an object, every key is (``scorer.key``). Epochs are
-draws of a sample, so reducers are the caller's choice of what to do about repeats. A sample's metadata are
-columns, as far as they are short.
+Every scorer is a metric; if its value is an object, every key is a metric (``scorer.key``). Epochs are
+repeats of a sample, so the user chooses how to reduce them. Short metadata of samples become columns.
 """
 
 import json
@@ -14,25 +13,25 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, export_error
 from riskrank.scores.exports.inspect_grades import score_grades
 from riskrank.scores.exports.interface import GRADE, get_nested
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import ALL, select_by_task
 from riskrank.scores.files.json_objects import plain_text, shown
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.files.signatures import first_bytes
 from riskrank.scores.files.zip_members import ZipMembers, open_members
-from riskrank.scores.names.vocabulary import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES
 
-# Layouts of a log: samples with one score, and samples with scores by scorer. The oldest do not say.
+# Versions of a log: 1 has one score per sample, 2 has scores by scorer. The oldest logs have no version.
 _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
-# Columns that mean something else already, and words no column of a row can be called.
+# Column names with another meaning, which metadata must not use.
 _RESERVED_NAMES = {
-    *FOUND_BY_NAME,
+    *DEFAULT_ROLE_NAMES,
     UNSCORED,
     "cluster",
     "value",
@@ -43,9 +42,9 @@ _RESERVED_NAMES = {
     "already_counted",
 }
 _LONGEST_METADATA = 200
-# Bytes of a sample that is read for its texts alone.
+# Largest sample, in bytes, that is read only for its texts.
 _LONGEST_SAMPLE = 1 << 24
-# An id may hold slashes and the word epoch, so that only the end of a member's name is known.
+# An id may contain slashes and "epoch", so only the end of a member's name is certain.
 _SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
 _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
 _SKIP_HINT = f"{option('skip_bad', True)} leaves such files out"
@@ -53,7 +52,7 @@ _SCORER, _ARGUMENTS = "(scorer)", "(arguments)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is a log of Inspect."""
+    """Return whether a file is a log of Inspect."""
     if path.suffix not in (".eval", ".json"):
         return False
     head = first_bytes(path)
@@ -64,7 +63,7 @@ def recognises(path: Path) -> bool:
 
 
 def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Keep the scorers that count, read grades as what they are worth, and name the tasks."""
+    """Keep the requested scorers, convert grades to scores, and name the tasks."""
     requested = collector.rules.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
     rows = score_grades(rows, collector)
@@ -74,12 +73,12 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.with_columns(task=task, sample=sample).drop(_SCORER, _ARGUMENTS)
 
 
-@row_reader(recognises, uses=("filter",), then=_finish_rows)
+@row_reader(recognises, supported_rules=("filter",), postprocess=_finish_rows)
 def read(file: ExportFile) -> Rows:
-    """Scores of a log, of one model on one task.
+    """Yield the scores of a log, which holds one model on one task.
 
-    A sample is ``task/id``, a draw an epoch; further columns are ``task`` and the samples' metadata. The rule
-    `filter` picks scorers.
+    A sample is ``task/id`` and its repeats are epochs. Further columns are ``task`` and the samples'
+    metadata. The option `filter` selects scorers.
     """
     header, samples = _read_log(file)
     evaluation = Record(header.location("eval"), header.get("eval"))
@@ -91,7 +90,7 @@ def read(file: ExportFile) -> Rows:
         hint = f"write logs with their samples (inspect eval --log-samples); {_SKIP_HINT}"
         raise InputError(f"{file.path}: the log holds no samples", found=detail, hint=hint)
     _note_status(file, header, evaluation, len(samples))
-    # A log that names no evaluation is one of its own.
+    # A log without an evaluation id is a run by itself.
     evaluation_id = evaluation.get_text("eval_id")
     model, task = file.model_name(evaluation.get_text("model")), evaluation["task"]
     file.collector.set_run((evaluation_id, model, task) if evaluation_id else file.path)
@@ -133,7 +132,7 @@ def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping
 
 
 def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
-    """Header and samples of a log, with what was asked and answered in those whose texts are wanted."""
+    """Return the header and the samples of a log; samples include texts only if these are requested."""
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
         return header, header.get_list("samples")
@@ -147,7 +146,7 @@ def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Refuse what is no sample, or is one of another layout than the rest."""
+    """Raise an error for entries that are not samples, or for samples of mixed layouts."""
     if version not in _VERSIONS or isinstance(version, bool):
         raise InputError(
             f"{path}: a log of a version that is not known",
@@ -176,7 +175,7 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
 
 
 def _read_header(path: Path, archive: ZipMembers) -> Any:
-    """Header of an archive; a run that was killed left only what it began with."""
+    """Return the header of an archive; a killed run has only the header it started with."""
     if "header.json" in archive:
         return archive.json("header.json")
     if "_journal/start.json" in archive:
@@ -186,13 +185,16 @@ def _read_header(path: Path, archive: ZipMembers) -> Any:
 
 
 def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:
-    """Samples of an archive: by their summaries, which hold the scores, unless some are missing there."""
+    """Return the samples of an archive.
+
+    Their summaries contain the scores; if summaries are missing, the samples themselves are read.
+    """
     members = [name for name in archive.names if _SAMPLE.match(name)]
     summaries = archive.json("summaries.json") if "summaries.json" in archive else []
     if not isinstance(summaries, list) or len(summaries) < len(members):
         pieces = sorted((int(match[1]), name) for name in archive.names if (match := _JOURNAL.match(name)))
         summaries = [entry for _, name in pieces for entry in _as_list(archive.json(name))]
-    # A sample that was run again comes once more; the last counts.
+    # A sample that was retried occurs several times; the last entry counts.
     distinct = {_sample_key(entry): entry for entry in summaries}
     if len(distinct) < len(members):
         return [_essential_fields(_read_sample(name, archive), wants_texts) for name in members]
@@ -202,7 +204,7 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
 
 
 def _read_sample(name: str, archive: ZipMembers) -> Any:
-    """A sample; of one in pieces, its metadata lie beside it."""
+    """Return a sample; the metadata of a sample stored in parts are read from their own file."""
     sample = archive.json(name)
     metadata_name = name.removesuffix("sample.json") + "metadata.json"
     if name.endswith("/sample.json") and metadata_name in archive and isinstance(sample, dict):
@@ -211,7 +213,7 @@ def _read_sample(name: str, archive: ZipMembers) -> Any:
 
 
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
-    """A summary with the texts of its sample; one damaged, very long or not there has none."""
+    """Return a summary with the input and output of its sample, None if damaged, too long or missing."""
     name = f"samples/{summary['id']}_epoch_{get_nested(summary, 'epoch')}"
     member = next(
         (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None
@@ -232,7 +234,7 @@ def _sample_key(entry: object) -> object:
 
 
 def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
-    """What is needed of a sample, so that prompts do not pile up."""
+    """Return the fields of a sample that are needed, to save the memory of prompts."""
     if not isinstance(sample, dict):
         return sample
     fields = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]
@@ -241,14 +243,14 @@ def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> 
 
 
 def _is_refused(sample: Mapping[str, Any]) -> bool:
-    """Whether the model's answer was filtered, as its provider says."""
+    """Return whether the provider filtered the model's answer."""
     choices = _as_list(get_nested(sample, "output", "choices"))
     reasons = [get_nested(choice, "stop_reason") for choice in choices]
     return bool(sample.get("refused")) or "content_filter" in reasons
 
 
 def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
-    """The column that says why a sample has no score, where the log tells it."""
+    """Return a column with the reason of a missing score, if the log states one."""
     if sample.get("error") is not None:
         return {UNSCORED: ERROR}
     if _is_refused(sample):
@@ -257,7 +259,7 @@ def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _input_and_output(sample: Mapping[str, Any]) -> tuple[object, object]:
-    """What a sample was asked, and what it answered."""
+    """Return the input and the output of a sample."""
     output = sample.get("output")
     choices = _as_list(get_nested(output, "choices"))
     message = get_nested(choices[0], "message") if choices else None
@@ -279,9 +281,10 @@ def _note_status(file: ExportFile, header: Record, evaluation: Record, sample_co
 
 
 def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[str, tuple[str, Any]]:
-    """Scorer and value of each metric: objects are one a key; the oldest logs have one score without a name.
+    """Return the scorer and the value of each metric.
 
-    Where some scorers are asked for, those, if there are any of them.
+    A score that is an object gives one metric per key. The oldest logs have one score without a name. If
+    scorers are requested and some of them are present, only those are returned.
     """
     scores = sample.get("scores")
     if not isinstance(scores, dict):
@@ -301,7 +304,10 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
 
 
 def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
-    """Names of tasks by their arguments, which are part of them where one model ran a task with several."""
+    """Return the names of tasks by their arguments.
+
+    If a model ran a task with several arguments, the arguments that differ are part of the name.
+    """
     names: dict[str, str] = {}
     for (task,), frame in runs.group_by("task", maintain_order=True):
         arguments = {text: json.loads(text)[1] for text in frame[_ARGUMENTS]}
@@ -325,7 +331,7 @@ def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
 
 
 def _metadata_columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Metadata by sample, where a key is a number, a boolean or a short text in all of them."""
+    """Return the metadata of each sample, for keys with a number, boolean or short text in every sample."""
     metadata = [sample.get("metadata") or {} for sample in samples]
     keys = dict.fromkeys(key for entry in metadata for key in entry)
     long = [key for key in keys if not all(_is_short(entry.get(key)) for entry in metadata)]

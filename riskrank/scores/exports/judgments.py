@@ -1,4 +1,4 @@
-"""Judgments as FastChat writes them: of answers and of pairs in both orders by MT-Bench, and by LiveBench."""
+"""Judgments in FastChat's format: single ratings and pairwise games of MT-Bench, and scores of LiveBench."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, parse_name
 from riskrank.scores.exports.interface import FILE
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import first_record
 
 SCORE, WIN_RATE = "score", "win_rate"
 
-# FastChat's names first, then those of its forks.
+# Field names of FastChat, then of its forks.
 _FIRST = ("model_1", "model1_id", "model_a", "model1")
 _SECOND = ("model_2", "model2_id", "model_b", "model2")
 _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
@@ -23,7 +23,7 @@ _UNDECIDED = ("", "error", "none", "null")
 
 
 def _is_mt_bench(path: Path) -> bool:
-    """Whether this is a file of judgments, of single answers or of pairs."""
+    """Return whether a file contains judgments of single answers or of pairs."""
     record = first_record(path)
     if "question_id" not in record:
         return False
@@ -31,7 +31,7 @@ def _is_mt_bench(path: Path) -> bool:
 
 
 def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Average the games of a model on a sample; a pair that met twice is a repeat, not two opponents."""
+    """Average the games of a model on a sample over its opponents; a repeated pair counts as a repeat."""
     if "opponent" not in rows.columns:
         return rows
     pairs = rows.filter(pl.col("opponent").is_not_null())
@@ -39,10 +39,10 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.Data
     columns = ["model", "sample", "metric", "question", "turn", "judge"]
     games = pairs.with_columns(repeat=repeat).group_by(*columns, "repeat", maintain_order=True)
     means = games.agg(pl.col("score").mean(), pl.col("prompt").first())
-    n_met = pairs.select("model", "opponent").n_unique()
+    n_pairs = pairs.select("model", "opponent").n_unique()
     models = pairs["model"].n_unique()
-    if n_met < models * (models - 1):
-        message = f"{n_met // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
+    if n_pairs < models * (models - 1):
+        message = f"{n_pairs // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
         collector.note(f"{WIN_RATE}: {message}; a win rate is against the opponents a model met")
     ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", FILE)
     return pl.concat([ratings, means.drop("repeat")], how="diagonal")
@@ -52,15 +52,15 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.Data
     _is_mt_bench,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
-    then=_mean_over_opponents,
+    postprocess=_mean_over_opponents,
 )
 def mt_bench(file: ExportFile) -> Rows:
-    """Ratings as `score`, and games between pairs as `win_rate`.
+    """Yield ratings as `score`, and games between pairs as `win_rate`.
 
-    The sample is question and turn. A rating of −1 is one FastChat could not read: no score. A pair is won
-    if both orders of presentation say so and tied otherwise, as FastChat counts it; a win is 1, a tie ½,
-    and a model's win rate on a sample is its mean over the opponents it met there. With k models that all
-    met, method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). Which judge counts is the rule `filter`.
+    A sample is a question and turn. FastChat writes −1 for a rating it could not parse; it gives no score. As
+    in FastChat, a pair is won if both orders of presentation agree, and tied otherwise. A win is 1 and a tie
+    ½. A model's win rate on a sample is the mean over its opponents. With k models that all met, the score of
+    method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). The option `filter` selects the judge.
     """
     for record in file.records():
         yield from (_read_pair if _is_pair(record) else _read_rating)(file, record)
@@ -71,13 +71,13 @@ def _is_pair(record: Mapping[str, Any]) -> bool:
 
 
 def _judgment_columns(record: Record) -> dict[str, str]:
-    """The columns that say where a judgment belongs."""
+    """Return the columns that identify a judgment: sample, question, turn, judge and prompt."""
     judge = record.get("judge")
     judge_name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
     judge_name = parse_name(f"{record.place}, judge", judge_name, default="")
     prompt = parse_name(f"{record.place}, judge's prompt", prompt, default="")
     question = record.get_name("question_id")
-    # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
+    # Old forks do not store the turn, but the judge's prompt for a second turn is called "multi-turn".
     turn = record.get_text("turn") or ("2" if "multi-turn" in prompt else "1")
     return {
         "sample": f"{question}/{turn}",
@@ -94,7 +94,7 @@ def _read_rating(file: ExportFile, record: Record) -> Rows:
 
 
 def _rating_score(file: ExportFile, record: Record) -> object:
-    """The score of a judgment; −1 is one that could not be read."""
+    """Return the score of a judgment, or None for −1, which means that it could not be parsed."""
     if record.get("score") == -1:
         file.count(f"{SCORE}: judgments of -1, which could not be read")
         return None
@@ -116,7 +116,7 @@ def _read_pair(file: ExportFile, record: Record) -> Rows:
 
 
 def _game_score(game: str, first: str, second: str, place: str) -> float:
-    """1 if the first model won, 0 if the second one did."""
+    """Return 1 if the first model won a game, 0 if the second model won, and ½ for a tie."""
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result
@@ -124,7 +124,7 @@ def _game_score(game: str, first: str, second: str, place: str) -> float:
 
 
 def _is_livebench(path: Path) -> bool:
-    """Whether this is a file of judgments against the ground truth."""
+    """Return whether a file contains judgments against the ground truth."""
     record = first_record(path)
     judged = {"question_id", "model", "score"} <= record.keys() and "judge" not in record
     return judged and ("task" in record or "model_judgment" in path.parts)
@@ -132,9 +132,9 @@ def _is_livebench(path: Path) -> bool:
 
 @row_reader(_is_livebench, directions={SCORE: "higher"})
 def livebench(file: ExportFile) -> Rows:
-    """Scores; the sample is task and question, with the turn from the second on.
+    """Yield scores; a sample is task and question, followed by the turn unless it is 1.
 
-    Task and category are columns: from the row, else from the path
+    Task and category are columns. They come from the row, else from the path
     ``<category>/<task>/model_judgment/<file>``.
     """
     folders = file.path.resolve().parts[:-1]
@@ -142,7 +142,7 @@ def livebench(file: ExportFile) -> Rows:
     category, task = folders[-3:-1] if in_task_folder else ("", "")
     for record in file.records():
         task_name = record.get_text("task") or task
-        # Older releases write turn 1 into every row, newer ones only where there are several.
+        # Older releases write turn 1 into every row, newer ones only if there are several turns.
         turn = record.get_text("turn") or "1"
         parts = [task_name, record.get_name("question_id"), turn if turn != "1" else ""]
         yield {

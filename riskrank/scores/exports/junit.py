@@ -1,4 +1,4 @@
-"""JUnit's XML, as test runners write it: a test a sample, passed or not."""
+"""JUnit: XML reports of test runners; each test is a sample that passed or failed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,26 +8,26 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.options.values import number_or_nan
-from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import first_bytes
 
 PASSED, TIME, SKIPPED = "passed", "time", "skipped test"
-# Tests within suites within suites: no runner nests them deeper.
+# Deepest nesting of suites; test runners stay far below it.
 _MAX_DEPTH = 64
-# GoogleTest says so of a test that was not run.
+# Statuses of GoogleTest for a test that was not run.
 _NOT_RUN = ("notrun", "disabled", "skipped", "suppressed")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a report of tests."""
+    """Return whether a file is a report of tests."""
     head = first_bytes(path)
     return head[:1] == b"<" and any(mark in head for mark in (b"<testsuite", b"<testcase"))
 
 
 def _drop_skipped_tests(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Leave out tests that every model skipped: they say nothing of any."""
+    """Drop tests that every model skipped."""
     if UNSCORED not in rows.columns:
         return rows
     all_skipped = (pl.col(UNSCORED) == SKIPPED).fill_null(value=False).all().over("sample", "metric")
@@ -40,15 +40,15 @@ def _drop_skipped_tests(rows: pl.DataFrame, collector: RowCollector) -> pl.DataF
 @row_reader(
     recognises,
     directions={PASSED: "higher", TIME: "lower"},
-    beside={TIME},
-    by_file=True,
-    then=_drop_skipped_tests,
+    auxiliary_metrics={TIME},
+    model_per_file=True,
+    postprocess=_drop_skipped_tests,
 )
 def read(file: ExportFile) -> Rows:
-    """Whether each test passed; one that ended in an error or was skipped has no score.
+    """Yield whether each test passed; a test that ended in an error or was skipped has no score.
 
-    A failure is an assertion that does not hold. The sample is class and name, the suites around it are a
-    column. Several files are a model each, called by what differs in their paths.
+    A failure is a failed assertion. A sample is class and name; the enclosing suites are a column. Each of
+    several files is one model, named by the part of its path that differs.
     """
     model = file.model_name()
     for suite, case, outcomes in _TestParser(file.path).read(file.data):
@@ -66,7 +66,7 @@ def read(file: ExportFile) -> Rows:
 
 
 class _TestParser:
-    """Tests in a document, whose entities are neither expanded nor fetched."""
+    """Parser for the tests in a document; entities are neither expanded nor fetched."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,12 +74,12 @@ class _TestParser:
         self._tests: list[tuple[str, Mapping[str, str], set[str]]] = []
 
     def read(self, data: bytes) -> list[tuple[str, Mapping[str, str], set[str]]]:
-        """The suite, attributes and outcomes of every test.
+        """Return the suite, attributes and outcomes of every test.
 
         Raises
         ------
         InputError
-            If it is no XML, declares entities, is nested without end, or has no test.
+            If the file is not XML, declares entities, is nested too deeply, or contains no test.
         """
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end

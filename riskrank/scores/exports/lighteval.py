@@ -1,4 +1,4 @@
-"""lighteval: details in Parquet, a row a document, beside a JSON of results that tells directions."""
+"""lighteval: details in Parquet, one row per document, and results in JSON, which declare the directions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,23 +18,23 @@ _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a file of details, or of results."""
+    """Return whether a file contains details or results."""
     results = path.name.startswith("results") and path.suffix == ".json"
     return bool(_DETAILS.fullmatch(path.name)) or (results and holds(path, "config_general"))
 
 
 def _has_details(path: Path) -> bool:
-    """Whether these are details, beside which results say nothing but directions."""
+    """Return whether a file contains details; results then add nothing but directions."""
     return path.suffix != ".json"
 
 
-@row_reader(recognises, prefers=_has_details)
+@row_reader(recognises, is_preferred=_has_details)
 def read(file: ExportFile) -> Rows:
-    """Metrics of every document of every task.
+    """Yield the metrics of every document of every task.
 
-    The model is in the results file of the same date, else it is the folders between ``details`` and the
-    date. The sample is task and document, by its id, else by its row. Two runs are repeats. Results alone
-    are a board: the sample is the task.
+    The model comes from the results file of the same date, else from the folders between ``details`` and the
+    date. A sample is the task with the document's id or row number. Several runs are repeats. Results alone
+    give task averages.
     """
     path = file.path
     if path.suffix == ".json":
@@ -60,7 +60,7 @@ def read(file: ExportFile) -> Rows:
 
 
 def _read_averages(file: ExportFile) -> Rows:
-    """The averages of each task, without those of several tasks."""
+    """Yield the averages of each task, without averages over several tasks."""
     document = file.document()
     model, results = file.model_name(_model_name(document)), document.get_record("results")
     scores = {
@@ -76,14 +76,14 @@ def _read_averages(file: ExportFile) -> Rows:
 
 
 def _set_directions(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]]) -> None:
-    """Keep the directions of metrics of tasks."""
+    """Record the directions of the tasks' metrics."""
     for task, metric in metrics:
         if direction := _direction(results, task, metric):
             file.set_direction(metric, direction)
 
 
 def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
-    """Scores, what names a document, and what was said; that and prompts only where somebody wants them."""
+    """Return scores, documents and responses; responses and prompts are loaded only if they are requested."""
     source = ParquetSource(str(file.path), file.data, "", file.collector.room)
     needs_texts = bool(file.collector.samples_with_texts)
     column = next((name for name in ("metric", "metrics") if name in source.columns), "")
@@ -98,7 +98,7 @@ def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
-    """Some fields of the objects in a column, as far as they are there."""
+    """Return the given fields of a struct column, as far as they exist."""
     dtype = frame.schema.get(column)
     present = (
         [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
@@ -107,7 +107,7 @@ def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> l
 
 
 def _find_results(file: ExportFile, date: str) -> Record:
-    """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
+    """Return the results of the run in ``results/<model>/results_<date>.json``, or an empty record."""
     path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
     results_path = file.path.with_name(name)
     details = next((folder for folder in path.parents if folder.name == "details"), None)
@@ -132,7 +132,7 @@ def _model_in_path(path: Path) -> str | None:
 
 
 def _direction(results: Record, task: str, metric: str) -> str | None:
-    """Look a metric up in the configuration of its task; a group of metrics has a direction each."""
+    """Return the direction of a metric from its task's configuration; grouped metrics declare one each."""
     config = results.get_record("config_tasks").get_record(task)
     for entry in config.get_records("metrics" if config.get("metrics") else "metric"):
         names = entry.get("metric_name")

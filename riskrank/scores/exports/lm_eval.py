@@ -1,8 +1,8 @@
-"""What lm-evaluation-harness writes under ``--log_samples``, in every layout it has had.
+"""lm-evaluation-harness: output of ``--log_samples`` in every layout, or results alone.
 
-``samples_<task>_<date>.jsonl`` stand beside ``results_<date>.json`` in a folder a model (tree) or in one
-folder for all (flat: only the dates tell runs apart); before 0.4.3, ``<model arguments>_<task>.jsonl`` are
-JSON arrays beside ``results.json``. A document has a row a filter.
+``samples_<task>_<date>.jsonl`` are stored alongside ``results_<date>.json``, in one folder per model (tree)
+or in one folder for all (flat: only dates separate the runs). Versions before 0.4.3 write ``<model
+arguments>_<task>.jsonl``, JSON arrays, alongside ``results.json``. A document has one row per filter.
 """
 
 import re
@@ -13,10 +13,10 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, find_results
 from riskrank.scores.exports.lm_eval_rows import BINARY_METRICS, HASH, read_uniform_rows, sample_rows
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.signatures import first_bytes
@@ -27,7 +27,7 @@ PERPLEXITY = "perplexity"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is one of samples, or of results."""
+    """Return whether a file contains samples or results."""
     if RESULTS.match(path.name):
         return _AVERAGES.match(first_bytes(path)) is not None
     if not _LINES.search(path.name):
@@ -38,15 +38,15 @@ def recognises(path: Path) -> bool:
 
 
 def _has_samples(path: Path) -> bool:
-    """Whether these are samples, beside which results say nothing of their own."""
+    """Return whether a file contains samples; results then add no scores."""
     return not RESULTS.match(path.name)
 
 
 def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Keep tasks with a metric that is wanted, and of each the filters that count, the same for every model.
+    """Keep tasks with a requested metric, and for each task the same filters for every model.
 
-    A metric that is wanted may be called ``metric,filter``, as the harness prints it; so are those of several
-    filters.
+    A requested metric may be written ``metric,filter``, as the harness prints it. With several filters,
+    metrics are named that way.
     """
     require_known_values("filter", collector.rules.filter, rows["filter"].unique(maintain_order=True))
     spelled = pl.concat_str("metric", "filter", separator=",")
@@ -73,12 +73,12 @@ def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.drop(["task"] if collector.has_task_averages else [])
 
 
-@row_reader(recognises, uses=("filter",), prefers=_has_samples, then=_select_rows)
+@row_reader(recognises, supported_rules=("filter",), is_preferred=_has_samples, postprocess=_select_rows)
 def read(file: ExportFile) -> Rows:
-    """Scores of a sample file, with what the results file of its run tells; or the averages of a run.
+    """Yield the scores of a sample file, or the averages in a results file.
 
-    A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. The rule `filter` picks among
-    the filters of a task. Results alone are a board.
+    A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. Directions and model come from
+    the results file of the run. Results without samples give task averages.
     """
     if not _has_samples(file.path):
         yield from _read_averages(file)
@@ -113,13 +113,13 @@ def read(file: ExportFile) -> Rows:
 
 
 def _set_directions(file: ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
-    """Keep whether more is better of metrics, as a run says it."""
+    """Record the directions that a run declares."""
     for metric, is_higher in higher_is_better.items():
         file.collector.set_direction(metric, "higher" if is_higher else "lower", source=source)
 
 
 def _read_averages(file: ExportFile) -> Rows:
-    """Averages of the tasks of a run, whose documents are not there."""
+    """Yield the task averages of a run whose samples are missing."""
     run = Results(file.document())
     model = file.model_name(run.model)
     file.collector.has_task_averages = True
@@ -131,7 +131,7 @@ def _read_averages(file: ExportFile) -> Rows:
 
 
 def _task_name(path: Path, run: Results | None) -> str:
-    """Task from a file's name: the task may hold underscores, and begin like another task."""
+    """Return the task in a file name; task names may contain underscores and share prefixes."""
     match = SAMPLES.match(path.name)
     if match:
         return match[1]
@@ -147,7 +147,7 @@ def _task_name(path: Path, run: Results | None) -> str:
 
 
 def _model_name(path: Path, run: Results | None) -> str | None:
-    """Model by the results file, else by the folder of the tree layout, whose name writes / as __."""
+    """Return the model from the results file, else from the folder name, where ``__`` stands for ``/``."""
     if run is not None and run.model:
         return run.model
     folder = path.parent.name
@@ -155,7 +155,7 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 
 
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: RowCollector) -> set[str]:
-    """Tasks with a metric that is wanted, of those of each; others are noted, with what adds them."""
+    """Return the tasks that have a requested metric; note the others and the option that adds them."""
     requested = requested_metrics(collector.rules.metric, names_by_task)
     selected = {
         task for task, names in requested.items() if not names or not names.isdisjoint(names_by_task[task])
@@ -165,14 +165,14 @@ def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: RowCo
         shortest = [min(names_by_task[task], key=lambda name: ("," in name, name)) for task in left_out]
         adds = [option("metric", f"{task}={name}") for task, name in zip(left_out, shortest, strict=True)]
         collector.note(
-            f"{len(left_out)} of {len(names_by_task)} tasks left out, which have none of the metrics asked for: "
-            f"{listing(left_out)}; {' '.join(adds[:3])} would add {'it' if len(adds) == 1 else 'some'}"
+            f"{len(left_out)} of {len(names_by_task)} tasks left out, which have none of the metrics asked "
+            f"for: {listing(left_out)}; {' '.join(adds[:3])} would add {'it' if len(adds) == 1 else 'some'}"
         )
     return selected or {*names_by_task}
 
 
 def _note_differing_documents(rows: pl.DataFrame, collector: RowCollector) -> None:
-    """Note documents that differ between models under one number: their scores cannot be paired."""
+    """Add a note if documents with the same number differ between models, so that scores cannot be paired."""
     if HASH not in rows.columns:
         return
     hashes = rows.select("task", "sample", HASH).drop_nulls().unique()

@@ -1,4 +1,4 @@
-"""What an lm-eval results file says about the sample files beside it."""
+"""Results files of lm-eval, which describe the sample files in the same folder."""
 
 import re
 from collections.abc import Iterator
@@ -13,20 +13,20 @@ _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
 SUFFIX = r"(?:\.gz|\.zst)?$"
 SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{SUFFIX}")
 RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{SUFFIX}")
-# What stands beside the averages of a task.
+# Fields alongside the averages of a task.
 _NO_METRICS = ("alias", "name", "sample_len")
-# Where a model's name stands among its arguments, in the order the harness itself looks.
+# Model arguments that may hold the name, in the order in which the harness tries them.
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
 @dataclass(frozen=True)
 class Results:
-    """One results file. What has a type it cannot have is refused where it is asked for."""
+    """One results file; fields are type-checked when they are accessed."""
 
     document: Record
 
     def __post_init__(self) -> None:
-        """Refuse a document that is none."""
+        """Raise an error if the document has no results."""
         if not isinstance(self.document.get("results"), dict):
             place = self.document.place
             raise export_error(f"{place}: no results of lm-eval in it", "a document without 'results'")
@@ -37,7 +37,7 @@ class Results:
         return self.document.get_record("results")
 
     def averages(self) -> Iterator[tuple[str, str, str, object]]:
-        """Task, filter, metric and average, of tasks that are no groups of others."""
+        """Yield task, filter, metric and average of every task that is not a group of tasks."""
         subtasks = self.document.get_record("group_subtasks")
         groups = {
             *self.document.get_record("groups"),
@@ -51,7 +51,7 @@ class Results:
 
     @property
     def model(self) -> str | None:
-        """Name of the model, or its name among the model's arguments."""
+        """Name of the model, from the file or from the model arguments."""
         named = self.document.get_text("model_name")
         if named:
             return named
@@ -63,42 +63,43 @@ class Results:
         return next((record.get_name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
-        """Names of the filters in the order of their rows."""
+        """Return the names of a task's filters in the order of their rows."""
         entries = self._section(task, "configs").get_records("filter_list")
         return tuple(entry.get_name("name") for entry in entries) or ("none",)
 
     def metrics(self, task: str) -> tuple[str, ...]:
-        """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
+        """Return the aggregated metrics of a task, without standard errors."""
         names = [key.partition(",")[0] for key in self._section(task, "results") if "," in key]
         return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
 
     def directions(self, task: str) -> dict[str, bool]:
-        """Whether higher is better, of the metrics of which the file says so."""
+        """Return whether higher is better, for each metric whose direction the file declares."""
         entries = self._section(task, "configs").get_records("metric_list")
         named = (entry for entry in entries if isinstance(entry.get("metric"), str))
         listed = {entry["metric"]: entry.get("higher_is_better") for entry in named}
         listed |= self._section(task, "higher_is_better")
         for name, is_higher in listed.items():
             if is_higher is not None and not isinstance(is_higher, bool):
+                place = self.document.location("higher_is_better")
                 raise InputError(
-                    f"{self.document.location('higher_is_better')} of {task}, {name} is neither true nor false",
+                    f"{place} of {task}, {name} is neither true nor false",
                     found=shown(is_higher),
                     hint=f"correct it, or take it out; {option('skip_bad', True)} leaves out the run",
                 )
         return {name: is_higher for name, is_higher in listed.items() if is_higher is not None}
 
     def evaluated_count(self, task: str) -> int | None:
-        """Samples that were evaluated."""
+        """Return the number of samples that were evaluated, if known."""
         count = self._section(task, "n-samples").get("effective")
         return count if isinstance(count, int) else None
 
     def _section(self, task: str, part: str) -> Record:
-        """What a part of the document holds about a task."""
+        """Return a section of the document for one task."""
         return self.document.get_record(part).get_record(task)
 
 
 def find_results(file: ExportFile) -> Results | None:
-    """The run of a sample file, by the results file beside it: of its date, else the only one there."""
+    """Return the results of a sample file's run: those of its date, or the only ones in its folder."""
     candidates = sorted(file.path.parent.glob("results*"))
     paths_by_date = {match[1] or "": path for path in candidates if (match := RESULTS.match(path.name))}
     samples_match = SAMPLES.match(file.path.name)

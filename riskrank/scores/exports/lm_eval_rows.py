@@ -1,4 +1,4 @@
-"""The rows of one lm-eval sample file, and metrics that are no means."""
+"""Rows of one lm-eval sample file, and metrics that are not means over samples."""
 
 import io
 import json
@@ -17,28 +17,28 @@ from riskrank.scores.exports.interface import get_nested, likeliest_choice
 from riskrank.scores.exports.row_reader import ExportFile, Rows
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
-# Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
+# Fields of a row that are never metrics; versions before 0.4.8 do not list the metrics.
 _BOOKKEEPING = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
     | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
 )
-# Metrics of the harness itself that are 0 or 1 on a sample.
+# Metrics of the harness that are 0 or 1 on each sample.
 BINARY_METRICS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
-# Fields of a document that hold what is asked, as tasks call them; else the document is shown.
+# Fields that tasks use for the question; without one the whole document is the input.
 _QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")
-# Column of a document's hash.
+# Column with a document's hash.
 HASH = "(hash)"
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
-# An answer of nothing, as the harness writes it, of a row that is not looked at as an object.
+# An empty response in the raw text of a row.
 _EMPTY_RESPONSE = re.compile(rb'"resps": ?\[\[""')
 _EMPTY_SCORED = "empty responses, whose score counts as in lm-eval"
 
 
 def read_uniform_rows(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
-    """Scores of a sample file whose rows all have the same numeric metrics; None for any other.
+    """Return the scores of a sample file whose rows all have the same numeric metrics; None for any other.
 
-    Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
+    This is a fast path: Polars rejects everything except numbers and nulls.
     """
     try:
         row = json.loads(file.data.lstrip().partition(b"\n")[0])
@@ -55,7 +55,7 @@ def read_uniform_rows(file: ExportFile, model: str, task: str) -> pl.DataFrame |
     except (ValueError, RecursionError, pl.exceptions.PolarsError, OSError):
         return None
     incomplete = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
-    # Polars writes whatever it finds as text where it is told to expect text.
+    # Polars converts any value to text in a text column.
     is_mistyped = frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any()
     if incomplete or is_mistyped or frame["metrics"].n_unique() != 1:
         return None
@@ -66,21 +66,21 @@ def read_uniform_rows(file: ExportFile, model: str, task: str) -> pl.DataFrame |
     )
     index = ["row", *columns, "filter", HASH]
     rows = frame.unpivot(index=index, variable_name="metric", value_name="score")
-    is_first_metric = pl.col("metric") == names[0]  # a document's hash is told once
+    is_first_metric = pl.col("metric") == names[0]  # one row per document carries its hash
     rows = rows.with_columns(pl.when(is_first_metric).then(HASH))
     return rows.sort("row", maintain_order=True).drop("row")
 
 
 def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics: Names) -> Rows:
-    """Scores of a sample file, one row a document, filter and metric; notes metrics that are no means.
+    """Yield the scores of a sample file by document, filter and metric; note metrics that are not means.
 
     Parameters
     ----------
     file : ExportFile
-        JSON lines, or an array of objects whatever the file is called.
+        JSON Lines, or a JSON array whatever the file name.
     model, task : str
     filters : sequence of str
-        For rows that do not name their filter: the filters in the order of the rows.
+        Filters in the order of the rows, for rows that do not name theirs.
     metrics : sequence of str
         Metrics of the results file, for rows that do not list theirs.
     """
@@ -115,7 +115,10 @@ def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics
 
 
 def _rows_with_filters(file: ExportFile, filters: Names) -> Iterator[tuple[Record, str]]:
-    """Rows with the filter they are of; before 0.4.5 they come filter after filter and do not say which."""
+    """Yield each row with its filter.
+
+    Versions before 0.4.5 write the rows filter by filter, without naming them.
+    """
     seen: Counter[str] = Counter()
     nameless = 0
     for row in file.records("row"):
@@ -142,7 +145,7 @@ def _rows_with_filters(file: ExportFile, filters: Names) -> Iterator[tuple[Recor
 
 
 def _is_empty(responses: object) -> bool:
-    """Whether a model answered nothing at all."""
+    """Return whether all responses of a model are empty."""
     return (
         isinstance(responses, list)
         and bool(responses)
@@ -154,7 +157,7 @@ def _is_empty(responses: object) -> bool:
 
 
 def _metrics_of(row: Record, reported: Names) -> list[str]:
-    """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
+    """Return the metrics of a row: those it lists, else those of the results file, else all other fields."""
     if row.get("metrics") is not None:
         listed = row.get_list("metrics")
         if not all(isinstance(name, str) for name in listed):
@@ -165,9 +168,10 @@ def _metrics_of(row: Record, reported: Names) -> list[str]:
 
 
 def _brier_score(value: object) -> object:
-    """Squared distance of the probabilities from the right answer, of which the metric is the mean.
+    """Return the squared distance between predicted probabilities and the correct class.
 
-    The log holds the right answer's index and the probabilities, these as NumPy prints them.
+    The logged value holds the index of the correct class and the probabilities, printed by NumPy. Values of
+    another form are returned unchanged.
     """
     if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
         return value
@@ -188,13 +192,13 @@ Pairs = Sequence[tuple[float, float]]
 
 
 def aggregate(metric: str, values: Sequence[object]) -> float | None:
-    """A metric over all samples, as lm-eval computes it from what they log.
+    """Return a corpus-level metric, computed as lm-eval does from the logged values of all samples.
 
     Parameters
     ----------
     metric : str
     values : sequence
-        Of the samples: ``[gold, prediction]`` for ``mcc``, ``[log-likelihood, weight]`` for perplexities.
+        One per sample: ``[gold, prediction]`` for ``mcc``, ``[log-likelihood, weight]`` for perplexities.
 
     Returns
     -------
@@ -216,7 +220,7 @@ def _is_pair(value: object) -> bool:
 
 
 def matthews_correlation(pairs: Pairs) -> float:
-    """Matthews' correlation of classes and predictions, of two classes or more; 0 where one never varies."""
+    """Return Matthews' correlation coefficient of classes and predictions; 0 if either is constant."""
     n = len(pairs)
     n_correct = sum(gold == predicted for gold, predicted in pairs)
     gold = Counter(first for first, _ in pairs)
@@ -228,7 +232,7 @@ def matthews_correlation(pairs: Pairs) -> float:
 
 
 def mean_negative_log_likelihood(pairs: Pairs) -> float:
-    """Negative log-likelihood a word or byte, in nats: all samples' over all samples' weights."""
+    """Return the negative log-likelihood per word or byte in nats: its sum divided by the sum of weights."""
     return -math.fsum(log_likelihood for log_likelihood, _ in pairs) / math.fsum(
         weight for _, weight in pairs
     )
@@ -248,11 +252,11 @@ def _input_text(document: object) -> object:
 
 
 def _output_text(row: Mapping[str, Any]) -> object:
-    """What the filter made of the responses, or the likeliest choice; the responses of no named filter."""
+    """Return the filtered response, or the likeliest choice; the raw responses if the row names no filter."""
     filter_name, filtered = row.get("filter"), row.get("filtered_resps")
     responses = row.get("resps") if filter_name is None or filtered is None else filtered
     listed = responses if isinstance(responses, list) else []
-    # Choices are logged as pairs: log-likelihood, and whether it is what the model would have written.
+    # Choices are logged as pairs: log-likelihood, and whether greedy decoding yields the choice.
     flat = [
         response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response
         for response in listed

@@ -1,4 +1,4 @@
-"""MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
+"""MixInstruct (LLM-Blender): scored candidates of several models for each instruction."""
 
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.signatures import holding
@@ -9,9 +9,9 @@ from riskrank.scores.files.signatures import holding
     choices={"decoding": "decoding methods"},
 )
 def read(file: ExportFile) -> Rows:
-    """Scores of every candidate; the sample is the instruction's id.
+    """Yield the scores of every candidate; a sample is an instruction's id.
 
-    Of candidates that differ in the way they were decoded, the rule `filter` says which one counts.
+    If candidates differ in their decoding method, the option `filter` selects one.
     """
     for record in file.records():
         sample = record.get_name("id")
@@ -25,6 +25,6 @@ def read(file: ExportFile) -> Rows:
             if not scores:
                 file.count("candidates without scores")
             for metric, score in scores.items():
-                # All of them: similarities to a reference, and log-probabilities.
+                # All metrics are similarities to a reference or log-probabilities.
                 file.set_direction(metric, "higher")
                 yield {"metric": metric, "score": score, "sample": sample, **about, **texts}

@@ -1,9 +1,9 @@
-"""MTEB: a file of results a task, in a folder a model and revision."""
+"""MTEB: one file of results per task, in one folder per model and revision."""
 
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import select_by_task
 from riskrank.scores.files.signatures import holding
@@ -13,7 +13,7 @@ _META = "model_meta.json"
 
 
 def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Of each task the mean over the subsets that all its models have, of the split that counts."""
+    """Average each task over the subsets that all its models have, within the requested split."""
     rows = select_by_task(
         rows, collector.rules.split, "split", task_column="sample", plural="splits", context="task"
     )
@@ -35,12 +35,16 @@ def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFram
 
 
 @row_reader(
-    holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_average_subsets
+    holding(MAIN, "hf_subset", "scores"),
+    directions={MAIN: "higher"},
+    supported_rules=("split",),
+    postprocess=_average_subsets,
 )
 def read(file: ExportFile) -> Rows:
-    """The main score of a task, of which more is better, and others that somebody asks for by name.
+    """Yield the main score of a task, and other metrics that are requested by name.
 
-    The model is named by ``model_meta.json`` beside the file, else by a folder ``<organisation>__<model>``.
+    The model is named by ``model_meta.json`` in the same folder, else by a folder
+    ``<organisation>__<model>``.
     """
     document = file.document()
     path = file.path.resolve()

@@ -1,4 +1,4 @@
-"""OpenAI Evals: a log of events, of which ``match`` and ``metrics`` hold scores."""
+"""OpenAI Evals: a log of events; ``match`` and ``metrics`` events contain scores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ CORRECT = "correct"
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a log of events."""
+    """Return whether a file is a log of events."""
     record = first_record(path)
     spec = record.get("spec")
     if isinstance(spec, dict):
@@ -20,16 +20,16 @@ def recognises(path: Path) -> bool:
     return "final_report" in record or {"run_id", "event_id", "type", "data"} <= record.keys()
 
 
-# A match is right or wrong; of what else a metrics event holds nothing says which end is better.
+# Other metrics have no direction: the log does not declare one.
 @row_reader(recognises, directions={CORRECT: "higher"})
 def read(file: ExportFile) -> Rows:
-    """Scores of samples: ``correct`` of match events, and every number of metrics events.
+    """Yield the scores of samples: ``correct`` of match events, and every number of metrics events.
 
-    The model is the first completion function of the log's ``spec``. Samples that were run and have no
-    score get rows without one.
+    The model is the first completion function in the log's ``spec``. Samples that ran without a score get
+    rows without a score.
     """
     path = file.path
-    # The spec and the final report may stand anywhere: all lines are read before any is used.
+    # The spec and the final report may be on any line, so all lines are read first.
     events = list(file.lines())
     spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
     if not any("final_report" in event for event in events):
@@ -63,7 +63,7 @@ def _model_name(spec: Record) -> str | None:
     functions = spec.get_list("completion_fns")
     if functions:
         return parse_name(spec.location("completion_fns"), functions[0])
-    # Before completion functions, logs named the models they called.
+    # Older logs name the models instead of completion functions.
     names = spec.get_record("model_names").get_list("completions")
     name = names[0] if names else spec.get("model_name")
     return parse_name(spec.location("model_names"), name, default="")

@@ -1,7 +1,7 @@
-"""What promptfoo writes with ``--output``: results as JSON, or a line a row.
+"""promptfoo: results of ``--output`` as JSON or JSON Lines.
 
-A column of its table is a prompt with a provider. Repeats of a test get numbers of their own and nothing
-says which repeat a row is: rows of one test under one column are draws.
+A column of its table is a prompt with a provider. Each repeat of a test has a number of its own, and the file
+does not identify repeats. Rows of the same test and column are therefore repeats.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, export_error, number_duplicates, parse_name
 from riskrank.scores.exports.interface import FILE, INPUT_TEXT, OUTPUT_TEXT, get_nested
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.json_objects import as_text, plain_text, shown
@@ -26,14 +26,14 @@ from riskrank.scores.files.signatures import first_bytes
 
 _LONGEST_NAME = 80
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
-# What a table as CSV is told by; its scores have two decimals.
+# Marks of a CSV table, whose scores are rounded to two decimals.
 _TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] \(\d')
 _GENERAL = ("score", "success")
 _COLUMN = "(column)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds results of promptfoo."""
+    """Return whether a file contains results of promptfoo."""
     head = first_bytes(path)
     if _has_suffix(path, ".csv"):
         return bool(_TABLE.search(head))
@@ -49,14 +49,15 @@ def _has_suffix(path: Path, suffix: str) -> bool:
 
 
 def _is_not_csv(path: Path) -> bool:
-    """Whether a file is no table as CSV."""
+    """Return whether a file is not a CSV table."""
     return not _has_suffix(path, ".csv")
 
 
 def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Keep the prompts that count, and name tests and models by what tells them apart in all files.
+    """Keep the requested prompts, and name tests and models distinctly across all files.
 
-    Of several prompts, each with a provider is a model of its own; columns of one name are numbered.
+    If several prompts are kept, each prompt with a provider is a model. Columns of the same name are
+    numbered.
     """
     prompts, requested = rows["prompt"].unique(maintain_order=True).to_list(), collector.rules.filter
     require_known_values("filter", requested, prompts)
@@ -77,14 +78,14 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
 @row_reader(
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
-    uses=("filter",),
-    prefers=_is_not_csv,
-    then=_finish_rows,
+    supported_rules=("filter",),
+    is_preferred=_is_not_csv,
+    postprocess=_finish_rows,
 )
 def read(file: ExportFile) -> Rows:
-    """Results of several models: ``score``, ``success`` and the named scores.
+    """Yield ``score``, ``success`` and the named scores of several models.
 
-    A sample is a test, a draw a repeat. The rule `filter` picks prompts.
+    A sample is a test. The option `filter` selects prompts.
     """
     rows, columns, evaluation = _read_results(file)
     ids = {row["id"] for row in rows if isinstance(row.get("id"), str)}
@@ -117,7 +118,7 @@ def read(file: ExportFile) -> Rows:
 
 
 def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
-    """Rows, columns of the table as far as they are told, and the evaluation."""
+    """Return the rows, the columns of the table if the file lists them, and the id of the evaluation."""
     if _has_suffix(file.path, ".csv"):
         raise InputError(
             f"{file.path}: promptfoo's CSV is a table to look at, with scores cut to two decimals",
@@ -137,7 +138,7 @@ def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], st
 
 
 def _is_failed(row: Mapping[str, Any]) -> bool:
-    """Whether a row ended in an error; `error` also tells of assertions that failed."""
+    """Return whether a row ended in an error; the field `error` also reports failed assertions."""
     reason = row.get("failureReason")
     if reason is not None:
         return bool(reason == _ERROR)
@@ -145,7 +146,7 @@ def _is_failed(row: Mapping[str, Any]) -> bool:
 
 
 def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
-    """The column that says why a metric has no score, where the row tells it."""
+    """Return a column with the reason of a missing score, if the row states one."""
     if get_nested(row, "response", "isRefusal") is True:
         return {UNSCORED: REFUSAL}
     return {UNSCORED: ERROR} if _is_failed(row) else {}
@@ -161,7 +162,7 @@ def _provider_name(row: Record) -> str:
 
 
 def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
-    """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
+    """Return the label of a prompt, else its template; a row holds the prompt with variables filled in."""
     index = row.get("promptIdx")
     column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None
     entry = Record(f"{row.place}, its entry of results.prompts", column)
@@ -173,14 +174,14 @@ def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
 
 
 def _test_key(row: Record) -> str:
-    """What makes a test: its variables, assertions and description; repeats have the same."""
+    """Return the variables, description and assertions that identify a test, the same for repeats."""
     case = row.get_record("testCase")
     variables = (row if row.get("vars") else case).get_record("vars")
     return json.dumps([variables, case.get_text("description") or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(tests: Iterable[str]) -> dict[str, str]:
-    """Names of tests that are the same in other files: descriptions, else variables."""
+    """Return names of tests that are the same in every file: unique descriptions, else variables."""
     parsed = {test: json.loads(test) for test in tests}
     described = Counter(str(description) for _, description, _ in parsed.values())
     names = []
@@ -191,7 +192,7 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
             name = _shorten(
                 ", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
             )
-        names.append(name.encode(errors="replace").decode())  # no table holds half a character
+        names.append(name.encode(errors="replace").decode())  # a table cannot store lone surrogates
     return dict(zip(parsed, number_duplicates(names), strict=True))
 
 

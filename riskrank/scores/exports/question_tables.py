@@ -1,4 +1,4 @@
-"""Tables with a row a question and a column a metric, and no word about the model: MLflow's, Ragas'."""
+"""Tables with one row per question and one column per metric that do not name the model: MLflow and Ragas."""
 
 import csv
 import json
@@ -13,22 +13,22 @@ from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.data_frames import Columns, is_number, json_columns
 from riskrank.scores.files.delimited import long_fields
 from riskrank.scores.files.signatures import first_bytes
-from riskrank.scores.names.vocabulary import known
+from riskrank.scores.names.vocabulary import vocabulary
 
-# Columns that hold a model's answer, by the names tools have given it.
+# Names of the column with the model's answer.
 _ANSWERS = ("response", "answer", "outputs", "output")
 
 
 def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics: Names, hint: str) -> Rows:
-    """Scores of a table, of the model that a label or the path names.
+    """Yield the scores of a table for the model that a label or the path names.
 
-    A sample is called by its question, so that two models' tables pair whatever order they are in; the
-    second row with the same question is ``question #2``. Without questions the row's number names it.
+    A sample is named by its question, so that tables of two models pair in any order. The second row with the
+    same question is ``question #2``. Without a question column, samples are row numbers.
 
     Raises
     ------
     InputError
-        If there is no metric; `hint` says what one is.
+        If there is no metric; `hint` explains the names of metrics.
     """
     if not metrics:
         found = f"columns: {listing(columns, 20)}"
@@ -50,7 +50,7 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
 
 
 def question_name(value: object) -> str:
-    """A question as a name, on one line; what is no text as its JSON."""
+    """Return a question as a one-line name; a value that is not text is written as JSON."""
     return " ".join(
         (value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)).split()
     )
@@ -59,7 +59,7 @@ def question_name(value: object) -> str:
 _SCORES = re.compile(r".+/(score|value)|latency|token_count")
 _INPUTS = ("inputs", "input", "question", "request", "prompt", "query")
 _HEAD = re.compile(rb'^\{\s*"columns"\s*:.*(/score"|/value"|"latency"|"token_count")', re.DOTALL)
-# What MLflow says of its own metrics (``greater_is_better``), which its table does not repeat.
+# Directions that MLflow defines (``greater_is_better``) but does not write to its table.
 _LOWER_IS_BETTER = {"latency", "toxicity", "flesch_kincaid_grade_level", "ari_grade_level"}
 _HIGHER_IS_BETTER = {
     *("answer_correctness", "answer_relevance", "answer_similarity", "faithfulness", "relevance"),
@@ -74,7 +74,7 @@ def _is_mlflow(path: Path) -> bool:
 
 @row_reader(_is_mlflow)
 def mlflow(file: ExportFile) -> Rows:
-    """MLflow's ``eval_results_table.json`` of one model: ``name/v1/score`` is a metric."""
+    """Yield the metrics (``name/v1/score``) of MLflow's ``eval_results_table.json`` of one model."""
     columns = json_columns(file.path, file.data)
     metrics = [name for name in columns if _SCORES.fullmatch(name)]
     numeric = [name for name, cells in columns.items() if any(map(is_number, cells))]
@@ -91,11 +91,11 @@ def mlflow(file: ExportFile) -> Rows:
     return table_rows(file, columns, questions=_INPUTS, metrics=metrics, hint=hint)
 
 
-# Fields of a sample, in the names of versions before and after 0.2; everything else is a metric.
+# Fields of a sample in versions before and after 0.2; all other columns of numbers are metrics.
 _QUESTIONS = ("user_input", "question")
-_FIELDS = known("ragas fields")
+_FIELDS = vocabulary("ragas fields")
 _IDENTIFIER = re.compile(r"(Unnamed: \d+|index|row|.*_?id|.*_id_.*|)", re.IGNORECASE)
-_HIGHER = known("ragas scores")
+_HIGHER = vocabulary("ragas scores")
 
 
 def _is_ragas(path: Path) -> bool:
@@ -112,10 +112,10 @@ def _is_ragas(path: Path) -> bool:
 
 @row_reader(_is_ragas)
 def ragas(file: ExportFile) -> Rows:
-    """The table of a result of Ragas, of one model.
+    """Yield the metrics in a table of Ragas results of one model.
 
-    An empty cell is a score Ragas could not compute. Its metrics are better when larger but for noise
-    sensitivity, which counts errors.
+    An empty cell is a score that Ragas could not compute. Larger is better except for noise sensitivity,
+    which counts errors.
     """
     columns = file.columns()
     metrics = [name for name, cells in columns.items() if _is_metric(name, cells)]
@@ -129,12 +129,12 @@ def ragas(file: ExportFile) -> Rows:
 
 
 def _base_name(metric: str) -> str:
-    """The name without the settings newer versions put behind it: ``factual_correctness(mode=f1)``."""
+    """Return a metric's name without appended settings, as in ``factual_correctness(mode=f1)``."""
     return metric.partition("(")[0]
 
 
 def _is_metric(name: str, cells: Sequence[object]) -> bool:
-    """Whether a column beside the sample's fields holds numbers, or nothing at all."""
+    """Return whether a column other than the sample's fields contains numbers or is empty."""
     if name in _FIELDS or _IDENTIFIER.fullmatch(name):
         return False
     filled = [cell for cell in cells if cell is not None]

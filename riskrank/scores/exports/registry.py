@@ -1,4 +1,4 @@
-"""The one way in to any reader of exports; averages of tasks become a board, whose samples are the tasks."""
+"""Entry point to all readers of exports; task averages are read with tasks as samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ AUTO = "auto"
 
 
 def load_reader(name: str) -> RowReader:
-    """The reader of a format: what its module calls ``read``, or by the name behind a colon.
+    """Return the reader of a format, as registered in `EXPORTS`.
 
     Raises
     ------
     UsageError
-        If there is none of that name, with the nearest.
+        If the format is unknown; the message proposes the nearest name.
     """
     one_of("from", name, READERS)
     module, _, attribute = EXPORTS[name][0].partition(":")
@@ -41,17 +41,17 @@ def read_export(
     rules: ReadOptions | None = None,
     samples_with_texts: frozenset[str] = frozenset(),
 ) -> Export:
-    """Read what a harness wrote.
+    """Read the files a harness wrote.
 
     Parameters
     ----------
     name : str
-        A format of the table, or ``auto`` to recognise it.
+        A format of `EXPORTS`, or ``auto`` to detect it.
     paths : sequence of str
-        Files, folders and glob patterns, each also as ``LABEL=PATH``.
+        Files, folders and glob patterns, each optionally written as ``LABEL=PATH``.
     rules : ReadOptions, optional
-    texts_of : frozenset of str
-        Samples whose rows are to hold what was asked and answered.
+    samples_with_texts : frozenset of str
+        Samples whose rows include the model's input and output.
 
     Returns
     -------
@@ -60,9 +60,9 @@ def read_export(
     Raises
     ------
     InputError
-        If a file cannot be read, or nothing in it is a score.
+        If a file cannot be read or contains no score.
     UsageError
-        If the format is unknown or not recognised, or a rule has to be given.
+        If the format is unknown or not recognised, or if an option is needed to select among alternatives.
     """
     rules = rules or ReadOptions()
     files = [entry for path in paths for entry in parse_path_argument(path)]
@@ -75,12 +75,14 @@ def read_export(
 
 
 def parse_path_argument(text: str) -> list[LabelledPath]:
-    """Paths of one argument: a path or pattern, also as ``LABEL=PATH``; what exists by that name goes first.
+    """Expand one argument, a path or glob pattern or ``LABEL=PATH``, to labelled paths.
+
+    A path that exists under the full name takes precedence over the label syntax.
 
     Raises
     ------
     InputError
-        If there is nothing of that name.
+        If no such file or folder exists.
     """
     entries = [
         LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)
@@ -93,12 +95,12 @@ def parse_path_argument(text: str) -> list[LabelledPath]:
 
 
 def detect_format(files: Sequence[LabelledPath]) -> str:
-    """The one format that every file is of.
+    """Return the only format that recognises every path.
 
     Raises
     ------
     UsageError
-        If none does, or several do.
+        If no format or more than one format recognises them.
     """
     matching = [
         name for name in READERS if all(_is_recognised(load_reader(name), entry.path) for entry in files)
@@ -114,7 +116,7 @@ def detect_format(files: Sequence[LabelledPath]) -> str:
 
 
 def _is_recognised(row_reader: RowReader, path: Path) -> bool:
-    """Whether a reader knows a file, or some file of a folder."""
+    """Return whether a reader recognises a file, or at least one file of a folder."""
     if path.is_dir():
         return next(walk_files(path, row_reader.recognises), None) is not None
     return row_reader.recognises(path)
@@ -124,19 +126,20 @@ SCORE = "score"
 
 
 def select_averages(export: Export, rules: ReadOptions) -> Export:
-    """A board of averages: the metrics that all tasks have, or those that somebody names.
+    """Select the metrics of task averages: the requested ones, or those all tasks share.
 
     Parameters
     ----------
     export : Export
-        A row a model, task and metric; the sample is the task.
+        One row per model, task and metric; the sample is the task.
     rules : ReadOptions
-        `metric`, by name or ``TASK=NAME``; one a task, and not the same one, is called ``score``.
+        `metric` lists metrics by name or as ``TASK=NAME``. If each task has one metric and they differ, the
+        combined metric is called ``score``.
 
     Raises
     ------
     UsageError
-        If tasks have no metric in common and nobody says which counts.
+        If the tasks have no metric in common and none was requested.
     """
     pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
     metrics_by_task = {
@@ -184,12 +187,12 @@ def select_averages(export: Export, rules: ReadOptions) -> Export:
             dict.fromkeys([SCORE], distinct_directions.pop()),
         )
         notes += [f"{SCORE}: {', '.join(_format_task_counts(selected_counts.items()))}"]
-    known_directions = {
+    directions_by_name = {
         name: direction
         for name, direction in directions.items()
         if direction and name in {SCORE, *selected_counts}
     }
-    return replace(export, rows=rows, directions=known_directions, notes=(*export.notes, *notes))
+    return replace(export, rows=rows, directions=directions_by_name, notes=(*export.notes, *notes))
 
 
 def _format_task_counts(metrics: Iterable[tuple[str, int]]) -> list[str]:

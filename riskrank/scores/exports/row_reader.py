@@ -1,4 +1,4 @@
-"""Readers that are one generator of rows: files, counting, choosing and finishing are done here."""
+"""Build a reader of many files from a generator of the rows of one file."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.export_file import ExportFile, find_files
 from riskrank.scores.exports.fields import export_error
 from riskrank.scores.exports.interface import FILE, Export, LabelledPath
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.selection import refuse_unsupported_rules, select_variants
 from riskrank.scores.files.paths import differing
 
@@ -22,40 +22,42 @@ Rows = Iterator[Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowReader:
-    """A reader made of a generator of rows: called with files and rules, it gives their export.
+    """Reader of an export format, built from a generator of rows.
 
     Attributes
     ----------
     recognises : callable
+        Returns whether a file has the format.
     rows : callable
-        Gives the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
+        Yields the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
     directions : mapping of str to {"higher", "lower"}
-        Of the metrics that mean the same in every file.
+        Directions of metrics that mean the same in every file.
     choices : mapping of str to str
-        Columns of which the rule `filter` keeps a value, with the plural they are called by.
-    beside : collection of str
-        Metrics of how it was run, as time and tokens: they count where somebody asks for them by name.
-    uses : sequence of {"filter", "split"}
-        Rules that `then` applies.
-    by_file : bool
-        Whether each of several files that name no model is one, called by what differs in their paths.
-    prefers : callable, optional
-        Tells of a file whether it is read alone, as it says what the files beside it do.
-    then : callable, optional
-        Changes what was gathered of all files, by the rules: names that hang on all of them, what counts.
+        Columns from which the option `filter` selects a value, with their plural for messages.
+    auxiliary_metrics : collection of str
+        Metrics of the run rather than of quality, such as time and tokens. They are read only on request.
+    supported_rules : sequence of {"filter", "split"}
+        Options that `postprocess` applies.
+    model_per_file : bool
+        Whether each of several files without a model name is one model, named by the part of its path that
+        differs.
+    is_preferred : callable, optional
+        Returns whether a file is read instead of others in the same folder, because it repeats their content.
+    postprocess : callable, optional
+        Transforms the rows of all files: selects variants, and chooses names that depend on several files.
     name : str
-        That of its row in the catalogue.
+        Name of the format in the catalogue.
     """
 
     recognises: Callable[[Path], bool]
     rows: Callable[[ExportFile], Rows]
     directions: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
-    beside: Collection[str] = ()
-    uses: Sequence[str] = ()
-    by_file: bool = False
-    prefers: Callable[[Path], bool] = lambda path: True
-    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
+    auxiliary_metrics: Collection[str] = ()
+    supported_rules: Sequence[str] = ()
+    model_per_file: bool = False
+    is_preferred: Callable[[Path], bool] = lambda path: True
+    postprocess: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
     name: str = ""
 
     def read(
@@ -64,21 +66,23 @@ class RowReader:
         rules: ReadOptions,
         samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
-        """Read the rows of all files."""
+        """Return the export in some files and folders."""
         refuse_unsupported_rules(
-            rules, self.name, supported=(*self.uses, *(("filter",) if self.choices else ()))
+            rules, self.name, supported=(*self.supported_rules, *(("filter",) if self.choices else ()))
         )
         collector = RowCollector(rules, samples_with_texts)
         for metric, direction in self.directions.items():
             collector.set_direction(metric, direction)
         export_files = [*find_files(files, self.recognises)]
-        preferred_labels = {file.label for file in export_files if self.prefers(file.path)}
+        preferred_labels = {file.label for file in export_files if self.is_preferred(file.path)}
         export_files = [
-            file for file in export_files if file.label not in preferred_labels or self.prefers(file.path)
+            file
+            for file in export_files
+            if file.label not in preferred_labels or self.is_preferred(file.path)
         ]
         model_names = (
             distinguishing_names([file.path for file in export_files if file.label is None])
-            if self.by_file
+            if self.model_per_file
             else {}
         )
         for file in export_files:
@@ -86,10 +90,10 @@ class RowReader:
             export_file = ExportFile(path=file.path, label=label, collector=collector)
             collector.collect_file(file, partial(self._add, export_file))
         rows = select_variants(collector.rows(), rules, self.choices, context=self.name)
-        return finish_export(self.then(rows, collector), collector)
+        return finish_export(self.postprocess(rows, collector), collector)
 
     def _add(self, file: ExportFile) -> None:
-        auxiliary = {*self.beside} - {*file.collector.rules.metric}
+        auxiliary = {*self.auxiliary_metrics} - {*file.collector.rules.metric}
         excluded: dict[str, None] = {}
         for row in self.rows(file):
             if row["metric"] in auxiliary:
@@ -102,9 +106,10 @@ class RowReader:
 
 
 def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Names of several files: what differs in their paths, if it differs in one place and for all of them.
+    """Return short distinct names of several files, or an empty dictionary if there are none.
 
-    Of a name with points its last parts do not count that all have.
+    A name is the part of the path that differs, if paths differ in one place only, else the file name.
+    Suffixes that all names share are removed.
     """
     places = differing([str(path) for path in paths])
     labels = places[0] if len(places) == 1 else [path.name for path in paths]
@@ -119,7 +124,7 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
 def row_reader(
     recognises: Callable[[Path], bool], **attributes: Any
 ) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
-    """Make a reader of a generator of rows; the arguments are those of `RowReader`."""
+    """Return a decorator that turns a generator of rows into a `RowReader` with these attributes."""
     return lambda rows: RowReader(recognises=recognises, rows=rows, **attributes)
 
 
@@ -127,13 +132,13 @@ _CELL = ("model", "sample", "metric")
 
 
 def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
-    """Number repeats, and leave out metrics without a single score.
+    """Number the repeats and drop metrics without a score.
 
     Returns
     -------
     Export
-        ``draw`` is the draw that a row names, or the number of the score among those a model has for one
-        sample and metric, in the order of the files.
+        ``draw`` is the repeat that a row names. Otherwise it is the position of the score among those of the
+        same model, sample and metric, in the order of the files.
 
     Raises
     ------
@@ -155,7 +160,7 @@ def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
 
 
 def _note_repeats(rows: pl.DataFrame, collector: RowCollector) -> None:
-    """Note models, and their tasks, that several files are of."""
+    """Add a note for each model, or model and task, that occurs in several files."""
     if FILE not in rows.columns:
         return
     by = [name for name in ("model", "task") if name in rows.columns]

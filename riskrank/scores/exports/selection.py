@@ -1,4 +1,4 @@
-"""Which models, filters, splits and metrics of an export count: what only rules decide is never guessed."""
+"""Select the models, filters, splits and metrics of an export that count, by explicit options only."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ ALL = "*"
 def resolve_model_name(
     path: Path, logged_name: str | None, rules: ReadOptions, *, label: str | None = None
 ) -> str:
-    """The model of a file: by the rule for paths, else as the log says, else the label.
+    """Return the model of a file: from the path rule, else the name in the log, else the label.
 
     Raises
     ------
     InputError
-        If nothing names it.
+        If nothing names the model.
     UsageError
-        If the rule for paths does not fit the path.
+        If the path rule does not match the path.
     """
     if rules.model_from_path is not None:
         return _match_model_name(path, rules.model_from_path)
@@ -37,6 +37,7 @@ def resolve_model_name(
 
 
 def _match_model_name(path: Path, pattern: str) -> str:
+    """Return the part of a path that the regular expression captures as the model."""
     flag, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
     try:
         expression = re.compile(pattern)
@@ -58,23 +59,28 @@ def _match_model_name(path: Path, pattern: str) -> str:
 def select_values(
     parameter: str, requested: Sequence[str], available: Iterable[str], *, plural: str, context: str
 ) -> tuple[str, ...]:
-    """Which of several filters, splits or the like to keep; never a guess.
+    """Select filters, splits or similar values by an option; never guess.
 
     Parameters
     ----------
     parameter : {"filter", "split"}
-        The rule that decides.
-    asked : sequence of str
-        What the rule says; ``*`` is all.
+        The option.
+    requested : sequence of str
+        Its values; ``*`` selects all.
     available : iterable of str
-        What there is, in the order of the export.
-    what, where : str
-        For the message: ``"filters"``, ``"task gsm8k"``.
+        Values in the order of the export.
+    plural, context : str
+        Words for the message, for example ``"filters"`` and ``"task gsm8k"``.
+
+    Returns
+    -------
+    tuple of str
+        The requested values that are available, or the only available one.
 
     Raises
     ------
     UsageError
-        If there are several and the rule does not pick among them.
+        If there are several values and the option selects none of them.
     """
     values = tuple(dict.fromkeys(available))
     if ALL in requested:
@@ -94,7 +100,7 @@ def select_values(
 
 
 def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The metrics somebody wants of each task, by name or by ``TASK=NAME``; an empty set is all of them."""
+    """Return the metrics requested for each task, by name or as ``TASK=NAME``; an empty set means all."""
     prefixes = {task: f"{task}=" for task in tasks}
     for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
     return {
@@ -107,7 +113,7 @@ def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[st
 def require_known_values(
     parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]
 ) -> None:
-    """Refuse a rule that names what is nowhere in the export.
+    """Raise an error if an option names a value that does not occur in the export.
 
     Raises
     ------
@@ -120,7 +126,7 @@ def require_known_values(
 
 
 def refuse_unsupported_rules(rules: ReadOptions, format_name: str, *, supported: Sequence[str] = ()) -> None:
-    """Refuse rules that mean nothing for a format, instead of ignoring them; all of none is no mistake.
+    """Raise an error for options that a format does not support; ``*`` is accepted.
 
     Raises
     ------
@@ -139,26 +145,26 @@ def refuse_unsupported_rules(rules: ReadOptions, format_name: str, *, supported:
 def select_variants(
     rows: pl.DataFrame, rules: ReadOptions, plurals: Mapping[str, str], *, context: str
 ) -> pl.DataFrame:
-    """Keep the judges, references or the like that the rule `filter` names.
+    """Keep the rows of the judges, references or similar variants that the option `filter` selects.
 
     Parameters
     ----------
     rows : DataFrame
     rules : ReadOptions
-    kinds : mapping
-        Columns that tell readings apart, with the plural they are called by in a message.
-    where : str
+    plurals : mapping of str to str
+        Columns that identify the variant, with their plural for messages.
+    context : str
         Format, for messages.
 
     Returns
     -------
     DataFrame
-        With one reading; of several that were asked for, each is a metric of its own, ``score,judge``.
+        Rows of the selected variants. If several are selected, each becomes its own metric, ``score,judge``.
 
     Raises
     ------
     UsageError
-        If there are several readings and no rule for them, or the rule names none of them.
+        If there are several variants and the option selects none of them.
     """
     values_by_column = {column: rows[column].drop_nulls().unique().sort().to_list() for column in plurals}
     if plurals:
@@ -185,26 +191,26 @@ def select_by_task(
     task_column: str = "task",
     column: str = "",
 ) -> pl.DataFrame:
-    """Rows with those filters or splits that the rule picks among what each task has.
+    """Keep the rows of the filters or splits that an option selects within each task.
 
     Parameters
     ----------
     rows : DataFrame
-    asked : sequence of str
-        What the rule says.
+    requested : sequence of str
+        Values of the option.
     parameter : {"filter", "split"}
-        The rule.
-    what, where : str
-        For messages: what there are several of, and what a task is called.
-    of : str
-        Column that names the task.
+        The option.
+    plural, context : str
+        Words for messages: the plural of the values, and the word for a task.
+    task_column : str
+        Column of the task.
     column : str
-        Column of what is picked among, where it is not called as the rule is.
+        Column of the values, if its name differs from the option.
 
     Raises
     ------
     UsageError
-        If a task has several, and nothing picks among them; or if what the rule says is nowhere.
+        If a task has several values and none is selected, or if a requested value does not occur.
     """
     column = column or parameter
     require_known_values(parameter, requested, rows[column].unique(maintain_order=True))

@@ -1,4 +1,4 @@
-"""scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, out-of-fold predictions."""
+"""scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, and out-of-fold predictions."""
 
 import re
 from pathlib import Path
@@ -13,27 +13,27 @@ from riskrank.scores.names.vocabulary import is_unnamed
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
 _TRUTHS = ("y_true", "y")
-# More different numbers are a measurement, whose predictions are off by something.
+# With more distinct numbers the target is continuous, and predictions have an error.
 _MOST_CLASSES = 20
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is the result of a search or of ``cross_validate``, or predictions beside ``y_true``."""
+    """Return whether a file holds results of a search or ``cross_validate``, or predictions."""
     head = first_bytes(path)
     searched = b"split0_test_" in head and b"mean_fit_time" in head
     timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
-    # A column of models says that a row is of one of them, not of all.
+    # A column of models means that each row belongs to one model.
     return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
 
 
 @row_reader(recognises)
 def read(file: ExportFile) -> Rows:
-    """Scores of folds, or of rows that were predicted out of their fold.
+    """Yield the scores of folds, or of rows that were predicted out of fold.
 
-    Scorers are better when larger, losses being negated (``neg_log_loss``). Candidates of a search are called
-    by their parameters; where one failed there is no score. Results of ``cross_validate`` are those of one
-    model, called by its file. Beside ``y_true`` every column is the predictions of a model: classes are right
-    or not, numbers are off by something.
+    Larger scores are better, because scikit-learn negates losses (``neg_log_loss``). Candidates of a search
+    are named by their parameters; a failed fit has no score. Results of ``cross_validate`` belong to one
+    model, named by its file. With ``y_true``, every other column contains the predictions of a model.
+    Predicted classes are correct or not; predicted numbers have an absolute error.
     """
     columns = file.columns()
     if any(_FOLD.fullmatch(name) for name in columns):
@@ -81,7 +81,7 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
     metric = "absolute_error" if is_regression else "correct"
     file.collector.set_direction(metric, "lower" if is_regression else "higher")
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
-        # What hardly ever is one of the classes, or is text, names the rows.
+        # A column that rarely contains a class identifies the rows.
         if not is_regression and 2 * sum(value in true_values for value in columns[model]) < len(true_values):
             continue
         model_name = file.model_name() if model == "y_pred" else model
@@ -98,7 +98,7 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
 
 
 def _candidate_names(columns: Columns) -> list[str]:
-    """Name the candidates by their parameters; two of the same parameters by their rows too."""
+    """Return the names of candidates: their parameters, with the row number if these are not unique."""
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:
@@ -107,7 +107,7 @@ def _candidate_names(columns: Columns) -> list[str]:
             [(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)
         ]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
-    # ``C=0.1, kernel=rbf``, the same from JSON and from the text in a CSV.
+    # ``C=0.1, kernel=rbf``, the same for JSON objects and for their text in CSV.
     texts = [re.sub("['\"]", "", str(entry).strip(" {}")).replace(": ", "=") for entry in parameters]
     names = [text or f"candidate {row}" for row, text in enumerate(texts)]
     return [name if names.count(name) == 1 else f"{name} (candidate {row})" for row, name in enumerate(names)]

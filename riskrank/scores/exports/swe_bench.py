@@ -1,4 +1,4 @@
-"""SWE-bench: the report of a run, with the instances of every outcome, or a report an instance."""
+"""SWE-bench: the report of a run, which lists instances by outcome, or one report per instance."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import holds
 
 RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
-# What a list of a report says of its instances: the score, why there is none, and what to say of it.
+# List of a report → score of its instances, reason of a missing score, and note.
 _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
     "resolved_ids": (True, "", ""),
     "unresolved_ids": (False, "", ""),
@@ -19,21 +19,21 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _is_run(path: Path) -> bool:
-    """Whether this is the report of a run, which says of all instances what their own reports do."""
+    """Return whether a file is the report of a run, which repeats the reports of its instances."""
     return holds(path, "resolved_ids", "unresolved_ids") and not holds(path, "is_resolved")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a report, of a run or of an instance."""
+    """Return whether a file is the report of a run or of an instance."""
     return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
 
 
-@row_reader(recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
+@row_reader(recognises, directions={RESOLVED: "higher"}, model_per_file=True, is_preferred=_is_run)
 def read(file: ExportFile) -> Rows:
-    """Whether each instance was resolved.
+    """Yield whether each instance was resolved.
 
-    The model is the name of the file, ``<model>.<run>.json`` without a run that all have, or the folder of
-    an instance's report, ``<model>/<instance>/report.json``.
+    The model is taken from the file name ``<model>.<run>.json``, without a run name that all files share. For
+    reports of instances it is the folder in ``<model>/<instance>/report.json``.
     """
     document = file.document()
     if "resolved_ids" not in document:
@@ -52,6 +52,6 @@ def read(file: ExportFile) -> Rows:
                 file.count(f"{RESOLVED}: {note}")
     for _ in document.get_list("infra_failure_ids"):
         file.count(f"{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them")
-    # A report has one outcome after the other: that is no order of the instances.
+    # A report is grouped by outcome, so its order carries no meaning.
     for sample in sorted(rows):
         yield {"model": model, "sample": sample, "metric": RESOLVED, **rows[sample]}

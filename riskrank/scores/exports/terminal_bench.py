@@ -1,4 +1,4 @@
-"""Terminal-Bench: trials of tasks, as Harbor writes them, and as its own harness did before."""
+"""Terminal-Bench: trials of tasks, as written by Harbor or by the older harness."""
 
 from pathlib import Path
 
@@ -12,26 +12,26 @@ _USAGE_METRICS = ("n_input_tokens", "n_output_tokens", "cost_usd")
 
 
 def _is_run(path: Path) -> bool:
-    """Whether these are the results of a run, which repeat those of its trials."""
+    """Return whether a file contains the results of a whole run, which repeat those of its trials."""
     return holds(path, RESOLVED, "task_id", "results")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is the result of a trial, or of all of a run."""
+    """Return whether a file contains the result of a trial or of a run."""
     return holds(path, "trial_name", "agent_info") or holds(path, RESOLVED, "task_id", "failure_mode")
 
 
 @row_reader(
     recognises,
     directions={"reward": "higher", RESOLVED: "higher"} | dict.fromkeys(_USAGE_METRICS, "lower"),
-    beside=_USAGE_METRICS,
-    by_file=True,
-    prefers=_is_run,
+    auxiliary_metrics=_USAGE_METRICS,
+    model_per_file=True,
+    is_preferred=_is_run,
 )
 def read(file: ExportFile) -> Rows:
-    """Rewards of trials, or whether they were resolved; several trials of a task are repeats.
+    """Yield the rewards of trials, or whether each was resolved; several trials of a task are repeats.
 
-    The model is agent and model as Harbor names them. A trial that was not verified has no score.
+    The model is Harbor's agent and model. A trial that was not verified has no score.
     """
     document = file.document()
     if "agent_info" in document:
@@ -49,7 +49,11 @@ def read(file: ExportFile) -> Rows:
 def _read_trial(file: ExportFile, trial: Record) -> Rows:
     agent = trial.get_record("agent_info")
     model = "/".join(filter(None, (agent.get_text("name"), agent.get_record("model_info").get_text("name"))))
-    about = {"model": file.model_name(model), "sample": trial.get_name("task_name"), "dataset": trial.get_text("source")}
+    about = {
+        "model": file.model_name(model),
+        "sample": trial.get_name("task_name"),
+        "dataset": trial.get_text("source"),
+    }
     rewards = trial.get_record("verifier_result").get_record("rewards")
     failed = trial.get("exception_info")
     if failed:

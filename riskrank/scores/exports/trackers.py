@@ -1,4 +1,4 @@
-"""Tables of services that keep experiments, told by their columns: which are scores, and which say more."""
+"""Tables of experiment trackers, identified by their columns: Braintrust, LangSmith, Phoenix and Langfuse."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,92 +10,105 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.collection import RowCollector
 from riskrank.scores.exports.fields import Record, export_error
 from riskrank.scores.exports.question_tables import question_name
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.row_reader import ExportFile, RowReader, Rows, row_reader
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 from riskrank.scores.files.signatures import first_bytes
-from riskrank.scores.names.vocabulary import service_of
+from riskrank.scores.names.vocabulary import detect_service
 
 _KEY = re.compile(rb'"([^"\\]+)"\s*:')
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What the columns of a service's table are.
+    """Meaning of the columns in a tracker's table.
 
     Attributes
     ----------
-    sample : str
-        What was asked, or its number, which are the same for all models.
-    metric : str
-        Pattern of columns of scores, whose group is the name of the metric.
-    failed : str
-        Column that says why a score is missing, with the metric in braces; ``error`` says it of the row.
-    asked, answered : str
-        Patterns of columns.
-    beside : tuple of str
-        Columns of how it was run.
+    sample_column : str
+        Input of the sample, or its number; it is the same for all models.
+    metric_pattern : str
+        Regular expression of score columns; its group is the metric's name.
+    error_column : str
+        Column with the reason of a missing score, a format string with the metric in braces. The column
+        ``error`` applies to the whole row.
+    input_pattern, output_pattern : str
+        Regular expressions of the columns with the model's input and output.
+    auxiliary_metrics : tuple of str
+        Columns with time, tokens and similar figures of the run.
     sparse : bool
-        Whether a row has one score, not one of every metric.
-    flat : callable
-        Makes one level of a row, or says why it does not count.
-    then : callable
-        As of any reader.
+        Whether a row contains one score instead of all metrics.
+    flatten : callable
+        Returns a row without nested objects, or the reason to exclude it.
+    postprocess : callable
+        As in `RowReader`.
     """
 
-    sample: str
-    metric: str
-    failed: str = "error"
-    asked: str = "input"
-    answered: str = "output"
-    beside: tuple[str, ...] = ()
+    sample_column: str
+    metric_pattern: str
+    error_column: str = "error"
+    input_pattern: str = "input"
+    output_pattern: str = "output"
+    auxiliary_metrics: tuple[str, ...] = ()
     sparse: bool = False
-    flat: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
-    then: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
+    flatten: Callable[[Record], Mapping[str, Any] | str] = lambda row: row
+    postprocess: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
 
     def rows(self, file: ExportFile) -> Rows:
-        """A row a sample and metric."""
+        """Yield one row per sample and metric."""
         model, metrics, records = file.model_name(), dict[str, str](), list[Record]()
-        for record in file.rows(lambda name: re.fullmatch(self.metric, name) or name in self.beside):
-            flat_row = self.flat(record)
+        for record in file.rows(
+            lambda name: re.fullmatch(self.metric_pattern, name) or name in self.auxiliary_metrics
+        ):
+            flat_row = self.flatten(record)
             if isinstance(flat_row, str):
                 file.count(flat_row)
                 continue
             records.append(Record(record.place, flat_row))
-            metrics |= {name: match[1] for name in flat_row if (match := re.fullmatch(self.metric, name))}
+            metrics |= {
+                name: match[1] for name in flat_row if (match := re.fullmatch(self.metric_pattern, name))
+            }
         if not metrics:
             columns = listing(dict.fromkeys(name for row in records for name in row), 20)
             raise export_error(f"{file.path}: there is no metric", f"columns: {columns}")
         for row in records:
-            sample_value = row.get(self.sample)
+            sample_value = row.get(self.sample_column)
             sample = question_name(
-                sample_value if isinstance(sample_value, dict | list) else row.get_name(self.sample)
+                sample_value if isinstance(sample_value, dict | list) else row.get_name(self.sample_column)
             )
-            texts = {"input_text": _first_match(row, self.asked), "output_text": _first_match(row, self.answered)}
+            texts = {
+                "input_text": _first_match(row, self.input_pattern),
+                "output_text": _first_match(row, self.output_pattern),
+            }
             about = {"model": model, "sample": sample, **texts}
             for name in [name for name in metrics if name in row or not self.sparse]:
-                error = row.get("error") or row.get(self.failed.format(metrics[name]))
+                error = row.get("error") or row.get(self.error_column.format(metrics[name]))
                 reason = {UNSCORED: ERROR} if error and row.get(name) is None else {}
                 yield {"metric": metrics[name], "score": row.get(name), **about, **reason}
-            yield from ({"metric": name, "score": row[name], **about} for name in self.beside if name in row)
+            yield from (
+                {"metric": name, "score": row[name], **about}
+                for name in self.auxiliary_metrics
+                if name in row
+            )
 
 
 def _is_from_service(service: str, path: Path) -> bool:
-    """Whether the first bytes of a file have the columns of a service, as CSV or JSON."""
+    """Return whether the header of a CSV or JSON file has the columns of a service."""
     head = first_bytes(path)
     is_json = head[:1] in (b"{", b"[")
     cells = _KEY.findall(head) if is_json else head.partition(b"\n")[0].split(b",")
-    return service_of(cell.strip(b' "\r').decode(errors="replace") for cell in cells) == service
+    return detect_service(cell.strip(b' "\r').decode(errors="replace") for cell in cells) == service
 
 
 def _first_match(row: Record, pattern: str) -> object:
+    """Return the first value whose column matches a pattern."""
     return next((value for name, value in row.items() if re.fullmatch(pattern, name)), None)
 
 
 def _flatten_annotations(row: Record) -> Mapping[str, Any] | str:
-    """Phoenix's JSON has a list of annotations, its CSV columns of each."""
+    """Return a Phoenix row with the list of annotations in its JSON converted to the columns of its CSV."""
     named = [(entry.get_name("name"), entry) for entry in row.get_records("annotations")]
     return row | {
         f"annotation_{name}_{key}": annotation.get(key)
@@ -105,14 +118,14 @@ def _flatten_annotations(row: Record) -> Mapping[str, Any] | str:
 
 
 def _flatten_span(row: Record) -> Mapping[str, Any] | str:
-    """Braintrust's rows are spans, of which the outermost are the cases."""
+    """Return a Braintrust row with its scores as columns; only root spans are cases."""
     if row.get("is_root") is False or row.get("span_id", 0) != row.get("root_span_id", 0):
         return "spans within a case, left out"
     return row | {f"scores.{name}": score for name, score in row.get_record("scores").items()}
 
 
 def _set_share_bounds(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Braintrust's scores lie between 0 and 1, and more is better."""
+    """Declare that Braintrust's scores lie between 0 and 1 and that higher is better."""
     for metric in rows["metric"].unique():
         collector.set_direction(metric, "higher")
         collector.bounds[metric] = (0.0, 1.0)
@@ -120,7 +133,10 @@ def _set_share_bounds(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFra
 
 
 def _flatten_trace_score(row: Record) -> Mapping[str, Any] | str:
-    """Langfuse's rows are scores, of an observation within a trace or of all of it; in two spellings."""
+    """Return a Langfuse score, of a trace or an observation within it, as a column named by its metric.
+
+    Column names are accepted in both spellings that Langfuse uses.
+    """
     plain = {name.replace("_", "").casefold(): value for name, value in row.items()}
     if plain.get("traceid") in (None, ""):
         return "scores of sessions and of whole runs, left out"
@@ -131,34 +147,49 @@ def _flatten_trace_score(row: Record) -> Mapping[str, Any] | str:
 
 
 def _service_reader(service: str, **columns: Any) -> RowReader:
-    """The reader of a service's tables, of what their columns are."""
+    """Return the reader of a service's tables with the given `Layout` attributes."""
     layout = Layout(**columns)
-    recognises, directions = partial(_is_from_service, service), dict.fromkeys(layout.beside, "lower")
+    recognises, directions = (
+        partial(_is_from_service, service),
+        dict.fromkeys(layout.auxiliary_metrics, "lower"),
+    )
     reader = row_reader(
-        recognises, directions=directions, beside=layout.beside, by_file=True, then=layout.then
+        recognises,
+        directions=directions,
+        auxiliary_metrics=layout.auxiliary_metrics,
+        model_per_file=True,
+        postprocess=layout.postprocess,
     )
     return reader(layout.rows)
 
 
 braintrust = _service_reader(
-    "braintrust", sample="input", metric=r"scores\.(.+)", flat=_flatten_span, then=_set_share_bounds
+    "braintrust",
+    sample_column="input",
+    metric_pattern=r"scores\.(.+)",
+    flatten=_flatten_span,
+    postprocess=_set_share_bounds,
 )
 langsmith = _service_reader(
     "langsmith",
-    sample="example_id",
-    metric=r"feedback\.(.+)",
-    asked=r"inputs\..+",
-    answered=r"outputs\..+",
-    beside=("execution_time",),
+    sample_column="example_id",
+    metric_pattern=r"feedback\.(.+)",
+    input_pattern=r"inputs\..+",
+    output_pattern=r"outputs\..+",
+    auxiliary_metrics=("execution_time",),
 )
 phoenix = _service_reader(
     "phoenix",
-    sample="example_id",
-    metric=r"annotation_(.+)_score",
-    failed="annotation_{}_error",
-    beside=("latency_ms", "prompt_token_count", "completion_token_count"),
-    flat=_flatten_annotations,
+    sample_column="example_id",
+    metric_pattern=r"annotation_(.+)_score",
+    error_column="annotation_{}_error",
+    auxiliary_metrics=("latency_ms", "prompt_token_count", "completion_token_count"),
+    flatten=_flatten_annotations,
 )
 langfuse = _service_reader(
-    "langfuse", sample="trace", metric=r"value(?:\.(.+))?", sparse=True, flat=_flatten_trace_score
+    "langfuse",
+    sample_column="trace",
+    metric_pattern=r"value(?:\.(.+))?",
+    sparse=True,
+    flatten=_flatten_trace_score,
 )

@@ -11,7 +11,7 @@ from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.limits import empty, require_columns, require_filled
 from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
-from riskrank.scores.names.vocabulary import synonym
+from riskrank.scores.names.vocabulary import column_for_role
 
 Columns = dict[str, list[object]]
 
@@ -126,7 +126,7 @@ def rows_within(document: object) -> object:
     plain = all(
         isinstance(row, dict) and not any(isinstance(of, dict | list) for of in row.values()) for row in rows
     )
-    return rows if rows and plain and synonym("model", rows[0]) else document
+    return rows if rows and plain and column_for_role("model", rows[0]) else document
 
 
 def is_number(value: object) -> bool:

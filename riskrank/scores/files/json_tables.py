@@ -15,7 +15,7 @@ from riskrank.scores.files.data_frames import Columns, Pairs, json_columns, repe
 from riskrank.scores.files.json_objects import is_half, json_text, json_texts, no_unicode, reason_of
 from riskrank.scores.files.limits import MOST_COLUMNS, require_columns, require_filled
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
-from riskrank.scores.names.vocabulary import synonym
+from riskrank.scores.names.vocabulary import column_for_role
 
 # An escape for half of a surrogate pair, without the other half beside it.
 _HALF = re.compile(
@@ -221,7 +221,7 @@ class JsonArraySource(FrameInMemory):
 
 def _are_nested_scores(columns: Columns) -> bool:
     """Whether columns without a known name hold numbers and what lies around them alone."""
-    known = any(synonym(role, columns) for role in ("model", "sample", "metric", "score"))
+    known = any(column_for_role(role, columns) for role in ("model", "sample", "metric", "score"))
     return not known and all(map(_is_of_numbers, columns.values()))
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from riskrank.errors import InputError, option
 from riskrank.options.values import number_or_nan
-from riskrank.scores.names.vocabulary import synonym
+from riskrank.scores.names.vocabulary import column_for_role
 
 # Words that SQL takes for something else than a column.
 _RESERVED = {"current_user", "interval", "not", "select", "session_user", "user"}
@@ -69,7 +69,7 @@ def likeliest(tables: Mapping[str, Sequence[str]]) -> str:
 
 def roles_in(columns: Sequence[str]) -> int:
     """How many roles have a column that is called like them, or usually is."""
-    return len({found for role in _ROLES if (found := synonym(role, columns)) is not None})
+    return len({found for role in _ROLES if (found := column_for_role(role, columns)) is not None})
 
 
 def with_columns(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:

@@ -18,19 +18,19 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.names.directions import (
     is_duration,
     looks_like_a_cost,
-    measured_by,
-    more_by_name,
+    metric_in_file_name,
+    clearly_higher_is_better,
     names_a_metric,
 )
-from riskrank.scores.names.measures import NAMES_ROWS, Measured, scores_and_bookkeeping
+from riskrank.scores.names.score_columns import ROW_IDENTIFIER, ColumnSplit, split_score_columns
 from riskrank.scores.names.vocabulary import (
     is_unnamed,
-    known,
+    vocabulary,
     looks_like_an_identifier,
-    says,
-    sounds_like_a_role,
-    synonym,
-    typed,
+    has_word,
+    suggests_role,
+    column_for_role,
+    to_numeric,
     words,
 )
 
@@ -44,7 +44,7 @@ _MOST_KEPT = 10_000_000
 # A larger share of cells of text is no mistake.
 _MISTAKES = 0.1
 # What why there is no score may be called.
-_STATES = known("status") - {"outcome"}
+_STATES = vocabulary("status") - {"outcome"}
 # What counts the parts of so many wholes, up to so many, is a place in each.
 _FEWEST_WHOLES, _FEWEST_PLACES = 3, 3
 # The column of the file a row stands in, where files name their models.
@@ -81,13 +81,13 @@ class Columns:
 
     def __post_init__(self) -> None:
         frame, self.names, self.height = self.frame, [*self.names], self.frame.height
-        self.measured = measured_by(Path(self.label).stem)
+        self.measured = metric_in_file_name(Path(self.label).stem)
         self.groups = self.count = cache(self._groups)
         self.held = cache(lambda name: column_kind(frame[name], self.decimal_comma))
         self.kind = cache(self._kind)
         self.numbers = lru_cache(_MOST_KEPT // max(frame.height, 1))(self._numbers)
         # Whether a column holds whole numbers.
-        self.whole = cache(lambda name: bool(typed(frame[name]).dtype.is_integer()))
+        self.whole = cache(lambda name: bool(to_numeric(frame[name]).dtype.is_integer()))
         self.counts_within = cache(self._counts_within)
 
     @cached_property
@@ -98,7 +98,7 @@ class Columns:
         text = [name for name in self.names if self.held(name) == "text"]
         found = {name: one for name in text if (one := writing_of(self.frame[name])) is not None}
         # Of several that are called as models are, each holds the outcomes of one: build_41, build_42.
-        called = [name for name in text if synonym("model", [name]) is not None]
+        called = [name for name in text if column_for_role("model", [name]) is not None]
         judged = [name for name in text if len(called) > 1 or name not in called]
         truths = {name: one for name in judged if (one := truths_of(self.frame[name])) is not None}
         if not truths:
@@ -118,7 +118,7 @@ class Columns:
         return _asked_about(truths, bool(beside))
 
     def _is_role(self, name: str) -> bool:
-        return sounds_like_a_role(name) or looks_like_an_identifier(name, self.frame[name])
+        return suggests_role(name) or looks_like_an_identifier(name, self.frame[name])
 
     def _is_score(self, name: str, one: Writing, others: Sequence[np.ndarray]) -> bool:
         """Whether truths beside numbers are a score, and neither a flag nor why there are no numbers."""
@@ -128,8 +128,8 @@ class Columns:
             failed = one.numbers(self.frame[name]).to_numpy() == 0
             if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in others):
                 return False
-        told = says(name, "verdict") or (says(name, "truths") and more_by_name(name))
-        return not looks_like_a_cost(name) and (told or (one.truths is not None and one.truths.told))
+        told = has_word(name, "verdict") or (has_word(name, "truths") and clearly_higher_is_better(name))
+        return not looks_like_a_cost(name) and (told or (one.truths is not None and one.truths.is_explicit))
 
     def _kind(self, name: str) -> str:
         """``number``, ``text``, ``empty`` or ``other``."""
@@ -166,7 +166,15 @@ class Columns:
     def in_words(self, name: str) -> str:
         """Whether two words are ``told`` better and worse, ``open``, or mere ``answers``; or nothing."""
         found = self.written[name].truths if name in self.written else None
-        return "" if found is None else "open" if found.open else "told" if found.told else "answers"
+        return (
+            ""
+            if found is None
+            else "open"
+            if found.is_ambiguous
+            else "told"
+            if found.is_explicit
+            else "answers"
+        )
 
     def gaps(self, name: str) -> int:
         """Cells without a value."""
@@ -190,7 +198,7 @@ class Columns:
 
     def measures(
         self, names: Iterable[str], kept: Collection[str] = (), *, constant: bool = True, models: bool = False
-    ) -> Measured:
+    ) -> ColumnSplit:
         """Columns of numbers that are scores, and those that are none: as of `scores_and_bookkeeping`."""
         numbers = [name for name in names if self.kind(name) == "number"]
         columns = {name: self.numbers(name) for name in numbers}
@@ -198,24 +206,24 @@ class Columns:
 
     def _scores_among(
         self, numbers: Mapping[str, np.ndarray], kept: Collection[str] = (), **how: bool
-    ) -> Measured:
+    ) -> ColumnSplit:
         # How fast they are is half of what solvers are compared on.
-        solve = any(says(name, "solvers") for name in self.names)
+        solve = any(has_word(name, "solvers") for name in self.names)
         kept = {*kept, *(filter(is_duration, numbers) if solve else ())}
         places = [name for name in numbers if name not in kept and self.counts_within(name)]
         left = {name: values for name, values in numbers.items() if name not in places}
-        scores, gone = scores_and_bookkeeping(left, {name: self.frame[name] for name in left}, kept, **how)
-        return scores, dict.fromkeys(places, NAMES_ROWS) | gone
+        scores, gone = split_score_columns(left, {name: self.frame[name] for name in left}, kept, **how)
+        return scores, dict.fromkeys(places, ROW_IDENTIFIER) | gone
 
     def _counts_within(self, name: str) -> int:
         """How often whole numbers count from 0 or 1 on in the order of the file; 0 where they are no places.
 
         A place may stand in several rows, those of each model, in as many as any other. A rank is none.
         """
-        ranks = words(name) & known("places") - known("within")
+        ranks = words(name) & vocabulary("places") - vocabulary("within")
         if ranks or names_a_metric(name) or not self.whole(name) or self.gaps(name):
             return 0
-        values = typed(self.frame[name]).to_numpy()
+        values = to_numeric(self.frame[name]).to_numpy()
         at = np.flatnonzero(np.diff(values, prepend=values[0] - 1))
         places, starts = values[at], values[at] == values[0]
         follows = starts[1:] | (np.diff(places) == 1)
@@ -229,10 +237,10 @@ def _asked_about(truths: Mapping[str, Writing], beside_numbers: bool) -> dict[st
 
     Beside numbers that are none, such as of words, an answer under a name that says nothing may be a flag.
     """
-    known = {name: one for name, one in truths.items() if one.truths and not one.truths.open}
+    known = {name: one for name, one in truths.items() if one.truths and not one.truths.is_ambiguous}
     if known and beside_numbers:
         return {name: one if names_a_metric(name) else one.in_doubt() for name, one in known.items()}
-    rest = [name for name in truths if synonym("compared", [name]) is None]
+    rest = [name for name in truths if column_for_role("compared", [name]) is None]
     return known or ({rest[0]: truths[rest[0]]} if len(rest) == 1 else {})
 
 
@@ -273,5 +281,5 @@ def _looked_at(names: list[str]) -> list[str]:
     """All columns; of very many the first, of those first whose names say something."""
     if len(names) <= _MOST_COLUMNS:
         return names
-    chosen = {*sorted(names, key=sounds_like_a_role, reverse=True)[:_MOST_COLUMNS]}
+    chosen = {*sorted(names, key=suggests_role, reverse=True)[:_MOST_COLUMNS]}
     return [name for name in names if name in chosen]

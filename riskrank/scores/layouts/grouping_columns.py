@@ -12,7 +12,7 @@ from riskrank.errors import UsageError
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.layouts.column_profiles import Columns
-from riskrank.scores.names.vocabulary import known, names_wholes, says, vocabulary, words
+from riskrank.scores.names.vocabulary import vocabulary, names_clusters, has_word, parse_vocabulary, words
 
 # Of more tasks and wholes a part counts as samples.
 MOST_PARTS, FEWEST_IN_PART = 20, 10
@@ -23,10 +23,10 @@ MOST_KINDS = 8
 NO_CHANCE = 1e-4
 """Shares differ beyond chance below this p-value."""
 # A model's rows in these are told by other names elsewhere.
-_PARTS = known("whole") - vocabulary("task tasks split subset subject")
+_PARTS = vocabulary("whole") - parse_vocabulary("task tasks split subset subject")
 
 # What else tells apart what has the same numbers: kinds of samples, and steps of what is longer.
-_NO_RUNS = known("whole", "setting", "judge", "wording") | vocabulary(
+_NO_RUNS = vocabulary("whole", "setting", "judge", "wording") | parse_vocabulary(
     "turn step message utterance sentence paragraph chunk tour turno runde beurt tura"
 )
 
@@ -38,7 +38,7 @@ def says_of(columns: Columns, name: str, own: Sequence[str]) -> bool:
 
 def belongs(columns: Columns, name: str, own: Sequence[str]) -> bool:
     """Whether a column says, by its name too, what several samples belong to; `own` names the samples."""
-    return names_wholes(name) and repeats(columns, name, own) and says_of(columns, name, own)
+    return names_clusters(name) and repeats(columns, name, own) and says_of(columns, name, own)
 
 
 def repeats(columns: Columns, name: str, own: Sequence[str]) -> bool:
@@ -56,10 +56,10 @@ def divides(columns: Columns, name: str, own: Sequence[str], by: Sequence[str] =
 
 def is_part(columns: Columns, name: str) -> bool:
     """Whether a column names parts of all samples; of subjects those of a school, which have no numbers."""
-    kinds = says(name, "belonging") and says(name, "kinds")  # document_type
-    if not (kinds or names_wholes(name)):
+    kinds = has_word(name, "belonging") and has_word(name, "kinds")  # document_type
+    if not (kinds or names_clusters(name)):
         return bool(words(name) & _PARTS)
-    if not (kinds or says(name, "whole")):
+    if not (kinds or has_word(name, "whole")):
         return False
     values = columns.frame[name].cast(pl.String).unique()
     few = columns.kind(name) == "text" and values.len() <= MOST_KINDS
@@ -83,10 +83,10 @@ def mixed_otherwise(columns: Columns, name: str, by: Sequence[str]) -> bool:
 
 def numbers_runs_of(columns: Columns, fixed: Sequence[str], sample: str, name: str) -> bool:
     """Whether a column numbers runs of samples: it is called so, or has few numbers, of each all samples."""
-    if name == sample or says(name, "run"):
+    if name == sample or has_word(name, "run"):
         return name != sample
     found = words(name)
-    other = found & _NO_RUNS or found <= known("within") or names_wholes(name)
+    other = found & _NO_RUNS or found <= vocabulary("within") or names_clusters(name)
     if other or not columns.count(name) < columns.count(sample) or not is_numbered(columns, name):
         return False
     crossed = columns.groups(*fixed) * columns.count(sample) * columns.count(name)

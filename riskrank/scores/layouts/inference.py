@@ -17,7 +17,7 @@ from riskrank.scores.layouts.model_column import models_of
 from riskrank.scores.layouts.preferences import as_preferences
 from riskrank.scores.layouts.refusals import no_reading, require_scores, too_many_columns
 from riskrank.scores.layouts.total_rows import without_totals
-from riskrank.scores.names.vocabulary import INDEX, sounds_like_a_role, synonym
+from riskrank.scores.names.vocabulary import INDEX, suggests_role, column_for_role
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.preparation import chosen, lacks
@@ -76,7 +76,7 @@ def understood(
         readings = _readings(columns, named | columns_of_folds(seen, named), options)
     if not readings:
         error = no_reading(columns, seen, options)
-        if not columns.all_seen and not any(map(sounds_like_a_role, columns.names)):
+        if not columns.all_seen and not any(map(suggests_role, columns.names)):
             raise BeyondLimitError(error.what, found=error.found, hint=error.hint, ways=error.ways)
         raise error
     if not (columns.all_seen or options.models or options.metric):
@@ -107,5 +107,5 @@ def _readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> 
         found = [one for model in models or [""] for one in as_rows(columns, model, named, options)]
         # Models mostly have samples in common.
         return sorted(found, key=lambda one: one.options.unpaired)
-    alone = synonym("model", columns.names)  # of whom nobody was compared
+    alone = column_for_role("model", columns.names)  # of whom nobody was compared
     return as_matrix(columns, named, options) or (as_rows(columns, alone, named, options) if alone else [])

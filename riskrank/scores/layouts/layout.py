@@ -10,7 +10,7 @@ from riskrank.options.flags import among_commas
 from riskrank.options.option import options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import ALL_OTHERS
-from riskrank.scores.names.directions import doubtful_by_name, lower_by_name, names_a_metric
+from riskrank.scores.names.directions import has_uncertain_direction, clearly_lower_is_better, names_a_metric
 from riskrank.scores.table.metrics_file import described_metrics
 
 
@@ -62,7 +62,7 @@ def told_by_file_name(
     InputError
         If a gate is to take it for granted.
     """
-    silent = _silent(names, options) if lower_by_name(metric) else []
+    silent = _silent(names, options) if clearly_lower_is_better(metric) else []
     if not silent or len(silent) < len(names):
         return options, []
     together = among_commas(silent)
@@ -86,7 +86,7 @@ def _silent(names: Sequence[str], options: ReadOptions, *, guessed: bool = False
     return [
         name
         for name in names
-        if name not in said and (guessed or not (names_a_metric(name) or doubtful_by_name(name)))
+        if name not in said and (guessed or not (names_a_metric(name) or has_uncertain_direction(name)))
     ]
 
 

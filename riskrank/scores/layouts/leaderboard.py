@@ -13,15 +13,15 @@ from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, with_roles
 from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric
-from riskrank.scores.names.measures import left_out
+from riskrank.scores.names.score_columns import format_excluded
 from riskrank.scores.names.vocabulary import (
     is_spread,
-    listed_words,
+    split_words,
     names_tasks,
-    plain,
-    says,
-    synonym,
-    unfinished,
+    strip_accents,
+    has_word,
+    column_for_role,
+    is_unfinished,
 )
 
 # Tasks that a test over tasks takes.
@@ -52,7 +52,7 @@ def as_board(columns: Columns, model: str, metric: str, free: Names, options: Re
     if no_tasks or not on_one_scale(columns, tasks):
         raise _means_only(columns, tasks, model)
     said = f"a leaderboard: a row a model ({model}), a column a task ({listing(tasks, 4)}), {len(tasks)} "
-    said += f"tasks; left out: {left_out(gone)}" if gone else "tasks"
+    said += f"tasks; left out: {format_excluded(gone)}" if gone else "tasks"
     more = {"matrix": options.matrix or measured or columns.measured or "score", **pair_by_pair(options)}
     return Reading(said=said, options=with_roles(options, {"model": model}, **more))
 
@@ -68,7 +68,7 @@ def rows_may_be_models(columns: Columns, rows: str, across: Names) -> bool:
         return False
     if len(across) < FEWEST_TASKS or not on_one_scale(columns, across):
         return False
-    told = synonym("model", [rows]) is not None or synonym("sample", [rows]) is None
+    told = column_for_role("model", [rows]) is not None or column_for_role("sample", [rows]) is None
     return told and (tasks_across(across) or columns.height <= _MOST_MODELS)
 
 
@@ -85,7 +85,7 @@ def on_one_scale(columns: Columns, names: Names) -> bool:
 
 def measured_by_all(names: Names) -> str:
     """What names of columns say alike that is measured, where all of them say something else beside it."""
-    parts = [re.findall(r"[^\W\d_]+\d*", plain(name).casefold()) for name in names]
+    parts = [re.findall(r"[^\W\d_]+\d*", strip_accents(name).casefold()) for name in names]
     alike = [word for word in parts[0] if all(word in part for part in parts)]
     rests = [{*part} - {*alike} for part in parts]
     told = any(map(names_a_metric, alike)) and all(rests) and len({*map(frozenset, rests)}) == len(names)
@@ -97,7 +97,7 @@ def _each_by_its_metric(names: Names) -> bool:
     """Whether names are those of tasks, each with a metric behind it of which more is better."""
     rests = []
     for name in names:
-        parts = listed_words(name)
+        parts = split_words(name)
         while parts and names_a_metric(parts[-1]):
             parts.pop()
         rests.append(tuple(parts))
@@ -161,10 +161,10 @@ def as_study(columns: Columns, options: ReadOptions) -> Reading | None:
 def of_unfinished(columns: Columns, scores: Collection[str]) -> str:
     """What is said of rows whose run did not end as it should, where that is none of the scores."""
     for name in columns.names:
-        if not says(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
+        if not has_word(name, "status") or name in scores or column_kind(columns.frame[name]) != "text":
             continue
         plain = columns.frame[name].cast(pl.String).str.strip_chars()
-        ends = [end for end in sorted(plain.drop_nulls().unique()) if unfinished(end)]
+        ends = [end for end in sorted(plain.drop_nulls().unique()) if is_unfinished(end)]
         rows = int(plain.is_in(ends).sum())
         if 0 < rows < columns.height:
             # No way to leave them out is offered: what failed says something of who failed.

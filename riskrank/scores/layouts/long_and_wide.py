@@ -15,9 +15,16 @@ from riskrank.scores.layouts.leaderboard import as_board, pair_by_pair
 from riskrank.scores.layouts.refusals import require_alike
 from riskrank.scores.layouts.row_keys import Keys, keyed, keys_of
 from riskrank.scores.layouts.total_rows import totals_of
-from riskrank.scores.names.directions import more_by_name, names_a_metric
-from riskrank.scores.names.measures import NAMES_ROWS, Measured, left_out
-from riskrank.scores.names.vocabulary import known, may_name_samples, names_tasks, says, synonym, words
+from riskrank.scores.names.directions import clearly_higher_is_better, names_a_metric
+from riskrank.scores.names.score_columns import ROW_IDENTIFIER, ColumnSplit, format_excluded
+from riskrank.scores.names.vocabulary import (
+    vocabulary,
+    may_name_samples,
+    names_tasks,
+    has_word,
+    column_for_role,
+    words,
+)
 from riskrank.scores.table.metrics_file import described_metrics
 
 # Names of metrics are no more, where only content tells that they are.
@@ -69,7 +76,7 @@ def as_rows(columns: Columns, model: str, named: Mapping[str, str], options: Rea
         return [Reading(said=_sentence("a long table", model, keys, said), options=options)]
     own = keys.sample if model and not keys.unpaired else ""
     measures, gone = _measures(columns, [name for name in free if name not in used], options, own, by)
-    if not measures and len(gone) == 1 and NAMES_ROWS not in gone.values():
+    if not measures and len(gone) == 1 and ROW_IDENTIFIER not in gone.values():
         # What else is bookkeeping is what was measured where nothing else is.
         measures = [*gone]
         options = replace(options, metric=tuple(measures))
@@ -115,14 +122,14 @@ def _ways_of_words(columns: Columns, measures: Names, options: ReadOptions) -> l
         (replace(options, lower=(*options.lower, *asked)), [f"less {names} is better"]),
     ]
     found = [columns.written[name].truths for name in asked]
-    return ways if all(one is None or one.likely for one in found) else ways[::-1]
+    return ways if all(one is None or one.is_likely for one in found) else ways[::-1]
 
 
 def _told(columns: Columns, names: Names, gone: Mapping[str, str], options: ReadOptions) -> _Told:
     """What is said of directions nobody gave, and of columns that are no scores; and options that say it."""
     names = [name for name in names if columns.in_words(name) not in ("open", "told")]
     options, by_file_name = told_by_file_name(names, options, columns.measured)
-    left = [f"left out: {left_out(gone)}"] if gone else []
+    left = [f"left out: {format_excluded(gone)}"] if gone else []
     return options, [*taken_as_better(names, options), *by_file_name, *left]
 
 
@@ -140,8 +147,8 @@ def _long_columns(
         return "", ""
     text = [name for name in free if columns.kind(name) == "text" and columns.count(name) <= _MOST_METRICS]
     numbers = [name for name in free if columns.kind(name) == "number" and not may_name_samples(name)]
-    metric = named.get("metric") or ("metric" if "metric" in free else synonym("metric", text))
-    score = named.get("score") or ("score" if "score" in free else synonym("score", numbers))
+    metric = named.get("metric") or ("metric" if "metric" in free else column_for_role("metric", text))
+    score = named.get("score") or ("score" if "score" in free else column_for_role("score", numbers))
     if metric and not score and len(numbers) == 1:
         score = numbers[0]
     return (metric, score) if metric and score else ("", "")
@@ -149,12 +156,12 @@ def _long_columns(
 
 def _one_metric_a_task(columns: Columns, model: str, metric: str, score: str, free: Names) -> bool:
     """Whether each task is scored once a model by its own metric: more is better of all, on one scale."""
-    tasks = [name for name in free if metric and says(name, "whole") and columns.tell_apart(model, name)]
+    tasks = [name for name in free if metric and has_word(name, "whole") and columns.tell_apart(model, name)]
     if not tasks or columns.count(metric) < 2 or not columns.constant_within(metric, tasks[:1]):
         return False
     held = columns.frame.select(pl.col(metric).cast(pl.String), score=columns.numbers(score))
     tops = held.group_by(metric).agg(pl.col("score").max())
-    return all(map(more_by_name, tops[metric].drop_nulls())) and len({*(tops["score"] <= 1)}) == 1
+    return all(map(clearly_higher_is_better, tops[metric].drop_nulls())) and len({*(tops["score"] <= 1)}) == 1
 
 
 def _as_one_metric(score: str, options: ReadOptions) -> _Told:
@@ -177,7 +184,7 @@ def _keys(columns: Columns, named: Mapping[str, str], by: Names, metric: Names, 
 
 def _measures(
     columns: Columns, free: Names, options: ReadOptions, sample: str = "", model: Names = ()
-) -> Measured:
+) -> ColumnSplit:
     """Columns that are metrics, and numbers that are none, with what they are; all models share samples."""
     if options.metric:
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
@@ -197,7 +204,7 @@ def _measures(
         found = [name for name in found if name not in mixed]
     if _are_tests(columns, found):
         # Whether tests pass is asked; how long they took is known of any of them.
-        timed = [name for name in unsaid if words(name) <= known("test times")]
+        timed = [name for name in unsaid if words(name) <= vocabulary("test times")]
         gone |= dict.fromkeys(timed, "how long it took")
         found = [name for name in found if name not in timed]
     if len(same) == len(found):
@@ -208,10 +215,10 @@ def _measures(
 def _are_tests(columns: Columns, found: Names) -> bool:
     """Whether rows are those of tests that pass or fail."""
     judged = any(map(columns.in_words, found))
-    return judged and any(says(name, "tests") for name in columns.names)
+    return judged and any(has_word(name, "tests") for name in columns.names)
 
 
-def _measures_of(columns: Columns, metric: str, score: str, options: ReadOptions) -> Measured:
+def _measures_of(columns: Columns, metric: str, score: str, options: ReadOptions) -> ColumnSplit:
     """Metrics of a long table that are scores, and those that are none, with what they are."""
     names, values = columns.frame[metric].cast(pl.String), columns.numbers(score)
     known = names.drop_nulls().unique(maintain_order=True).to_list()
@@ -227,8 +234,8 @@ def _labelled(columns: Columns, measures: Names, options: ReadOptions) -> tuple[
     """People's labels, the judge they correct where some samples have none, and a sentence; else None."""
     if not options.judges or options.human or (options.metric and len(options.metric) != len(measures)):
         return None
-    people = [name for name in measures if says(name, "human")]
-    judges = [name for name in measures if says(name, "automatic") and name not in people]
+    people = [name for name in measures if has_word(name, "human")]
+    judges = [name for name in measures if has_word(name, "automatic") and name not in people]
     if len(people) != 1 or len(judges) != 1 or not columns.gaps(people[0]):
         return None
     labels = columns.height - columns.gaps(people[0])

@@ -25,8 +25,8 @@ from riskrank.scores.layouts.long_and_wide import as_rows
 from riskrank.scores.layouts.refusals import require_no_curves
 from riskrank.scores.layouts.row_keys import Keys, keyed, keys_of
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.distributions import long_tailed
-from riskrank.scores.names.measures import left_out
+from riskrank.scores.names.distributions import has_long_tail
+from riskrank.scores.names.score_columns import format_excluded
 from riskrank.scores.names.vocabulary import names_tasks
 
 # Where most columns are shares no other of their metric reaches so far; sizes of others are so much alike.
@@ -86,7 +86,7 @@ def as_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     for chosen in (usual, models) if 1 < len(usual) < len(models) else (models,):
         said = f"a matrix: a row a sample ({sample or 'numbered'}), a column a model ({listing(chosen)})"
         said += f"; the numbers are called {metric}" if options.matrix is None else ""
-        said += f"; left out: {left_out(gone)}" if gone else ""
+        said += f"; left out: {format_excluded(gone)}" if gone else ""
         picked = options.models or (tuple(chosen) if gone or chosen is usual else ())
         read = with_roles(options, roles, **more, models=picked, **keyed(keys, named, options))
         boards += [
@@ -116,7 +116,7 @@ def _directions(
         ([f"of which more {metric} is better"], {"higher": (metric,)}),
         ([f"of which less {metric} is better"], {"lower": (metric,)}),
     ]
-    return ways[::-1] if ranked or long_tailed(values) else ways
+    return ways[::-1] if ranked or has_long_tail(values) else ways
 
 
 def _without_counts(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:

@@ -10,7 +10,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.row_keys import keys_of
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.vocabulary import names_something, says, synonym, words
+from riskrank.scores.names.vocabulary import may_name_models, has_word, column_for_role, words
 
 # Names of models are no more, where only content tells that they are.
 _MOST_MODELS = 20
@@ -32,14 +32,14 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
     numbers = [name for name in fit if columns.kind(name) == "number"]
     # Several columns of numbers that are called as models are a model each, and so is one beside its like.
     fit = [one for one in fit if one not in numbers or (len(numbers) == 1 and not _has_likes(columns, one))]
-    by_name = synonym("model", [name for name in fit if columns.count(name) > 1] or fit)
+    by_name = column_for_role("model", [name for name in fit if columns.count(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [name for name in fit if columns.kind(name) == "text" and 2 <= columns.count(name) <= _MOST_MODELS]
     if not text and any(map(names_a_metric, columns.names)):  # graders that are compared
-        judges = [name for name in free if says(name, "graders") and columns.kind(name) == "text"]
+        judges = [name for name in free if has_word(name, "graders") and columns.kind(name) == "text"]
         text = [one for one in judges if 2 <= columns.count(one) <= _MOST_MODELS and not columns.gaps(one)]
     found, crossed = [], []
     # Fewer rows than columns of text tell nothing by what they hold.
@@ -53,11 +53,13 @@ def models_of(columns: Columns, named: Mapping[str, str], options: ReadOptions) 
         if parts and (keys.copied or apart):
             found += [name] if columns.shared(parts[0], [name]) >= _NEARLY_ALL else []
             crossed += [name] if all(columns.shared(part, [name]) >= _NEARLY_ALL for part in parts) else []
-    told = [name for name in found if not says(name, "whole", "setting", "wording", "run")]
-    told = [name for name in told if synonym("metric", [name]) is None] or told or found
+    told = [name for name in found if not has_word(name, "whole", "setting", "wording", "run")]
+    told = [name for name in told if column_for_role("metric", [name]) is None] or told or found
     # What all samples have each of is compared rather than what says of what kind they are.
     crossed = [name for name in told if name in crossed]
-    compared = synonym("compared", crossed if found else [one for one in text if not columns.tell_apart(one)])
+    compared = column_for_role(
+        "compared", crossed if found else [one for one in text if not columns.tell_apart(one)]
+    )
     if compared:
         return [compared]
     return sorted(told, key=lambda name: (name not in crossed, columns.count(name)))
@@ -86,12 +88,12 @@ def _has_likes(columns: Columns, name: str) -> bool:
 
 def _may_name_models(columns: Columns, name: str) -> bool:
     # Cheap questions come first: wide tables have many columns.
-    if not names_something(name) or (says(name, "answer") and "model" not in words(name)):
+    if not may_name_models(name) or (has_word(name, "answer") and "model" not in words(name)):
         return False
     kind = columns.kind(name)
     if kind not in ("text", "number") or columns.frame[name].dtype.is_nested():
         return False
     # Only its name says of a number that it is a model's, and not how well a model did.
-    called = synonym("model", [name]) is not None and not names_a_metric(name)
+    called = column_for_role("model", [name]) is not None and not names_a_metric(name)
     fits = kind == "text" or (called and columns.whole(name) and columns.count(name) <= _MOST_MODELS)
     return fits and not columns.gaps(name)

@@ -21,7 +21,7 @@ from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.grouping_columns import NO_CHANCE, as_drawn, belongs, drawn_whole, says_of
 from riskrank.scores.layouts.layout import Reading
 from riskrank.scores.layouts.leaderboard import pair_by_pair
-from riskrank.scores.names.vocabulary import says, words
+from riskrank.scores.names.vocabulary import has_word, words
 from riskrank.scores.table.columns import Named
 from riskrank.scores.table.votes import ROLES, read_votes, scored_rows, vote_columns
 
@@ -79,7 +79,7 @@ def _side_by_name(vote: str, roles: Named) -> str:
 
 def _is_whole(columns: Columns, name: str, sample: str) -> bool:
     """Whether samples belong to what a column names, or were judged by whom it names."""
-    judged = says(name, "judge") and 2 <= columns.count(name) <= columns.count(sample) / 2
+    judged = has_word(name, "judge") and 2 <= columns.count(name) <= columns.count(sample) / 2
     return belongs(columns, name, [sample]) or bool(judged and says_of(columns, name, [sample]))
 
 

@@ -15,14 +15,14 @@ from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import written
 from riskrank.scores.layouts.leaderboard import SPLITS
 from riskrank.scores.names.directions import names_a_metric
-from riskrank.scores.names.outcome_words import judgement
-from riskrank.scores.names.vocabulary import known, says, vocabulary, words
+from riskrank.scores.names.outcome_words import classify_outcomes
+from riskrank.scores.names.vocabulary import vocabulary, has_word, parse_vocabulary, words
 from riskrank.scores.table.columns import lacking_columns, named_columns, named_roles
 from riskrank.scores.table.written_numbers import example, refuse_mixed
 
 _ROLES = ("model", "sample", "metric", "score")
 # What counts how far a training run is.
-_STEPS = vocabulary("global train training step steps epoch epochs iteration iterations iter")
+_STEPS = parse_vocabulary("global train training step steps epoch epochs iteration iterations iter")
 
 
 def require_no_curves(columns: Columns, *, of_models: bool = False) -> None:
@@ -95,12 +95,12 @@ def require_alike(columns: Columns, model: str, free: Sequence[str], options: Re
     ------
     InputError
     """
-    for name in (one for one in free if says(one, "seen") or words(one) & _PARTS):
+    for name in (one for one in free if has_word(one, "seen") or words(one) & _PARTS):
         if name in (options.task, options.cluster, *options.metric):
             continue
         held = sorted(columns.frame[name].cast(pl.String).unique().drop_nulls())
         kept, what = _last_part(columns, name, held), "names parts of the data, which are not samples alike"
-        seen = says(name, "seen") and len(held) == 2
+        seen = has_word(name, "seen") and len(held) == 2
         if seen and not kept and not (model and columns.constant_within(name, [model])):
             kept, what = _unseen(held), "says what was seen in training, of which scores tell nothing"
         if kept:
@@ -117,8 +117,8 @@ def _last_part(columns: Columns, name: str, held: Sequence[str]) -> list[str]:
 
 def _unseen(held: Sequence[str]) -> list[str]:
     """What says that a sample was not seen, where the two values tell; else both."""
-    found = judgement(*(text.strip().casefold() for text in held))
-    no = {"0", "0.0", "false", *(found.no if found else ())}
+    found = classify_outcomes(*(text.strip().casefold() for text in held))
+    no = {"0", "0.0", "false", *(found.negatives if found else ())}
     return [text for text in held if text.strip().casefold() in no] or [*held]
 
 
@@ -143,8 +143,8 @@ def require_scores(columns: Columns, named: Mapping[str, str], options: ReadOpti
     """
     told = options.metric or options.matrix or options.sql or "score" in named
     fit = [name for name in columns.names if columns.kind(name) in ("text", "number")]
-    true = [name for name in fit if words(name) and words(name) <= known("truth")]
-    predicted = [name for name in fit if says(name, "predicted", "probable")]
+    true = [name for name in fit if words(name) and words(name) <= vocabulary("truth")]
+    predicted = [name for name in fit if has_word(name, "predicted", "probable")]
     if told or len(true) != 1 or not predicted:
         return
     what, write = _score_of(columns, true[0], predicted)

@@ -25,13 +25,13 @@ from riskrank.scores.layouts.grouping_columns import (
 )
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.vocabulary import (
-    known,
+    vocabulary,
     looks_like_an_identifier,
     may_name_samples,
     names_tasks,
-    names_wholes,
-    says,
-    synonym,
+    names_clusters,
+    has_word,
+    column_for_role,
     words,
 )
 
@@ -102,7 +102,7 @@ def keys_of(columns: Columns, model: Names, metric: Names, free: Names) -> Keys:
             rest = keys_of(columns, model, metric, [name for name in free if name not in alone])
             if _crossed(columns, fixed, rest):
                 return rest
-        if by and (says(sample, "of rows") or not columns.shared(sample, by)):
+        if by and (has_word(sample, "of rows") or not columns.shared(sample, by)):
             sample = _shared_run(columns, fixed, by, candidates) or sample
         return _with_wholes(columns, sample, by, free)
     # Numbers that begin anew with every run of a model name the same samples.
@@ -110,10 +110,10 @@ def keys_of(columns: Columns, model: Names, metric: Names, free: Names) -> Keys:
     each = {name: [*by, *filter(partial(runs, name), candidates)] for name in candidates}
     within = [name for name in candidates if _is_place(columns, name, each[name])]
     of_sample = [name for name in candidates if not _is_beside(name) and name not in within]
-    strong = [name for name in of_sample if may_name_samples(name) or names_wholes(name)]
+    strong = [name for name in of_sample if may_name_samples(name) or names_clusters(name)]
     strong = strong or [name for name in of_sample if by and columns.shared(name, by) >= _MOST]
     if not strong:
-        drawn = [name for name in candidates if not says(name, "no draws")]
+        drawn = [name for name in candidates if not has_word(name, "no draws")]
         if run := _shared_run(columns, fixed, by, drawn):
             return Keys(sample=run, said=(f"each {run} is a sample",))
         return _copies(columns, fixed, "", free, by)
@@ -142,7 +142,7 @@ def _crossed(columns: Columns, fixed: Names, keys: Keys) -> bool:
 
 def _shared_run(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
     """Seeds that all models were run with, once each: nothing else is the same for all of them."""
-    runs = (name for name in candidates if says(name, "run"))
+    runs = (name for name in candidates if has_word(name, "run"))
     return next((run for run in runs if columns.tell_apart(*fixed, run) and columns.shared(run, by) == 1), "")
 
 
@@ -163,15 +163,20 @@ def keyed(keys: Keys, named: Mapping[str, str], options: ReadOptions) -> dict[st
 def _may_tell(columns: Columns, name: str) -> bool:
     """Whether a column may say what a row is of: text, dates, or numbers that count something."""
     found, kind = words(name), columns.kind(name)
-    if kind == "empty" or columns.frame[name].dtype.is_nested() or found & known("status"):
+    if kind == "empty" or columns.frame[name].dtype.is_nested() or found & vocabulary("status"):
         return False
     if columns.count(name) < 2 or columns.gaps(name):
         return False
     if kind != "number":
         return True
-    if found & known("setting") or not columns.whole(name):
-        return bool(found & known("setting")) and columns.count(name) <= MOST_PARTS
-    if may_name_samples(name) or _is_beside(name) or found & known("within") or columns.counts_within(name):
+    if found & vocabulary("setting") or not columns.whole(name):
+        return bool(found & vocabulary("setting")) and columns.count(name) <= MOST_PARTS
+    if (
+        may_name_samples(name)
+        or _is_beside(name)
+        or found & vocabulary("within")
+        or columns.counts_within(name)
+    ):
         return True
     numbered = is_numbered(columns, name) and not names_a_metric(name)
     return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
@@ -179,17 +184,17 @@ def _may_tell(columns: Columns, name: str) -> bool:
 
 def _is_place(columns: Columns, name: str, by: Names) -> bool:
     """Whether a column says where in a whole something is, rather than which sample of a model it is."""
-    return says(name, "within") or columns.counts_within(name) > columns.groups(*by)
+    return has_word(name, "within") or columns.counts_within(name) > columns.groups(*by)
 
 
 def _is_beside(name: str) -> bool:
     """Whether a name says that a column tells rows of one sample apart, not samples."""
-    return says(name, *_BESIDE) and not ("id" in words(name) and may_name_samples(name))
+    return has_word(name, *_BESIDE) and not ("id" in words(name) and may_name_samples(name))
 
 
 def _strength(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
     """How well a column names samples: shared by models, called so, in the order of the file."""
-    exact = synonym("sample", [name]) is not None and not says(name, "of rows")
+    exact = column_for_role("sample", [name]) is not None and not has_word(name, "of rows")
     shared, text = columns.shared(name, by) >= _MOST, columns.kind(name) == "text"
     return shared, exact, text, -columns.names.index(name)
 
@@ -202,7 +207,7 @@ def _with_wholes(columns: Columns, sample: str, by: Names, free: Names) -> Keys:
     others = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
     for name in others if unpaired else ():
         # Models with samples in one of these each differ in nothing that could be told from them.
-        own_set = says(name, "whole", "occasions") and says_of(columns, name, by)
+        own_set = has_word(name, "whole", "occasions") and says_of(columns, name, by)
         if own_set and columns.count(name) > 1:
             raise InputError(
                 f"{columns.label}: models were scored on different samples, each on {name} of its own",
@@ -211,7 +216,9 @@ def _with_wholes(columns: Columns, sample: str, by: Names, free: Names) -> Keys:
             )
     wholes = [name for name in others if belongs(columns, name, own) and not is_part(columns, name)]
     for name in others if "task" not in columns.names else ():
-        worded = says(name, "wording") and (by or columns.count(name) > 2)  # of two it is what was compared
+        worded = has_word(name, "wording") and (
+            by or columns.count(name) > 2
+        )  # of two it is what was compared
         wholes += [name] if worded and says_of(columns, name, own) and repeats(columns, name, own) else []
     for name in wholes[:1]:
         few, whole = columns.count(name) < FEWEST_SAMPLES, (*said, drawn_whole(name))
@@ -227,7 +234,7 @@ def _with_wholes(columns: Columns, sample: str, by: Names, free: Names) -> Keys:
 
 def beside_of(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
     """Columns that together tell rows apart, those that are called so first."""
-    ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not says(name, "within")))
+    ordered = sorted(candidates, key=lambda name: (not _is_beside(name), not has_word(name, "within")))
     chosen: list[str] = []
     for name in ordered:
         if columns.tell_apart(*fixed, *chosen):
@@ -239,19 +246,19 @@ def beside_of(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
 
 def _of_parts(columns: Columns, base: str, beside: Names, by: Names, fixed: Names) -> Keys:
     """What several columns mean that together tell rows apart."""
-    kinds = [next((kind for kind in _BESIDE if says(name, kind)), None) for name in beside]
-    if len(beside) == 1 and not names_wholes(base) and numbers_runs_of(columns, fixed, base, beside[0]):
+    kinds = [next((kind for kind in _BESIDE if has_word(name, kind)), None) for name in beside]
+    if len(beside) == 1 and not names_clusters(base) and numbers_runs_of(columns, fixed, base, beside[0]):
         kinds = ["run"]
     joined = "+".join([base, *beside])
     parts = Keys(sample=joined, cluster=base, said=(drawn_whole(base),))
-    if None in kinds or (names_wholes(base) and _is_place(columns, beside[0], by)):
+    if None in kinds or (names_clusters(base) and _is_place(columns, beside[0], by)):
         alone = len(beside) == 1
-        whole = names_wholes(base) or (alone and _is_place(columns, beside[0], by))
+        whole = names_clusters(base) or (alone and _is_place(columns, beside[0], by))
         numbered = may_name_samples(base) or (alone and columns.whole(beside[0]))
         return parts if whole or (numbered and columns.count(base) >= FEWEST_IN_PART) else Keys(sample=joined)
     if len(beside) == 1 and kinds[0] == "run":
         few = columns.count(beside[0]) < _FEWEST_RUNS and columns.count(base) >= FEWEST_SAMPLES
-        if says(base, "scales") and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
+        if has_word(base, "scales") and columns.count(base) <= MOST_PARTS and not (names_tasks(base) and few):
             return Keys(sample=beside[0], task=base, said=(f"each {base} counts alike",))
         return Keys(sample=base, draw=beside[0], repeats="draws", said=(f"{beside[0]}: runs of a {base}",))
     crossed = columns.groups(*fixed) * columns.groups(base) * columns.groups(*beside)
@@ -264,7 +271,7 @@ def _of_parts(columns: Columns, base: str, beside: Names, by: Names, fixed: Name
 def _copies(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -> Keys:
     """Rows that nothing tells apart: copies, where all columns say the same, or several of a person."""
     named = [name for name in free if may_name_samples(name) and _may_tell(columns, name)]
-    base = base or (synonym("sample", named) or "")
+    base = base or (column_for_role("sample", named) or "")
     if not base:
         return Keys()
     distinct = columns.groups(*columns.names)
@@ -273,7 +280,7 @@ def _copies(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -
         again = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
         told = f"duplicates: the same rows {again}, counted once"
         return Keys(sample=base, repeats="mean", said=(told,))
-    if names_wholes(base) and by:
+    if names_clusters(base) and by:
         told = f"each {base} counts once, by the mean of its rows"
         return Keys(sample=base, repeats="mean", unpaired=columns.shared(base, by) == 0, said=(told,))
     return Keys(sample=base)

@@ -10,7 +10,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import leaving_out, quoted_column
 from riskrank.scores.layouts.column_profiles import Columns
-from riskrank.scores.names.vocabulary import known, words
+from riskrank.scores.names.vocabulary import vocabulary, words
 
 _MOST_TOTALS = 3
 # Rows that are summed up; and how seldom another row would agree with all their means, or sums, by chance.
@@ -116,7 +116,7 @@ def _among_numbers(names: Sequence[str | None]) -> list[str]:
 
 
 def _is_total(name: str) -> bool:
-    return bool(words(name)) and words(name) <= known("totals")
+    return bool(words(name)) and words(name) <= vocabulary("totals")
 
 
 def _last_totals(names: Sequence[str | None]) -> list[str]:

@@ -1,73 +1,85 @@
-"""Two words of which one judges a sample to be good: listed pairs, and a word beside its negation."""
+"""Recognise pairs of words for good and bad outcomes: listed pairs, and a word with its negation."""
 
 from dataclasses import dataclass
 
 from riskrank.scores.names.directions import looks_like_a_cost
-from riskrank.scores.names.vocabulary import known, listed_words, pairs, plain, says
+from riskrank.scores.names.vocabulary import has_word, split_words, strip_accents, vocabulary, word_pairs
 
-# Words that judge by themselves, and answers to whatever the name of the column asks.
-_VERDICTS, _ANSWERS = pairs("verdicts"), pairs("answers")
-# How a run ends, well in one of these words, and badly in several.
-_WELL, _BADLY = known("ended well"), known("ended badly")
-# What is written before or behind a word and turns it into its contrary, as part of it or apart.
-_NEGATING, _NEGATING_ENDS = known("negating"), known("negating ends")
-_ENDINGS = [(plain(yes), plain(no)) for yes, no in pairs("negating endings")]
-# What is good where it is said of a sample, and what is bad.
-_JUDGING, _BAD = known("judging") | known("good"), known("bad")
+# Words that are good or bad by themselves, and answers to the question in the column's name.
+_VERDICTS, _ANSWERS = word_pairs("verdicts"), word_pairs("answers")
+# Words for successful and failed endings of a run.
+_SUCCESSES, _FAILURES = vocabulary("ended well"), vocabulary("ended badly")
+# Prefixes or separate words, and endings, that negate a word.
+_NEGATING, _NEGATING_ENDS = vocabulary("negating"), vocabulary("negating ends")
+_ENDINGS = [(strip_accents(yes), strip_accents(no)) for yes, no in word_pairs("negating endings")]
+# Words for good and bad samples.
+_GOOD_WORDS, _BAD_WORDS = vocabulary("judging") | vocabulary("good"), vocabulary("bad")
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """Two words that are all a column holds.
+class OutcomePair:
+    """The words for good and bad outcomes in a column of text.
 
     Attributes
     ----------
-    yes : str
-        What counts 1, in lower case.
-    no : tuple of str
-        What counts 0.
-    told : bool
-        Whether the words say themselves what is right, whatever the column is called.
-    open : bool
-        Whether nothing but the reader knows which of the two is better.
-    likely : bool
-        Whether `yes` is likelier to be.
+    positive : str
+        Word that scores 1, in lower case.
+    negatives : tuple of str
+        Words that score 0.
+    is_explicit : bool
+        Whether the words alone determine which outcome is good, whatever the column's name.
+    is_ambiguous : bool
+        Whether the user has to decide which outcome is better.
+    is_likely : bool
+        Whether `positive` is likelier to be the better outcome.
     """
 
-    yes: str
-    no: tuple[str, ...]
-    told: bool = False
-    open: bool = False
-    likely: bool = True
+    positive: str
+    negatives: tuple[str, ...]
+    is_explicit: bool = False
+    is_ambiguous: bool = False
+    is_likely: bool = True
 
 
-def judgement(*said: str) -> Judgement | None:
-    """What words in lower case say of samples, two or how runs ended; None where they are no judgement."""
-    if len(said) != 2:
-        badly = tuple(sorted(_BADLY.intersection(said)))
-        well = [word for word in said if word not in badly]
-        ended = len(well) == 1 and well[0] in _WELL and bool(badly)
-        return Judgement(well[0], badly, told=True) if ended else None
-    one, other = said
-    for yes, no in ((one, other), (other, one)):
-        if (yes, no) in _VERDICTS or (yes, no) in _ANSWERS:
-            return Judgement(yes, (no,), told=(yes, no) in _VERDICTS)
-    for yes, no in ((one, other), (other, one)):
-        if negates(no, yes):
-            bad = looks_like_a_cost(yes) or bool({*listed_words(yes)} & _BAD)
-            told = not bad and (bool({*listed_words(yes)} & _JUDGING) or says(yes, "truths"))
-            return Judgement(yes, (no,), told=told, open=not told, likely=not bad)
+def classify_outcomes(*labels: str) -> OutcomePair | None:
+    """Return the good and bad outcomes among lower-case words, or None if the words are not outcomes.
+
+    Two words are matched as a pair. More words are accepted if one is a successful ending of a run and the
+    others are failed endings.
+    """
+    if len(labels) != 2:
+        failures = tuple(sorted(_FAILURES.intersection(labels)))
+        endings = [word for word in labels if word not in failures]
+        is_ending = len(endings) == 1 and endings[0] in _SUCCESSES and bool(failures)
+        return OutcomePair(endings[0], failures, is_explicit=True) if is_ending else None
+    first, second = labels
+    for positive, negative in ((first, second), (second, first)):
+        if (positive, negative) in _VERDICTS or (positive, negative) in _ANSWERS:
+            return OutcomePair(positive, (negative,), is_explicit=(positive, negative) in _VERDICTS)
+    for positive, negative in ((first, second), (second, first)):
+        if is_negation(negative, positive):
+            is_bad = looks_like_a_cost(positive) or bool({*split_words(positive)} & _BAD_WORDS)
+            is_explicit = not is_bad and (
+                bool({*split_words(positive)} & _GOOD_WORDS) or has_word(positive, "truths")
+            )
+            return OutcomePair(
+                positive,
+                (negative,),
+                is_explicit=is_explicit,
+                is_ambiguous=not is_explicit,
+                is_likely=not is_bad,
+            )
     return None
 
 
-def negates(negated: str, word: str) -> bool:
-    """Whether a word is another with a prefix, an ending or a word that negates it."""
-    long, short = ("".join(listed_words(one)) for one in (negated, word))
+def is_negation(negated: str, word: str) -> bool:
+    """Return whether a word is another word with a negating prefix, ending or extra word."""
+    long, short = ("".join(split_words(text)) for text in (negated, word))
     if not short or long == short:
         return False
-    # Endings take each other's place in Turkish: başarılı, başarısız.
+    # In Turkish the negating ending replaces another: başarılı, başarısız.
     if any(short.endswith(yes) and long == short.removesuffix(yes) + no for yes, no in _ENDINGS):
         return True
     if long.endswith(short) or long.startswith(short):
         return long.removesuffix(short) in _NEGATING or long.removeprefix(short) in _NEGATING_ENDS
-    return [one for one in listed_words(negated) if one not in _NEGATING] == listed_words(word)
+    return [text for text in split_words(negated) if text not in _NEGATING] == split_words(word)

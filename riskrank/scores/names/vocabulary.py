@@ -1,4 +1,4 @@
-"""What names of columns say, in the words and languages people use, and what content adds to that."""
+"""Word lists in many languages for the names of columns, and tests of names and values with them."""
 
 import re
 import unicodedata
@@ -9,184 +9,194 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-# Roles whose column is found where it is called like them.
-FOUND_BY_NAME = ("model", "sample", "metric", "score", "draw", "task")
+# Roles that a column takes if it has the role's name.
+DEFAULT_ROLE_NAMES = ("model", "sample", "metric", "score", "draw", "task")
 
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
-# Words of languages that write no blanks, found within names.
+# Words of languages without spaces, which are searched within names.
 _UNSPACED: set[str] = set()
 _FIRST_UNSPACED = "\u2e80"
 
 
-def plain(name: str) -> str:
-    """A name with accents and umlauts written without."""
+def strip_accents(name: str) -> str:
+    """Return a name without accents and with umlauts spelled out."""
     if name.isascii():
         return name
-    found = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
-    # Vowel signs of scripts such as Devanagari are marks, at which a name would fall to pieces.
-    bare = "".join(char for char in found if not unicodedata.category(char).startswith("M"))
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
+    # Vowel signs of scripts such as Devanagari are marks; kept, they would split a word.
+    bare = "".join(char for char in decomposed if not unicodedata.category(char).startswith("M"))
     bare = bare.replace("ł", "l")
     return unicodedata.normalize("NFC", bare)
 
 
-def vocabulary(text: str) -> frozenset[str]:
-    """The words of a text, as `words` has those of a name."""
-    found = frozenset(plain(text).casefold().split())
-    _UNSPACED.update(word for word in found if word[0] >= _FIRST_UNSPACED)
-    return found
+def parse_vocabulary(text: str) -> frozenset[str]:
+    """Return the set of words in a text, normalised as by `words`."""
+    text_words = frozenset(strip_accents(text).casefold().split())
+    _UNSPACED.update(word for word in text_words if word[0] >= _FIRST_UNSPACED)
+    return text_words
 
 
 _TEXT = Path(__file__).with_name("vocabularies.txt").read_text("utf-8")
-_PARTS = re.split(r"(?m)(?:^#.*\n)*^\[(.+)\]$", _TEXT)
-_LISTED = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
-vocabulary(" ".join(_LISTED.values()))
+_SECTION_PARTS = re.split(r"(?m)(?:^#.*\n)*^\[(.+)\]$", _TEXT)
+_SECTIONS = dict(zip(_SECTION_PARTS[1::2], _SECTION_PARTS[2::2], strict=True))
+parse_vocabulary(" ".join(_SECTIONS.values()))
 
 
 @cache
-def known(*names: str) -> frozenset[str]:
-    """The words that ``vocabularies.txt`` lists under some names, which tell what they are for."""
-    return vocabulary(" ".join(_LISTED[name] for name in names))
+def vocabulary(*headings: str) -> frozenset[str]:
+    """Return the words listed in ``vocabularies.txt`` under the given headings."""
+    return parse_vocabulary(" ".join(_SECTIONS[heading] for heading in headings))
 
 
-def pairs(name: str) -> tuple[tuple[str, str], ...]:
-    """The pairs of words that ``vocabularies.txt`` lists under a name, as they are written there."""
-    return tuple((one, other) for one, _, other in (pair.partition("/") for pair in _LISTED[name].split()))
+def word_pairs(heading: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of words listed in ``vocabularies.txt`` under a heading, spelled as listed."""
+    return tuple(
+        (first, second) for first, _, second in (pair.partition("/") for pair in _SECTIONS[heading].split())
+    )
 
 
-# What people call these columns: English first, then languages of Europe, then those without blanks.
+# Usual column names of roles: English, other European languages, languages without spaces.
 _ROLES = ("model", "compared", "sample", "metric", "score", "model_a", "model_b", "verdict")
-_USUAL_NAMES = {role: _LISTED[f"role {role}"] for role in _ROLES}
-_TELLING = vocabulary(" ".join(text for role, text in _USUAL_NAMES.items() if role != "compared"))
-_PLACES = {
-    role: {name: at for at, name in enumerate(plain(text).split())} for role, text in _USUAL_NAMES.items()
+_USUAL_NAMES = {role: _SECTIONS[f"role {role}"] for role in _ROLES}
+_ROLE_WORDS = parse_vocabulary(" ".join(text for role, text in _USUAL_NAMES.items() if role != "compared"))
+_NAME_RANKS = {
+    role: {name: at for at, name in enumerate(strip_accents(text).split())}
+    for role, text in _USUAL_NAMES.items()
 }
 
-_SAMPLE = vocabulary(_USUAL_NAMES["sample"]) | vocabulary("name")
+_SAMPLE_WORDS = parse_vocabulary(_USUAL_NAMES["sample"]) | parse_vocabulary("name")
 _NO_DIGITS = str.maketrans("0123456789", " " * 10)
-# Fewer whole numbers may be all different, or in order, by chance.
+# Fewer integers may be distinct or consecutive by chance.
 _FEWEST_ROWS = 10
-# Epoch seconds of this century and beyond, up to nanoseconds.
+# Smallest Unix timestamp, in seconds or finer units.
 _OLDEST_TIME = 9e8
 
 
-def listed_words(name: str) -> list[str]:
-    """Words of a column's name in their order, in lower case."""
-    split = re.sub(r"([^\W\d_A-Z])([A-Z])", r"\1 \2", plain(name))
+def split_words(name: str) -> list[str]:
+    """Return the words of a column's name in order, in lower case."""
+    split = re.sub(r"([^\W\d_A-Z])([A-Z])", r"\1 \2", strip_accents(name))
     return re.findall(r"[^\W\d_]+", split.casefold())
 
 
 def words(name: str) -> frozenset[str]:
-    """Words of a column's name, and those found within it that are written without blanks."""
-    return _words(name.translate(_NO_DIGITS))  # columns of a wide table have one stem and many numbers
+    """Return the set of words in a column's name.
+
+    In languages without spaces, listed words within the name are included.
+    """
+    return _words(name.translate(_NO_DIGITS))  # wide tables have many numbered columns; cache their stem
 
 
-def says(name: str, *kinds: str) -> bool:
-    """Whether a column's name has a word of some kinds, as ``vocabularies.txt`` lists them."""
-    return bool(words(name) & known(*kinds))
+def has_word(name: str, *headings: str) -> bool:
+    """Return whether a column's name contains a word listed under one of the given headings."""
+    return bool(words(name) & vocabulary(*headings))
 
 
 @lru_cache(maxsize=4_096)
 def _words(name: str) -> frozenset[str]:
-    found = frozenset(listed_words(name))
+    name_words = frozenset(split_words(name))
     if max(name, default="") < _FIRST_UNSPACED:
-        return found
-    return found.union(part for word in found for part in _UNSPACED if part in word)
+        return name_words
+    return name_words.union(part for word in name_words for part in _UNSPACED if part in word)
 
 
 def may_name_samples(name: str) -> bool:
-    """Whether a column's name has a word that samples go by."""
-    return bool(words(name) & _SAMPLE) and not says(name, "run")
+    """Return whether a column's name contains a word for samples."""
+    return bool(words(name) & _SAMPLE_WORDS) and not has_word(name, "run")
 
 
-def typed(values: pl.Series) -> pl.Series:
-    """Whole numbers as integers, others as floats, whatever they were written as; text stays."""
+def to_numeric(values: pl.Series) -> pl.Series:
+    """Return integral values as integers and other numbers as floats; text is returned unchanged."""
     try:
-        found = values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
+        numeric = (
+            values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
+        )
     except pl.exceptions.PolarsError:
         return values
-    if not found.dtype.is_float():
-        return found
-    numbers = found.to_numpy()
+    if not numeric.dtype.is_float():
+        return numeric
+    numbers = numeric.to_numpy()
     filled = numbers[~np.isnan(numbers)]
     if not ((filled == np.rint(filled)).all() and (np.abs(filled) < 2.0**62).all()):
-        return found
-    return (found.fill_nan(None) if filled.size < numbers.size else found).cast(pl.Int64)
+        return numeric
+    return (numeric.fill_nan(None) if filled.size < numbers.size else numeric).cast(pl.Int64)
 
 
 def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
-    """Whether a numeric column names, numbers or dates its rows rather than scoring them.
+    """Return whether a numeric column identifies or dates its rows instead of scoring them.
 
-    By a word of its name, or by whole numbers that are all different:
-    in order, or times.
+    The evidence is a word in the name, or distinct integers that are consecutive or are timestamps.
     """
-    filled = typed(values).drop_nulls()
-    if not filled.dtype.is_integer() or filled.len() < 2:
+    present = to_numeric(values).drop_nulls()
+    if not present.dtype.is_integer() or present.len() < 2:
         return False
-    if says(name, "identifier"):
+    if has_word(name, "identifier"):
         return True
-    if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
+    if present.len() < _FEWEST_ROWS or present.n_unique() < present.len():
         return False
-    low, high = int(filled.min()), int(filled.max())  # type: ignore[arg-type]
-    return high - low == filled.len() - 1 or low > _OLDEST_TIME
+    low, high = int(present.min()), int(present.max())  # type: ignore[arg-type]
+    return high - low == present.len() - 1 or low > _OLDEST_TIME
 
 
-def synonym(role: str, candidates: Iterable[str]) -> str | None:
-    """The candidate whose name, or a word of whose name, is usual for the role."""
-    known = _PLACES[role]
+def column_for_role(role: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate whose name, or a word of it, is usual for a role, or None."""
+    usual_names = _NAME_RANKS[role]
     candidates = [*candidates]
-    joined = {name: "".join(re.findall(r"[^\W_]+", plain(name).casefold())) for name in candidates}
-    whole = {name: known[text] for name, text in joined.items() if text in known}
-    if whole:
-        return min(whole, key=whole.__getitem__)
-    named = [name for name in candidates if role == "sample" or not says(name, "time")]
-    places = {name: min((known[word] for word in words(name) & known.keys()), default=-1) for name in named}
-    places = {name: place for name, place in places.items() if place >= 0}
-    return min(places, key=places.__getitem__) if places else None
+    joined = {name: "".join(re.findall(r"[^\W_]+", strip_accents(name).casefold())) for name in candidates}
+    exact = {name: usual_names[text] for name, text in joined.items() if text in usual_names}
+    if exact:
+        return min(exact, key=exact.__getitem__)
+    eligible = [name for name in candidates if role == "sample" or not has_word(name, "time")]
+    ranks = {
+        name: min((usual_names[word] for word in words(name) & usual_names.keys()), default=-1)
+        for name in eligible
+    }
+    ranks = {name: rank for name, rank in ranks.items() if rank >= 0}
+    return min(ranks, key=ranks.__getitem__) if ranks else None
 
 
-def names_wholes(name: str) -> bool:
-    """Whether what a name says several samples are about, or come from; the answer to a document is none."""
-    told = says(name, "truth", "kinds") or words(name) & {"answer", "answers"}
-    return says(name, "belonging") and not told
+def names_clusters(name: str) -> bool:
+    """Return whether a name refers to something that several samples share, such as a document."""
+    is_answer = has_word(name, "truth", "kinds") or words(name) & {"answer", "answers"}
+    return has_word(name, "belonging") and not is_answer
 
 
 def names_tasks(name: str) -> bool:
-    """Whether what a name says is scored as a whole, once a model: a benchmark, a data set."""
-    return says(name, "benchmark")
+    """Return whether a name refers to benchmarks or data sets, which have one score per model."""
+    return has_word(name, "benchmark")
 
 
-def sounds_like_a_role(name: str) -> bool:
-    """Whether a word of a column's name is usual for any role."""
-    return bool(words(name) & _TELLING)
+def suggests_role(name: str) -> bool:
+    """Return whether a word of a column's name is usual for any role."""
+    return bool(words(name) & _ROLE_WORDS)
 
 
-def names_something(name: str) -> bool:
-    """Whether a column may name a model: one that says when something was, or who judged it, does not."""
-    return not says(name, "time", "judge", "status")
+def may_name_models(name: str) -> bool:
+    """Return whether a column may name models: its name refers to no time, judge or status."""
+    return not has_word(name, "time", "judge", "status")
 
 
-def unfinished(state: str) -> bool:
-    """Whether a state says that there was no answer."""
-    return says(state, "unfinished", "unasked") and not says(state, "neither")
+def is_unfinished(state: str) -> bool:
+    """Return whether a status means that there was no answer."""
+    return has_word(state, "unfinished", "unasked") and not has_word(state, "neither")
 
 
 def is_spread(name: str) -> bool:
-    """Whether a column's name says that it holds the spread or number of scores, not scores."""
-    return says(name, "spread")
+    """Return whether a column's name refers to the spread or the number of scores."""
+    return has_word(name, "spread")
 
 
 INDEX = "index"
-"""What the column without a name is called that a frame's index of names leaves in a file."""
+"""Name given to the unnamed column that a saved pandas index leaves in a file."""
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether a column has no name, or the one pandas gives it: the index of the frame that was saved."""
+    """Return whether a column has no name, or the one that pandas gives to the index of a saved frame."""
     return not name.strip() or name.startswith("Unnamed: ") or name == "__index_level_0__"
 
 
-# Service → patterns of columns that its tables have, and no others do.
-_TOLD_BY = {
+# Service → patterns of columns that only its tables have.
+_SERVICE_COLUMNS = {
     "braintrust": ("root_span_id", r"scores(\..+)?", r"input(\..+)?"),
     "langsmith": ("example_id", "execution_time", r"feedback\..+"),
     "phoenix": ("example_id", "repetition_number", "reference_output"),
@@ -194,10 +204,10 @@ _TOLD_BY = {
 }
 
 
-def service_of(columns: Iterable[str]) -> str | None:
-    """The service that keeps experiments in tables of these columns."""
-    lines = "\n".join(columns)  # one look at all: there may be many thousands
-    for service, patterns in _TOLD_BY.items():
+def detect_service(columns: Iterable[str]) -> str | None:
+    """Return the experiment tracker whose tables have these columns, or None."""
+    lines = "\n".join(columns)  # one search over all names; there may be thousands
+    for service, patterns in _SERVICE_COLUMNS.items():
         if all(re.search(rf"^(?:{pattern})$", lines, re.MULTILINE) for pattern in patterns):
             return service
     return None

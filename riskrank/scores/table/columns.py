@@ -8,10 +8,10 @@ from riskrank.errors import InputError, UsageError, did_you_mean, listing, optio
 from riskrank.options.reading import NO_COLUMN, ReadOptions
 from riskrank.options.values import contradict
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.vocabulary import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
-ROLES = (*FOUND_BY_NAME, "cluster")
+ROLES = (*DEFAULT_ROLE_NAMES, "cluster")
 
 # Roles of a matrix, in which every other column of numbers is a model.
 OF_SAMPLES = ("sample", "draw", "task", "cluster")
@@ -77,7 +77,7 @@ def assign_roles(source: Source, named: Named, options: ReadOptions) -> Roles:
         If the renaming itself makes no sense.
     """
     _refuse_shared(source, named)
-    roles = named_columns(source, named, FOUND_BY_NAME)
+    roles = named_columns(source, named, DEFAULT_ROLE_NAMES)
     if "task" not in named and "sample" not in roles:
         roles.pop("task", None)
     # Under a label a file needs no column for its only model.
@@ -206,7 +206,9 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     if options.time not in (None, NO_COLUMN) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
     for column in options.noise:
-        taken = next((role for role in (*named, *FOUND_BY_NAME) if named.get(role, role) == column), None)
+        taken = next(
+            (role for role in (*named, *DEFAULT_ROLE_NAMES) if named.get(role, role) == column), None
+        )
         if taken is not None:
             raise UsageError(
                 f"{option('noise', column)}: this is the column of the {taken}s",
@@ -246,7 +248,7 @@ def _refuse_shared(source: Source, named: Named) -> None:
     for whole in _WHOLES:
         role = named.get(whole, "")
         # The column task is that of the tasks only while nobody says otherwise.
-        if role in FOUND_BY_NAME and role not in (*named, "task"):
+        if role in DEFAULT_ROLE_NAMES and role not in (*named, "task"):
             raise UsageError(
                 f"{source.label}: column '{role}' cannot hold both the {role} and the {whole}",
                 found=option(whole, role),

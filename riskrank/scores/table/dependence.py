@@ -15,7 +15,7 @@ from riskrank.options.reading import RankReading, ReadOptions
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.layouts.grouping_columns import MOST_KINDS, as_drawn
 from riskrank.scores.layouts.layout import UnlikeRunsError
-from riskrank.scores.names.vocabulary import names_wholes, says
+from riskrank.scores.names.vocabulary import names_clusters, has_word
 from riskrank.scores.table.columns import named_roles, parse_columns
 from riskrank.scores.table.oriented_scores import ScoreTable
 from riskrank.scores.table.scores import Scores
@@ -59,7 +59,7 @@ def require_independence(scores: Scores, table: ScoreTable) -> None:
     for column, of_sample, query in found:
         own = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         whole = own["whole"].rank("dense").to_numpy().astype(np.int64)
-        orders = (_OF_NAMED if names_wholes(column) and not query else _ORDERS) * len(found)
+        orders = (_OF_NAMED if names_clusters(column) and not query else _ORDERS) * len(found)
         if alike_within(differences, whole, orders):
             raise _alike(column, query, asked, own, orders)
 
@@ -139,7 +139,7 @@ def require_like_runs(scores: Scores, values: Floats) -> None:
     of_means, said = isinstance(asked, RankReading | GateReading), scores.notes.given.repeats == "draws"
     level = _OF_MEANS if of_means and not few and not said else _ELSE
     unlike = bool((len(found) * scipy.special.chdtrc(*found[:, ::-1].T) < level).any())
-    of_two = few and of_means and not said and not says(column, "anew")
+    of_two = few and of_means and not said and not has_word(column, "anew")
     if not unlike and not of_two:
         return
     others = {role: name for role, name in parse_columns(asked.columns).items() if role != "draw"}

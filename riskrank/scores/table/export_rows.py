@@ -8,7 +8,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import REQUIRED_COLUMNS, order_columns
+from riskrank.scores.exports.row_collector import REQUIRED_COLUMNS, order_columns
 from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT, Export
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source

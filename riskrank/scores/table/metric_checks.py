@@ -13,16 +13,21 @@ from riskrank.errors import InputError, listing, option
 from riskrank.options.flags import among_commas
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.names.directions import (
-    doubtful_by_name,
+    has_uncertain_direction,
     looks_like_a_cost,
     looks_like_an_amount,
     lower_is_likelier,
-    more_by_name,
+    clearly_higher_is_better,
     names_a_metric,
-    says_either,
+    is_ambiguous_name,
 )
-from riskrank.scores.names.distributions import like_errors, marks_of_a_school, negated_errors, of_both_signs
-from riskrank.scores.names.vocabulary import says, unfinished, vocabulary, words
+from riskrank.scores.names.distributions import (
+    looks_like_errors,
+    looks_like_school_marks,
+    looks_like_negated_errors,
+    has_both_signs,
+)
+from riskrank.scores.names.vocabulary import has_word, is_unfinished, parse_vocabulary, words
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.score_counts import states_of
 from riskrank.scores.table.scores import Scores
@@ -93,7 +98,7 @@ def doubtful_directions(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator
         values = scores.values[of_metric] if name in looked_at else np.zeros(0)
         if (doubt := _doubt_of(scores, name, values)) is not None:
             doubts[name] = doubt
-        if says(name, "off") and of_both_signs(values):
+        if has_word(name, "off") and has_both_signs(values):
             yield _signed(scores, name, of_metric)
     if not doubts:
         return
@@ -121,24 +126,26 @@ def _doubt_of(scores: Scores, name: str, values: Floats) -> _Doubt | None:
     """What is in doubt of a metric that nobody declared; None where nothing is."""
     # A file is called by its topic as often as by what it measures: spam_filter, crash_reports.
     by_file = name == scores.options.matrix and scores.notes.given.matrix is None
-    if doubtful_by_name(name) or (by_file and looks_like_a_cost(name) and np.isin(values, (0, 1)).all()):
+    if has_uncertain_direction(name) or (
+        by_file and looks_like_a_cost(name) and np.isin(values, (0, 1)).all()
+    ):
         why = f"only the file is called so, and {name} may be its topic" if by_file else ""
-        return _Doubt(why, lower_is_likelier(name), by_file or says_either(name))
-    if marks_of_a_school(name, values):
+        return _Doubt(why, lower_is_likelier(name), by_file or is_ambiguous_name(name))
+    if looks_like_school_marks(name, values):
         why = f"of marks from 1 to 6, as {name} are, 1 is best in some countries, worst in others"
         return _Doubt(why, "Note" in name or "note" in name[1:])
-    if negated_errors(name, values):
+    if looks_like_negated_errors(name, values):
         return _Doubt(f"{name} is called as errors are, and none is above 0")
     if names_a_metric(name):
         return None
-    if like_errors(values):
+    if looks_like_errors(values):
         return _Doubt(f"numbers of {name} are distributed as errors or amounts often are", likely=True)
     # Who said what the columns are knows that more is better where nobody says otherwise.
     if scores.notes.asked == scores.notes.given or not ((values < 0).any() or (values > 1).any()):
         return None
     # People give more marks to what is better, of all that they judge.
     marks = ((values >= 0) & (values <= _MOST_MARKS) & (2 * values % 1 == 0)).all()
-    told = says(name, "human", "automatic") or any(map(more_by_name, scores.metrics))
+    told = has_word(name, "human", "automatic") or any(map(clearly_higher_is_better, scores.metrics))
     return _Doubt("", untold=not (marks or told))
 
 
@@ -176,7 +183,7 @@ _CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for
 # A code lies so many times as far out as the farthest of the scores, of which there are at least so many.
 _FAR, _FEWEST = 5.0, 8
 # Of fewer zeros no answer hangs; and what a score of 0 may be called.
-_HARDLY, _FAILED = 0.02, vocabulary("failed fail failure")
+_HARDLY, _FAILED = 0.02, parse_vocabulary("failed fail failure")
 
 
 def missing_codes(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
@@ -206,7 +213,7 @@ def zeros_of_failures(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[I
     """Refuse zeros in all rows of which a column says that there was no answer, where other scores differ."""
     metric, valid = scores.codes("metric"), ~scores.invalid()
     for column, said in states_of(scores):
-        states = [one for one in sorted(said.unique()) if unfinished(one)]
+        states = [one for one in sorted(said.unique()) if is_unfinished(one)]
         lost = valid & said.is_in(states).to_numpy()[scores.frame["row"].to_numpy()]
         at = np.zeros_like(lost)
         for code in (code for code, spec in enumerate(specs) if spec.bounds is None):
@@ -251,13 +258,13 @@ def _is_code(code: float, others: Floats, name: str) -> bool:
     low, high = float(others.min()), float(others.max())
     if code > 0 or low < 0:
         return abs(code) > _FAR * max(abs(low), abs(high))
-    if says(name, "signed"):
+    if has_word(name, "signed"):
         return abs(code) > _FAR * max(high, 1.0)
     if code < -1:
         return True
     # Of 0 and 1 a third answer may be -1; of truths, shares and what is above zero there is none.
     fractions = bool((others != np.round(others)).any())
-    return says(name, "truths") or fractions or low > 0
+    return has_word(name, "truths") or fractions or low > 0
 
 
 def changing(scores: Scores, at: Booleans, change: str) -> str:

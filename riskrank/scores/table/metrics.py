@@ -14,7 +14,7 @@ from riskrank.options.flags import among_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import ALL_OTHERS, contradict
 from riskrank.scores.files.limits import require_few, require_short
-from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
+from riskrank.scores.names.directions import looks_like_a_cost, clearly_lower_is_better
 from riskrank.scores.table.metrics_file import MetricSpec, Specs, described_metrics
 from riskrank.scores.table.scores import Scores
 
@@ -147,7 +147,7 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
         spec = replace(spec, direction=told, declared=True)
     if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
         spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
-    if assumed_against_its_name(spec) and lower_by_name(spec.name):
+    if assumed_against_its_name(spec) and clearly_lower_is_better(spec.name):
         spec = replace(spec, direction="lower")
     weight = options.weight.get(spec.name, options.weight.get(ALL_OTHERS))
     return spec if weight is None else replace(spec, weight=float(weight))

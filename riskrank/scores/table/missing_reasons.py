@@ -9,7 +9,7 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import by_door, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, RankReading
-from riskrank.scores.names.vocabulary import names_tasks, says, words
+from riskrank.scores.names.vocabulary import names_tasks, has_word, words
 from riskrank.scores.table.columns import named_roles
 from riskrank.scores.table.metrics_file import likely_bounds
 from riskrank.scores.table.oriented_scores import Rows
@@ -75,12 +75,12 @@ def _labels(scores: Scores, rows: Rows) -> Reason | None:
     """People's labels of some samples beside a judge's scores of all, by their names or by what they hold."""
     partial = np.isnan(rows.values).any(axis=0)
     whole = np.flatnonzero(~partial).tolist()
-    named = {at for at in np.flatnonzero(partial).tolist() if says(scores.metrics[at], "human")}
+    named = {at for at in np.flatnonzero(partial).tolist() if has_word(scores.metrics[at], "human")}
     people = named or {at for at in np.flatnonzero(partial).tolist() if _labelled_alike(rows, at)}
     if len(people) != 1:
         return None
     (human,) = people
-    told = [at for at in whole if named and says(scores.metrics[at], "automatic")]
+    told = [at for at in whole if named and has_word(scores.metrics[at], "automatic")]
     likeness = {at: _likeness(rows, human, at) for at in told or whole}
     judges = [at for at in sorted(likeness, key=likeness.__getitem__, reverse=True) if told or likeness[at]]
     if not judges:
@@ -144,7 +144,7 @@ def _status(scores: Scores) -> tuple[str, bool]:
         told = set(said.filter(pl.Series(missing)).unique())
         if not told & set(said.filter(pl.Series(~missing)).unique()):
             states = sorted(told - {""})
-            asked = not states or not all(says(state, "unasked") for state in states)
+            asked = not states or not all(has_word(state, "unasked") for state in states)
             return f"{name} is {listing(states or ['empty'], 3)}", asked
     return "", False
 

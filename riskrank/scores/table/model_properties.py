@@ -9,7 +9,7 @@ from riskrank.errors import InputError, did_you_mean, listing, option
 from riskrank.options.flags import among_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import FOUND_BY_NAME, Assigned, Named, named_columns
+from riskrank.scores.table.columns import DEFAULT_ROLE_NAMES, Assigned, Named, named_columns
 from riskrank.scores.table.typed_rows import list_of, united
 
 # What a row beside a sample takes from it; where repeats are draws, one stands beside each of them.
@@ -29,7 +29,7 @@ def of_models(sources: Sequence[Source], named: Named, options: ReadOptions) -> 
     if options.matrix is not None or not options.sample_optional or len(sources) == 1:
         return []
     others = [source for source in sources if not _has_samples(source, named)]
-    roles = [named_columns(source, _own(source, named), FOUND_BY_NAME) for source in others]
+    roles = [named_columns(source, _own(source, named), DEFAULT_ROLE_NAMES) for source in others]
     found = [source for source, own in zip(others, roles, strict=True) if _is_once(source, own, options)]
     return found if len(found) < len(sources) else []
 
@@ -47,7 +47,7 @@ def _own(source: Source, named: Named) -> Named:
 
 def as_they_lie(found: Sequence[tuple[Source, Named]], options: ReadOptions) -> list[ReadOptions]:
     """How each file is read: one row a model and a column a metric beside samples needs no saying."""
-    roles = [named_columns(source, own, FOUND_BY_NAME) for source, own in found]
+    roles = [named_columns(source, own, DEFAULT_ROLE_NAMES) for source, own in found]
     if options.wide or not options.sample_optional or not any("sample" in own for own in roles):
         return [options] * len(found)
     lists = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.layout import FOLDERS, Warned
-from riskrank.scores.names.vocabulary import FOUND_BY_NAME, INDEX
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, INDEX
 from riskrank.scores.table.columns import OF_SAMPLES, Named, named_columns, named_roles, no_column
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.model_properties import named_in, of_models
@@ -64,7 +64,7 @@ def lacks_a_role(sources: Sequence[Source], options: ReadOptions) -> bool:
 
 def lacks(source: Source, named: Named, options: ReadOptions) -> bool:
     """Whether a file has no column for a role that is needed."""
-    roles = named_columns(source, named, FOUND_BY_NAME)
+    roles = named_columns(source, named, DEFAULT_ROLE_NAMES)
     if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
         return False
     needed = set() if options.sample_optional else {"sample"}
@@ -147,5 +147,5 @@ def _with_joined_columns(source: Source, named: Named) -> Source:
         return source
     from riskrank.scores.files.derived import JoinedSource
 
-    others = [named.get(role, role) for role in dict.fromkeys((*FOUND_BY_NAME, *named))]
+    others = [named.get(role, role) for role in dict.fromkeys((*DEFAULT_ROLE_NAMES, *named))]
     return JoinedSource(source, joined, others=others)

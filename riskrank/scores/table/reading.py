@@ -17,7 +17,7 @@ from riskrank.scores.files.limits import Room
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import MAX_TABLE_BYTES, How, InputFile, Paths, Source
 from riskrank.scores.layouts.layout import READ, Warned
-from riskrank.scores.names.vocabulary import service_of
+from riskrank.scores.names.vocabulary import detect_service
 from riskrank.scores.table.columns import Assigned, assign_roles, named_roles
 from riskrank.scores.table.designs import columns_of_folds
 from riskrank.scores.table.model_properties import as_they_lie, beside_samples
@@ -134,7 +134,7 @@ def _understood(
         given, export = _opened(paths, options, stdin)
         if export is not None:
             return given, export, _of_board(options, export), ()
-        told = options.where is None and all(service_of(source.columns) for source in given)
+        told = options.where is None and all(detect_service(source.columns) for source in given)
         writer = _harness(paths, options) if told else None
         if writer is None:
             given = [named_by_paths(one, named_roles(options)) for one in given]

@@ -10,7 +10,7 @@ import polars as pl
 from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.files.parsing import ABSENT, UNSCORED
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.vocabulary import says
+from riskrank.scores.names.vocabulary import has_word
 from riskrank.scores.table.scores import Scores
 
 # A table of all that may be is made while it is at most this many times larger than what there is.
@@ -122,7 +122,7 @@ def states_of(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
     """Columns of all files that say how runs ended, and what they say of each row."""
     files = scores.notes.files
     shared = set.intersection(*(set(file.source.columns) for file in files))
-    for name in (one for one in files[0].source.columns if one in shared and says(one, "status")):
+    for name in (one for one in files[0].source.columns if one in shared and has_word(one, "status")):
         if name in files[0].roles.values and name in scores.metrics:
             continue
         said = pl.concat([file.source.load([name])[name].cast(pl.String, strict=False) for file in files])

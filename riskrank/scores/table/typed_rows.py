@@ -14,8 +14,8 @@ from riskrank.scores.files.limits import require_few, require_short
 from riskrank.scores.files.parsing import WHOLE_FLOAT
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.vocabulary import is_unnamed, says
+from riskrank.scores.names.score_columns import format_excluded
+from riskrank.scores.names.vocabulary import is_unnamed, has_word
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_file import described_metrics
 
@@ -96,12 +96,12 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     coded = {role: names[rows] for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every[pl.Series(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))]
-    doubts = (f"{source.label}: left out, no scores: {left_out(gone)}",) if gone else ()
+    doubts = (f"{source.label}: left out, no scores: {format_excluded(gone)}",) if gone else ()
     truths = tuple(
         name
         for name, (values, _) in zip(metrics, parsed, strict=True)
         if frame[name].dtype == pl.Boolean
-        or (says(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
+        or (has_word(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
     )
     return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
 

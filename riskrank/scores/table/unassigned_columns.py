@@ -16,7 +16,7 @@ from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.grouping_columns import MOST_KINDS, divides, says_of
 from riskrank.scores.layouts.layout import Reading, with_roles, written
-from riskrank.scores.names.vocabulary import known, names_wholes, says, typed, words
+from riskrank.scores.names.vocabulary import vocabulary, names_clusters, has_word, to_numeric, words
 from riskrank.scores.table.requested_metrics import DIRECTION
 from riskrank.scores.table.scores import Scores
 
@@ -42,11 +42,11 @@ def hint_for_repeats(scores: Scores) -> tuple[str, list[Reading]]:
     """Which columns tell repeated rows apart, and readings of what each may mean; nothing if none does."""
     from riskrank.scores.layouts.row_keys import beside_of
 
-    metrics = {name for name in scores.metrics if name in scores.options.metric or not says(name, "run")}
+    metrics = {name for name in scores.metrics if name in scores.options.metric or not has_word(name, "run")}
     columns = _columns(scores, _without_role(scores, metrics))
     found = [name for name in columns.names if _may_explain(columns, name)]
     alone = {name: columns.tell_apart(_CELL, name) for name in found}
-    found.sort(key=lambda name: (not alone[name], not says(name, "run"), columns.count(name), name))
+    found.sort(key=lambda name: (not alone[name], not has_word(name, "run"), columns.count(name), name))
     beside = beside_of(columns, [_CELL], found)
     if not beside or not columns.tell_apart(_CELL, *beside):
         said = (
@@ -92,7 +92,7 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
     asked, roles, found = scores.notes.asked, scores.notes.files[0].roles, words(name)
     joined = {role: f"{column}+{name}" for role in ("sample", "metric") if (column := getattr(roles, role))}
     whole = {} if roles.cluster else {"cluster": roles.sample}
-    of_tasks = bool(found & known("whole")) and roles.task is None
+    of_tasks = bool(found & vocabulary("whole")) and roles.task is None
     ways = {
         _RUNS: with_roles(asked, {"draw": name}, repeats=how_runs(scores)[0]),
         _TASKS: replace(asked, task=name) if of_tasks else None,
@@ -103,9 +103,11 @@ def _meanings(scores: Scores, name: str, kept: object = None) -> list[Reading]:
         _ONE: None if kept is None else replace(asked, where=condition(name, kept, asked.where)),
     }
     order = [*ways]
-    if found & known("judge", "setting"):  # two judges are no two runs of one: their scores are not alike
+    if found & vocabulary(
+        "judge", "setting"
+    ):  # two judges are no two runs of one: their scores are not alike
         order = [_ONE, _METRICS]
-    elif found & known("within", "whole") and not says(name, "run"):
+    elif found & vocabulary("within", "whole") and not has_word(name, "run"):
         order = [_TASKS, _SAMPLES, _RUNS, _METRICS, _ONE]
     return [Reading(said=said, options=options) for said in order if (options := ways[said]) is not None]
 
@@ -119,7 +121,7 @@ def _of_every_cell(columns: Columns, name: str) -> object:
 
 def unforeseen_wholes(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
     """Columns of wholes, or with many or numbered values, each of several samples; and the value of each."""
-    none = known("whole", "setting", "properties", "answer")
+    none = vocabulary("whole", "setting", "properties", "answer")
     named = [name for name in _free(scores, set(scores.metrics)) if not words(name) & none]
     columns, found = _of_few_values(scores, named, _REPEATED * _LOOK), []
     for name in columns.names:
@@ -134,7 +136,7 @@ def _fewest_wholes(columns: Columns, name: str) -> int:
     """How many values a column of wholes has at least: of few values words may be kinds."""
     values = columns.frame[name].unique()
     numbered = values.dtype == pl.String and values.str.contains(r"\d").all()
-    if names_wholes(name):
+    if names_clusters(name):
         return 2
     return FEWEST_LEVELS if numbered or values.dtype.is_temporal() else MOST_KINDS + 1
 
@@ -206,7 +208,7 @@ def _columns(scores: Scores, names: Sequence[str]) -> Columns:
     if not plain:
         return Columns(pl.DataFrame(own), [])
     texts = pl.concat([frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames])
-    return Columns(pl.DataFrame([*map(typed, texts[rows["row"]]), *own]), plain)
+    return Columns(pl.DataFrame([*map(to_numeric, texts[rows["row"]]), *own]), plain)
 
 
 def condition(column: str, value: object, given: str | None = None) -> str:

@@ -12,7 +12,7 @@ from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.files.source import How, InputFile, Paths, Source
-from riskrank.scores.names.vocabulary import synonym
+from riskrank.scores.names.vocabulary import column_for_role
 from riskrank.scores.table.columns import lacking_columns, named_columns, no_column, parse_columns
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
@@ -126,7 +126,7 @@ def vote_columns(names: Sequence[str], known: Mapping[str, str] | None = None) -
     guesses: dict[str, str] = {}
     for role in (role for role in ROLES if role not in (known or {})):
         used = {*(known or {}).values(), *guesses.values()}
-        guess = synonym(role, [column for column in names if column and column not in used])
+        guess = column_for_role(role, [column for column in names if column and column not in used])
         if guess is not None:
             guesses[role] = guess
     return guesses

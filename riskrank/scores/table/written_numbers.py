@@ -10,8 +10,8 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, numeric_share, present
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.names.outcome_words import Judgement, judgement
-from riskrank.scores.names.vocabulary import known
+from riskrank.scores.names.outcome_words import OutcomePair, classify_outcomes
+from riskrank.scores.names.vocabulary import vocabulary
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+|\d+,\d{1,2})"
 _PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
@@ -31,7 +31,7 @@ _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
 # Cells that tell whether a column holds two words or many.
 _LOOK = 1000
 # What stands in place of a verdict where there is none.
-_NO_VERDICT = (*MISSING_TEXT, *known("no verdict"), "not run")
+_NO_VERDICT = (*MISSING_TEXT, *vocabulary("no verdict"), "not run")
 # Words in brackets before what they judge.
 _TAG = r"^\s*\[([^\W\d_]+)\]\s"
 # Stars of a rating, those that are filled first.
@@ -61,7 +61,7 @@ class Writing:
     what: str
     sql: str
     sign: str = ""
-    truths: Judgement | None = None
+    truths: OutcomePair | None = None
 
     def query(self, name: str) -> str:
         """The number alone, in SQL."""
@@ -70,19 +70,19 @@ class Writing:
     @property
     def ends(self) -> bool:
         """Whether several words say how what ran came to a bad end."""
-        return self.truths is not None and len(self.truths.no) > 1
+        return self.truths is not None and len(self.truths.negatives) > 1
 
     def in_doubt(self) -> "Writing":
         """The same, of which the reader is to say which word is better, if the words do not."""
-        if self.truths is None or self.truths.told:
+        if self.truths is None or self.truths.is_explicit:
             return self
-        return replace(self, truths=replace(self.truths, open=True))
+        return replace(self, truths=replace(self.truths, is_ambiguous=True))
 
     @property
     def counts(self) -> str:
         """What is said of texts that count; nothing of numbers."""
         if self.truths:
-            return f"{self.truths.yes} counts 1 and {listing(self.truths.no)} 0"
+            return f"{self.truths.positive} counts 1 and {listing(self.truths.negatives)} 0"
         return "each filled star counts 1" if self.what == _RATING else ""
 
     def numbers(self, column: pl.Series) -> pl.Series:
@@ -99,12 +99,12 @@ def truths_of(series: pl.Series) -> Writing | None:
     if _folded(series.head(_LOOK), tagged).n_unique() > 2 + len(_NO_VERDICT):
         return None
     folded = _folded(present(series), tagged)
-    found = judgement(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
+    found = classify_outcomes(*folded.filter(~folded.is_in(_NO_VERDICT)).unique())
     if found is None:
         return None
     word = f"SPLIT_PART(SPLIT_PART({_COLUMN}, ']', 1), '[', 2)" if tagged else _COLUMN
-    wrong = " ".join(f"WHEN {quoted_text(word)} THEN 0" for word in found.no)
-    sql = f"CASE LOWER(TRIM({word})) WHEN {quoted_text(found.yes)} THEN 1 {wrong} END"
+    wrong = " ".join(f"WHEN {quoted_text(word)} THEN 0" for word in found.negatives)
+    sql = f"CASE LOWER(TRIM({word})) WHEN {quoted_text(found.positive)} THEN 1 {wrong} END"
     return Writing("truths in words", sql, "%", found)
 
 

@@ -1,4 +1,4 @@
-"""What people's scores say of a judge, for ``check``: agreement, bias, choice and use of the labels."""
+"""Inspection of a judge with human labels, for ``check``: agreement, bias, and the value of the labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,16 @@ from riskrank.studies.wording import names, number, typeset
 
 @dataclass(frozen=True)
 class JudgeOfModelEntry:
-    """A judge of one model.
+    """Inspection of a judge on one model.
 
-    ``agreement`` is Spearman's rank correlation with people; ``bias`` is the judge's mean less people's on
-    the labelled samples, as the file has them, and its interval holds together with the others; ``shift`` is
-    the judge's mean on labelled samples less that on the others, with Welch's p-value, adjusted by Holm.
+    ``agreement`` is Spearman's rank correlation with the human scores. ``bias`` is the judge's mean minus the
+    human mean on the labelled samples, in the units of the file; the intervals of all models hold
+    simultaneously. ``shift`` is the judge's mean on labelled samples minus its mean on the others, with
+    Welch's p-value adjusted by Holm.
     """
 
     model: str = of(lambda model: model)
-    agreement: float | None = of(lambda found, i: _known(found.agreement[i]))
+    agreement: float | None = of(lambda found, i: _number_or_none(found.agreement[i]))
     same: float | None = of(lambda found, i: None if found.same is None else float(found.same[i]))
     bias: float = of(lambda bias, i: float(bias[0][i]))
     bias_low: float = of(lambda bias, i: float(bias[1][i]))
@@ -35,10 +36,10 @@ class JudgeOfModelEntry:
 
 @dataclass(frozen=True)
 class JudgeCheckEntry(JudgedEntry):
-    """A judge corrected by people, and what they say of it.
+    """A judge calibrated on human labels, and its inspection.
 
-    ``told_by_labels`` and ``told`` are pairs of models whose means differ significantly by the labels alone,
-    and with the judge.
+    ``told_by_labels`` and ``told`` are the numbers of pairs of models whose means differ significantly: by
+    the labels alone, and with the judge.
     """
 
     by_model: Sequence[JudgeOfModelEntry]
@@ -48,81 +49,83 @@ class JudgeCheckEntry(JudgedEntry):
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """A judge in words, too."""
+    """Inspection of a judge, with sentences about it."""
 
     entry: JudgeCheckEntry
-    chapter: JudgedChapter
+    section: JudgedChapter
 
     @property
     def agreement(self) -> str:
-        """Whether the judge and people say the same."""
-        found = [one.agreement for one in self.entry.by_model if one.agreement is not None]
-        if not found:
+        """Sentence on the agreement of the judge with human scores."""
+        agreements = [model.agreement for model in self.entry.by_model if model.agreement is not None]
+        if not agreements:
             return "no rank correlation: scores that are all the same"
-        low, high = (typeset(f"{end:.2f}") for end in (min(found), max(found)))
+        low, high = (typeset(f"{value:.2f}") for value in (min(agreements), max(agreements)))
         text = f"Spearman's rank correlation with people {low if low == high else f'{low} to {high}'}"
-        same = [one.same for one in self.entry.by_model if one.same is not None]
-        if not same:
+        shares = [model.same for model in self.entry.by_model if model.same is not None]
+        if not shares:
             return f"{text} on {self.entry.labelled:,} labelled samples."
-        low, high = (f"{100 * end:.0f}" for end in (min(same), max(same)))
-        often = low if low == high else f"{low} to {high}"
-        return f"{text}, the same score on {often} % of {self.entry.labelled:,} labelled samples."
+        low, high = (f"{100 * value:.0f}" for value in (min(shares), max(shares)))
+        share = low if low == high else f"{low} to {high}"
+        return f"{text}, the same score on {share} % of {self.entry.labelled:,} labelled samples."
 
     @property
     def bias(self) -> str:
-        """For whom the judge is shown to be off."""
+        """Sentence on the models for which the judge is significantly biased."""
         if self.entry.mapped:
             return "its scores are mapped onto people's, so that no bias is left to be seen."
-        off = [one for one in self.entry.by_model if one.bias_low > 0 or one.bias_high < 0]
-        if not off:
+        biased = [model for model in self.entry.by_model if model.bias_low > 0 or model.bias_high < 0]
+        if not biased:
             return "not shown for any model."
-        told = [
-            f"{number(one.bias)} for {one.model} ({number(one.bias_low)} to {number(one.bias_high)})"
-            for one in sorted(off, key=lambda one: -abs(one.bias))
+        texts = [
+            f"{number(model.bias)} for {model.model} ({number(model.bias_low)} to {number(model.bias_high)})"
+            for model in sorted(biased, key=lambda model: -abs(model.bias))
         ]
-        rest = len(self.entry.by_model) - len(off)
-        return f"{names(told, 3)}{f'; not shown for {rest} other' + 's' * (rest > 1) if rest else ''}."
+        n_other = len(self.entry.by_model) - len(biased)
+        return (
+            f"{names(texts, 3)}{f'; not shown for {n_other} other' + 's' * (n_other > 1) if n_other else ''}."
+        )
 
     @property
     def use(self) -> str:
-        """What the judge adds to the labels."""
-        one = self.entry
-        pairs = len(one.by_model) * (len(one.by_model) - 1) // 2
-        alone = f"the labels alone tell {one.told_by_labels} of {pairs} pairs apart"
-        enough = "; they would do" if one.told_by_labels == pairs else ""
-        return f"{self.chapter.worth} By means, {alone}, with the judge {one.told}{enough}."
+        """Sentence on the precision that the judge adds to the labels."""
+        entry = self.entry
+        pairs = len(entry.by_model) * (len(entry.by_model) - 1) // 2
+        labels_text = f"the labels alone tell {entry.told_by_labels} of {pairs} pairs apart"
+        note = "; they would do" if entry.told_by_labels == pairs else ""
+        return f"{self.section.gain_sentence} By means, {labels_text}, with the judge {entry.told}{note}."
 
     @property
-    def doubts(self) -> list[str]:
-        """Whether the judge goes the other way round; the table itself warns of labels chosen by outcome."""
-        if not self.chapter.otherwise:
+    def problems(self) -> list[str]:
+        """Warnings if the judge ranks in the opposite direction; the table itself checks the choice of labels."""
+        if not self.section.direction_hint:
             return []
-        against = f"what {self.entry.judge} scores better, people score worse, for every model"
-        return [f"{against}: {self.chapter.otherwise}"]
+        text = f"what {self.entry.judge} scores better, people score worse, for every model"
+        return [f"{text}: {self.section.direction_hint}"]
 
 
-def judge_check(table: ScoreTable) -> JudgeCheck | None:
-    """Look at the judge of a table that has one."""
+def check_judge(table: ScoreTable) -> JudgeCheck | None:
+    """Inspect the judge of a table, or return None if it has none."""
     judged, chapter = table.judged, judged_chapter(table)
     if judged is None or chapter is None:
         return None
-    found = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.why_mapped))
+    inspection = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.why_mapped))
     entry = JudgeCheckEntry(
         **vars(chapter.entry),
-        by_model=_by_model(found, table),
-        told_by_labels=found.told_by_labels,
-        told=found.told,
+        by_model=_model_entries(inspection, table),
+        told_by_labels=inspection.told_by_labels,
+        told=inspection.told,
     )
     return JudgeCheck(entry, chapter)
 
 
-def _by_model(found: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
+def _model_entries(inspection: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
     assert table.judged is not None
     units, sign = units_of(table.judged.human, table.metrics), table.judged.judge_sign
-    bias = (units.of(found.bias), *units.ends(found.bias_low, found.bias_high))
-    records = ((model, found, bias, sign, i) for i, model in enumerate(table.models))
+    bias = (units.of(inspection.bias), *units.ends(inspection.bias_low, inspection.bias_high))
+    records = ((model, inspection, bias, sign, i) for i, model in enumerate(table.models))
     return rows_from(JudgeOfModelEntry, "model found bias sign i", records)
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return None if isnan(value) else float(value)

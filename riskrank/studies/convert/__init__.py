@@ -1,1 +1,1 @@
-"""What harnesses and judges write, as a score table: the room of ``convert``."""
+"""The study behind ``convert``: exports of harnesses and verdicts of judges as score tables."""

@@ -1,15 +1,15 @@
-"""How a judge's votes become scores; exports are read with the options of every command."""
+"""Options for converting a judge's verdicts; exports use the reading options of every command."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.options.option import INPUT, METHOD, Settings, ask, rare, several
 
-# What Python says instead of the name of a harness.
+# Format name for verdicts in the Python API.
 VERDICTS = "verdicts"
 
-# Reading options that make sense before there is a table.
-OF_EXPORTS = (
+# Reading options that apply to exports.
+EXPORT_OPTIONS = (
     "metric",
     "columns",
     "where",
@@ -26,7 +26,7 @@ OF_EXPORTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class VoteSettings(Settings):
-    """How to read votes."""
+    """Columns, models and format of a file of verdicts."""
 
     PANEL: ClassVar[str] = INPUT
 

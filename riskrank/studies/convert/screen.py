@@ -1,19 +1,19 @@
-"""What was converted, in words: an export metric by metric, the scores made from votes model by model."""
+"""Screens of ``convert``: an export by metric, scores from verdicts by model."""
 
 import numpy as np
 
 from riskrank.errors import option
 from riskrank.render import numbers
-from riskrank.render.screens import MOST_ROWS, all_rows, unshown
-from riskrank.render.view import Column, Line, OfModel, OfRow, Section, by_row
+from riskrank.render.screens import MOST_ROWS, hidden_count_lines, rows_hint
+from riskrank.render.view import Column, Line, ModelColumn, RowColumn, Section, build_table
 from riskrank.studies.convert.study import ExportDocument, VoteDocument
 from riskrank.studies.wording import counted, names
 
 
 def view(document: ExportDocument) -> list[Section]:
-    """What was read and how to get the scores themselves."""
+    """Return what was read and how to write all scores."""
     origin = document.provenance
-    columns: list[OfRow] = [
+    columns: list[RowColumn] = [
         (Column("metric", "left"), lambda total: total[0]),
         (Column("better", "left"), lambda total: document.directions.get(total[0], "–")),
         (Column("scores"), lambda total: f"{total[1]:,}"),
@@ -23,30 +23,30 @@ def view(document: ExportDocument) -> list[Section]:
     read = f"{counted(len(origin.models), 'model')} ({models}) on {counted(origin.samples, 'sample')}."
     return [
         Line(read, "Read:"),
-        by_row("", columns, totals[:MOST_ROWS]),
-        *unshown(len(totals) - MOST_ROWS, "metric"),
+        build_table("", columns, totals[:MOST_ROWS]),
+        *hidden_count_lines(len(totals) - MOST_ROWS, "metric"),
         Line(
-            f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
+            f"{rows_hint(f'all {len(document.rows):,} scores')}; every command reads the export itself "
             f"with {option('from')}."
         ),
     ]
 
 
 def votes_view(document: VoteDocument) -> list[Section]:
-    """Models by mean score, and how to get the scores themselves."""
+    """Return the models by mean score, and how to write all scores."""
     scores = document.scores
     samples, votes, mean = scores.judged_samples, scores.votes, scores.mean
-    columns: list[OfModel] = [
+    columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: scores.models[i]),
         (Column("samples"), lambda i: f"{samples[i]:,}"),
         (Column("verdicts"), lambda i: f"{votes[i]:,}"),
-        (Column("mean\nscore"), lambda i: numbers.score(mean[i]) if samples[i] else "–"),
+        (Column("mean\nscore"), lambda i: numbers.format_score(mean[i]) if samples[i] else "–"),
     ]
-    order = np.argsort(-mean, kind="stable")  # those without a score last
-    table = by_row("Scores from verdicts by model, best mean first", columns, order)
+    order = np.argsort(-mean, kind="stable")  # models without a score come last
+    table = build_table("Scores from verdicts by model, best mean first", columns, order)
     best = 2 * (len(scores.models) - 1)
     text = (
         f"a sample's score is 2 for each model beaten and −2 for each that was better, {best} at most. "
-        f"{all_rows(f'all {len(document.rows):,} scores')}."
+        f"{rows_hint(f'all {len(document.rows):,} scores')}."
     )
     return [table, Line(text, "Reading:")]

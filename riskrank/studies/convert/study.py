@@ -1,4 +1,4 @@
-"""What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
+"""Convert exports of harnesses and a judge's verdicts on pairs to score tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from riskrank.studies.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One score; exports add columns of their own, such as ``task`` and ``split``."""
+    """One score; exports add further columns, such as ``task`` and ``split``."""
 
     model: str
     sample: str
@@ -35,7 +35,7 @@ class ScoreRow:
 
 
 class FrameRows(Sequence[Mapping[str, Any]]):
-    """The rows of a frame as mappings, made when they are asked for.
+    """Rows of a frame as mappings, created on access.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class FrameRows(Sequence[Mapping[str, Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
-    """Scores of an export as a long table.
+    """Scores of an export in long format.
 
     Attributes
     ----------
     rows : FrameRows
-        `ScoreRow` and further columns.
+        Fields of `ScoreRow` and further columns.
     directions : mapping of str to {"higher", "lower"}
-        Of the metrics whose direction the export tells.
+        Directions that the export declares, by metric.
     """
 
     row_type: ClassVar[type] = ScoreRow
@@ -78,29 +78,29 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         return tuple(self.rows.frame.columns)
 
     def frame(self) -> pl.DataFrame:
-        """The rows, which lie in a data frame."""
+        """Return the rows as a data frame."""
         return self.rows.frame
 
     table = frame
 
     def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field."""
+        """Return the rows as lists by column."""
         return self.rows.frame.to_dict(as_series=False)
 
     def meta(self) -> Mapping[str, Any]:
-        """Directions, for ``meta``."""
+        """Return the directions, for ``meta``."""
         return {"directions": dict(self.directions)}
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
-        """Metrics, their scores, and rows without one."""
-        found = self.rows.frame.group_by("metric").agg(
+        """Yield each metric with its number of scores and of rows without one."""
+        totals = self.rows.frame.group_by("metric").agg(
             scores=pl.col("score").count(), missing=pl.col("score").null_count()
         )
-        yield from found.sort("metric").iter_rows()
+        yield from totals.sort("metric").iter_rows()
 
     @property
     def summary(self) -> str:
-        """What was read, in a line."""
+        """One line about what was read."""
         origin = self.provenance
         models, files = counted(len(origin.models), "model"), counted(len(origin.inputs), "file")
         on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
@@ -108,7 +108,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def metrics_file(self) -> str:
-        """The directions as a metrics file, empty where the export tells none."""
+        """The directions as a metrics file, empty if the export declares none."""
         tables = (
             f'[{toml_key(name)}]\ndirection = "{direction}"\n'
             for name, direction in sorted(self.directions.items())
@@ -122,9 +122,9 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
     Parameters
     ----------
     paths : sequence of str
-        Files, folders and patterns, each also as ``LABEL=PATH``.
+        Files, folders and patterns, each optionally written as ``LABEL=PATH``.
     options : ReadOptions
-        ``from_`` names the harness that wrote it, or ``auto``.
+        ``from_`` names the harness that wrote them, or ``auto``.
 
     Returns
     -------
@@ -133,13 +133,13 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
     Raises
     ------
     InputError
-        If a file cannot be read, or nothing in it is a score.
+        If a file cannot be read or contains no score.
     UsageError
-        If the format is unknown or not recognised, or a rule has to be given.
+        If the format is unknown or not recognised, or if an option is needed to select among alternatives.
     """
     harness = options.from_ or "auto"
     export = read_export(harness, paths, options)
-    export = _selected(shaped(export, options, listing(paths, 3)), options.metric)
+    export = _select_metrics(shaped(export, options, listing(paths, 3)), options.metric)
     return ExportDocument(
         provenance=Provenance(
             command="convert",
@@ -151,42 +151,42 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
             samples=export.rows["sample"].n_unique(),
             warnings=export.notes,
         ),
-        rows=FrameRows(_with_directions(export)),
+        rows=FrameRows(_add_directions(export)),
         directions=export.directions,
     )
 
 
-def _with_directions(export: Export) -> pl.DataFrame:
-    """Rows that say themselves which way is better, so that a pipe or a lone file loses nothing."""
+def _add_directions(export: Export) -> pl.DataFrame:
+    """Return rows with a column of directions, so that a pipe or single file keeps them."""
     if not export.directions or DIRECTION in export.rows.columns:
         return export.rows
-    way = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
-    return export.rows.with_columns(way.alias(DIRECTION))
+    direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
+    return export.rows.with_columns(direction.alias(DIRECTION))
 
 
-def _selected(export: Export, metrics: Sequence[str]) -> Export:
-    """Keep the metrics that were asked for, if any were."""
+def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
+    """Return an export with the requested metrics only, or unchanged if none is requested."""
     if not metrics:
         return export
-    there = export.rows["metric"].unique().sort().to_list()
+    available = export.rows["metric"].unique().sort().to_list()
     for name in metrics:
-        index_of(name, there, kind="metric", parameter="metric")
+        index_of(name, available, kind="metric", parameter="metric")
     return replace(
         export,
         rows=export.rows.filter(pl.col("metric").is_in(metrics)),
-        directions={name: way for name, way in export.directions.items() if name in metrics},
+        directions={name: direction for name, direction in export.directions.items() if name in metrics},
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
-    """Scores made from votes.
+    """Scores computed from verdicts.
 
     Attributes
     ----------
     scores : VoteScores
     without_vote : int
-        Rows left out because they hold no vote.
+        Number of rows excluded because they contain no verdict.
     """
 
     scores: VoteScores
@@ -194,14 +194,14 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 
     @property
     def summary(self) -> str:
-        """What was read, in a line."""
+        """One line about what was read."""
         counts = self.scores.counts
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         on = f"{len(self.scores.models)} models and {len(self.scores.samples):,} samples"
         return f"read {sum(counts.values()):,} verdicts on {on}: {kinds}"
 
     def meta(self) -> Mapping[str, Any]:
-        """Counts, for ``meta``."""
+        """Return the counts, for ``meta``."""
         scores = self.scores
         counts = {
             "counts": scores.counts,
@@ -215,7 +215,7 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 def convert_votes(
     paths: Sequence[str | Source], settings: VoteSettings, stdin: BinaryIO | None = None
 ) -> VoteDocument:
-    """Turn a judge's votes on pairs of answers into a score per model and sample.
+    """Convert a judge's verdicts on pairs of answers to a score per model and sample.
 
     Parameters
     ----------
@@ -231,9 +231,9 @@ def convert_votes(
     Raises
     ------
     InputError
-        If a file, its columns or a vote cannot be used.
+        If a file, its columns or a verdict cannot be used.
     UsageError
-        If the settings make no sense.
+        If the settings are invalid.
     """
     name, how = settings.metric_name, How(input_format=settings.input_format, stdin=stdin)
     table = read_votes(paths, columns=settings.columns, how=how)
@@ -256,7 +256,7 @@ def convert_votes(
 
 
 def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
-    """What is missing or contradictory, each with its consequence."""
+    """Yield warnings about missing and contradictory verdicts, each with its consequence."""
     if without_vote:
         yield f"rows without a verdict, left out: {without_vote:,}"
     if scores.missing_pairs:

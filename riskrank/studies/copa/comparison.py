@@ -1,4 +1,4 @@
-"""COPA beside the classical scalarizations."""
+"""The document of ``copa --compare``: COPA alongside the classical scalarizations."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,13 +10,13 @@ from riskrank.errors import InputError, counted, option
 from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaBase, CopaRequest, document_fields
 from riskrank.studies.document import of, rows_from
 
-# Models that move most, named in meta and in words.
+# Number of models that move most, as listed in meta and on the screen.
 MOST_MOVERS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """Place of one model by one scalarization; a small score is good."""
+    """Rank of one model by one scalarization; a smaller score is better."""
 
     criterion: str = of(lambda document, m: document.comparison.names[m])
     model: str = of(lambda document, j: document.objectives.name(document.comparison.models[j]))
@@ -37,47 +37,47 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
 
     @property
     def movers(self) -> list[int]:
-        """Places in ``comparison.models`` of the models that move most."""
+        """Positions in ``comparison.models`` of the models whose rank changes most."""
         return self.comparison.movers(MOST_MOVERS)
 
     def result_entries(self) -> dict[str, Any]:
-        """Kendall's tau, the models that move most and what was left out."""
-        found, table = self.comparison, self.objectives
-        ranks = found.comparison.rank
+        """Return the ``meta`` entries: Kendall's tau, the largest movers and the excluded scalarizations."""
+        comparison, table = self.comparison, self.objectives
+        ranks = comparison.comparison.rank
         return {
             "kendall_tau": {
-                name: dict(zip(found.names, row, strict=True))
-                for name, row in zip(found.names, found.comparison.tau.tolist(), strict=True)
+                name: dict(zip(comparison.names, row, strict=True))
+                for name, row in zip(comparison.names, comparison.comparison.tau.tolist(), strict=True)
             },
             "movers": [
                 {
-                    "model": table.name(found.models[j]),
-                    "movement": found.comparison.movement[j].item(),
-                    "ranks": dict(zip(found.names, ranks[:, j].tolist(), strict=True)),
+                    "model": table.name(comparison.models[j]),
+                    "movement": comparison.comparison.movement[j].item(),
+                    "ranks": dict(zip(comparison.names, ranks[:, j].tolist(), strict=True)),
                 }
                 for j in self.movers
             ],
-            "left_out": {name: error.what for name, error in found.excluded.items()},
+            "left_out": {name: error.what for name, error in comparison.excluded.items()},
         }
 
 
-def compare_with_scalarizations(asked: CopaRequest) -> ComparisonDocument:
+def compare_with_scalarizations(request: CopaRequest) -> ComparisonDocument:
     """Rank the models by COPA of several orders and by other scalarizations.
 
     Raises
     ------
     InputError
-        If one that was asked for by name cannot be computed, or one model alone meets what is required.
+        If a scalarization requested by name cannot be computed, or for fewer than two feasible models.
     """
-    settings, table = asked.settings, asked.objectives
-    if (able := int(table.population.feasible.sum())) < 2:
+    settings, table = request.settings, request.objectives
+    if (n_feasible := int(table.population.feasible.sum())) < 2:
         raise InputError(
             "rankings are compared of two models or more that meet what is required",
-            result_entries=f"{counted(able, 'model')} of {table.population.feasible.size}",
+            found=f"{counted(n_feasible, 'model')} of {table.population.feasible.size}",
             hint=f"loosen {option('require')}, or leave out {option('compare')}",
         )
     orders = settings.p or USUAL_ORDERS
-    compared = compare_scalarizations(
+    comparison = compare_scalarizations(
         table.population,
         table.values,
         table.larger_is_better,
@@ -86,31 +86,36 @@ def compare_with_scalarizations(asked: CopaRequest) -> ComparisonDocument:
         baselines=settings.against or BASELINES,
         lenient=not settings.against,
     )
-    made = document_fields(asked, orders, {"criteria": compared.names}, exclusion_messages(compared))
-    document = ComparisonDocument(**made, rows=[], comparison=compared)
-    places = [
+    shared_fields = document_fields(
+        request, orders, {"criteria": comparison.names}, exclusion_messages(comparison)
+    )
+    document = ComparisonDocument(**shared_fields, rows=[], comparison=comparison)
+    records = [
         (document, m, j)
-        for m, ranks in enumerate(compared.comparison.rank)
+        for m, ranks in enumerate(comparison.comparison.rank)
         for j in np.argsort(ranks, kind="stable")
         if settings.top is None or j < settings.top
     ]
-    return replace(document, rows=rows_from(ComparisonRow, "document m j", places))
+    return replace(document, rows=rows_from(ComparisonRow, "document m j", records))
 
 
 def scalarization_label(name: str) -> str:
-    """The name of a scalarization as people write it."""
+    """Return the display name of a scalarization.
+
+    ``copa(p=2)`` gives ``COPA p = 2``.
+    """
     if name in ("saw", "ahp", "mew"):
         return name.upper()
     text = {"min-max": "min–max", "delta": "Δ"}.get(name, name)
-    for key, shown in (("copa", "COPA"), ("p-norm", "usual")):
-        text = text.replace(f"{key}(p=", f"{shown} p = ")
+    for key, word in (("copa", "COPA"), ("p-norm", "usual")):
+        text = text.replace(f"{key}(p=", f"{word} p = ")
     return text.removesuffix(")").replace("p = inf", "p = ∞")
 
 
-def exclusion_messages(found: ScalarizationComparison) -> list[str]:
-    """Say which scalarizations could not be computed, and which column is to blame."""
+def exclusion_messages(comparison: ScalarizationComparison) -> list[str]:
+    """Return a message for each reason why scalarizations were excluded, naming the column that causes it."""
     reasons: dict[str, list[str]] = {}
-    for name, error in found.excluded.items():
-        reason = f"{error.what.removeprefix(scalarization_label(name)).strip()} ({error.result_entries})"
+    for name, error in comparison.excluded.items():
+        reason = f"{error.what.removeprefix(scalarization_label(name)).strip()} ({error.found})"
         reasons.setdefault(reason, []).append(scalarization_label(name))
     return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]

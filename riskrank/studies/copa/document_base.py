@@ -1,4 +1,4 @@
-"""What the documents of ``copa`` share: chapters on models by objectives, a question each."""
+"""The shared parts of the documents of ``copa``, one document per question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +14,26 @@ from riskrank.studies.settings import provenance
 
 Row = TypeVar("Row")
 
-# The p's every ranking is set beside, from the one that forgives nothing to the mean rank.
+# Orders to which every ranking is compared, from the worst rank to the mean rank.
 USUAL_ORDERS = (inf, 8.0, 2.0, 1.0)
 
 
 def order_value(p: float) -> float | str:
-    """Write p as a number, or as text where JSON has none."""
+    """Return p as a number, or as the text "inf", because JSON has no infinity."""
     return "inf" if isinf(p) else float(p)
 
 
 @dataclass(frozen=True)
 class CopaRequest:
-    """A question: the table it is about, how it is asked, and the objectives."""
+    """Input of a ``copa`` study.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    settings : CopaSettings
+    objectives : Objectives
+        The objectives computed from the table and the settings.
+    """
 
     table: ScoreTable
     settings: CopaSettings
@@ -34,12 +42,12 @@ class CopaRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class CopaBase(Document[Row]):
-    """A document about models by objectives; every question adds what it found.
+    """Base class of the documents about models and their objectives.
 
     Attributes
     ----------
     objectives : Objectives
-        With the weights the question is about.
+        The objectives, with the weights used.
     settings : CopaSettings
     """
 
@@ -47,56 +55,64 @@ class CopaBase(Document[Row]):
     settings: CopaSettings
 
     def meta(self) -> Mapping[str, Any]:
-        """Models left out, and what the question adds."""
+        """Return the dropped models and the entries of the subclass."""
         return {"dropped_models": self.objectives.dropped, **self.result_entries()}
 
     def result_entries(self) -> dict[str, Any]:
-        """Entries of ``meta`` of the question."""
+        """Return the entries of ``meta`` that are specific to the question."""
         return {}
 
 
 def document_fields(
-    asked: CopaRequest,
+    request: CopaRequest,
     orders: Sequence[float],
-    described: Mapping[str, Any],
-    notes: Sequence[str] = (),
-    **drawn: Any,
+    question_settings: Mapping[str, Any],
+    extra_warnings: Sequence[str] = (),
+    **randomness: Any,
 ) -> dict[str, Any]:
-    """What every document holds: where it comes from, and the objectives.
+    """Return the fields that all ``copa`` documents share: provenance, objectives and settings.
 
     Parameters
     ----------
-    asked : Asked
+    request : CopaRequest
     orders : sequence of float
-        Of the norm; empty where they are what is asked about.
-    described : mapping
-        Settings of the question.
-    notes : sequence of str
-        Warnings beside those of the objectives.
-    **drawn : int or None
-        The ``seed`` and the ``resamples`` of what was drawn.
+        Orders p of the norm; empty if the question is about p itself.
+    question_settings : mapping
+        Method entries that are specific to the question.
+    extra_warnings : sequence of str
+        Warnings in addition to those of the objectives.
+    **randomness : int or None
+        The ``seed`` and the number of ``resamples``, if anything was resampled.
     """
-    table, settings = asked.objectives, asked.settings
-    metrics, given, weights = table.population.metrics, table.given_weights, table.by_metric(table.weights)
-    swept = table.weight_override is not None
-    idle = [] if swept else [name for name in metrics if weights[name] == 0 and name not in given]
-    unshared = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
+    table, settings = request.objectives, request.settings
+    metrics, explicit_weights, weights = (
+        table.population.metrics,
+        table.explicit_weights,
+        table.by_metric(table.weights),
+    )
+    is_sweep = table.weight_override is not None
+    zero_weight = (
+        [] if is_sweep else [name for name in metrics if weights[name] == 0 and name not in explicit_weights]
+    )
+    weight_warnings = (
+        [f"the weights given sum to 1, nothing is left for {listing(zero_weight)}"] if zero_weight else []
+    )
     method = {
         "missing": settings.missing,
         "require": table.constraints,
         **entries(settings, "ties", "denominator"),
-        "rest" if swept else "weights": weights,
+        "rest" if is_sweep else "weights": weights,
         **({"p": [order_value(p) for p in orders]} if orders else {}),
-        **described,
+        **question_settings,
     }
-    warnings = [*table.warnings, *unshared, *notes]
+    warnings = [*table.warnings, *weight_warnings, *extra_warnings]
     origin = provenance(
         "copa",
-        asked.table,
+        request.table,
         settings,
         method,
         warnings=warnings,
         models=table.population.names,
-        **drawn,
+        **randomness,
     )
     return {"provenance": origin, "objectives": table, "settings": settings}

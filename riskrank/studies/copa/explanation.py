@@ -1,4 +1,4 @@
-"""Why COPA ranks a model where it does, and what would choose it."""
+"""The document of ``copa --why``: the rank of one model, and the weights that would make it the choice."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -16,7 +16,7 @@ from riskrank.studies.document import of, rows_from
 
 @dataclass(frozen=True, slots=True)
 class ExplanationRow:
-    """One objective of the model explained."""
+    """One objective of the explained model."""
 
     model: str = of(lambda document: document.objectives.name(document.model))
     metric: str = of(lambda document, k: document.objectives.population.metrics[k])
@@ -32,15 +32,15 @@ class ExplanationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
-    """One model under one norm and one set of weights.
+    """Explanation of one model under one norm and one set of weights.
 
     Attributes
     ----------
     explanation : CopaExplanation
     worst_case_weights : ndarray, shape (K,), or None
-        Weights that choose the model at p = ∞.
+        Weights for which the model is chosen at p = ∞.
     sweeps : tuple of Sweep
-        Of each weight, the others in proportion; empty for a single objective.
+        One sweep per weight, with the other weights in proportion; empty for a single objective.
     """
 
     explanation: CopaExplanation
@@ -49,31 +49,31 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
 
     @property
     def model(self) -> int:
-        """The model explained."""
+        """Index of the explained model."""
         return self.explanation.model
 
     @property
     def violated_constraints(self) -> list[str]:
-        """Constraints the model does not meet."""
+        """Texts of the constraints that the model does not meet."""
         table = self.objectives
         pairs = zip(table.constraints, table.bounds, strict=True)
         return [text for text, bound in pairs if not bound.holds(table.values)[self.model]]
 
     def choosing_weight(self, objective: int) -> float | None:
-        """Weight of an objective among those that choose the model, where some do."""
+        """Return an objective's weight among those that choose the model, or None if no weights do."""
         weights = self.explanation.weights
         return None if weights is None else float(weights[objective])
 
     def intervals(self, objective: int) -> list[tuple[float, float]]:
-        """Intervals of one weight on which the model is chosen."""
+        """Return the intervals of one objective's weight on which the model is chosen."""
         return self.sweeps[objective].intervals_of(self.model) if self.sweeps else []
 
     def result_entries(self) -> dict[str, Any]:
-        """Place of the model, what dominates it and what would choose it."""
-        table, explained, i = self.objectives, self.explanation, self.model
-        ranking = explained.ranking
+        """Return the ``meta`` entries: the model's rank, its dominators and the weights that choose it."""
+        table, explanation, i = self.objectives, self.explanation, self.model
+        ranking = explanation.ranking
 
-        def named(weights: Floats | None) -> dict[str, float] | None:
+        def weights_by_metric(weights: Floats | None) -> dict[str, float] | None:
             return None if weights is None else table.by_metric(weights)
 
         return {
@@ -87,25 +87,29 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
                 "pareto": bool(table.population.front[i]),
                 "feasible": bool(table.population.feasible[i]),
                 "broken_constraints": self.violated_constraints,
-                "dominated_by": [table.name(j) for j in explained.dominators],
-                "choosing_weights": named(explained.weights),
-                "choosing_weights_at_p_inf": named(self.worst_case_weights),
+                "dominated_by": [table.name(j) for j in explanation.dominators],
+                "choosing_weights": weights_by_metric(explanation.weights),
+                "choosing_weights_at_p_inf": weights_by_metric(self.worst_case_weights),
             }
         }
 
 
-def explain_requested_model(asked: CopaRequest) -> ExplanationDocument:
-    """Explain the place of one model.
+def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
+    """Explain the rank of the requested model.
 
     Raises
     ------
     UsageError
         If there is no such model, or it was dropped.
     """
-    settings, population, weights = asked.settings, asked.objectives.population, asked.objectives.weights
-    model, ranking = _requested_model(asked), rank_models(population, weights, p=settings.orders[0])
+    settings, population, weights = (
+        request.settings,
+        request.objectives.population,
+        request.objectives.weights,
+    )
+    model, ranking = _requested_model(request), rank_models(population, weights, p=settings.orders[0])
     document = ExplanationDocument(
-        **document_fields(asked, settings.orders, {"why": settings.why}),
+        **document_fields(request, settings.orders, {"why": settings.why}),
         rows=[],
         explanation=explain_model(population, model, ranking),
         worst_case_weights=choosing_weights(population, model, p=inf),
@@ -116,13 +120,13 @@ def explain_requested_model(asked: CopaRequest) -> ExplanationDocument:
     )
 
 
-def _requested_model(asked: CopaRequest) -> int:
-    name = asked.settings.why or ""
-    if name in asked.objectives.dropped:
+def _requested_model(request: CopaRequest) -> int:
+    name = request.settings.why or ""
+    if name in request.objectives.dropped:
         raise UsageError(
             f"{option('why', name)}: the model was dropped",
-            result_entries=f"no score for some objective, and {option('missing', 'drop')}",
+            found=f"no score for some objective, and {option('missing', 'drop')}",
             hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
         )
-    index_of(name, asked.table.models, kind="model", parameter="why")
-    return list(asked.objectives.population.names).index(name)
+    index_of(name, request.table.models, kind="model", parameter="why")
+    return list(request.objectives.population.names).index(name)

@@ -1,4 +1,4 @@
-"""Which model COPA chooses, in which sense it is the best, how sure that is; and how that is said."""
+"""Findings of ``copa`` about the choice, its justification and its uncertainty, and their sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,16 @@ _STATE_TEXTS = {Side.SHOWN: "on the front", Side.OPEN: "open", Side.REFUTED: "of
 
 @dataclass(frozen=True, eq=False)
 class CopaCase:
-    """What sentences are made from: the ranking that decides, and what is known of the front or why not."""
+    """Input of the findings and their sentences.
+
+    Attributes
+    ----------
+    table : Objectives
+    ranking : CopaRanking
+        The ranking by the first p, which decides the choice.
+    uncertainty : FrontUncertainty or str
+        Uncertainty of the front, or the reason why it is unknown.
+    """
 
     table: Objectives
     ranking: CopaRanking
@@ -26,56 +35,59 @@ class CopaCase:
 
     @property
     def front_uncertainty(self) -> FrontUncertainty:
-        """What samples say of the front, where anything is known of it."""
+        """Uncertainty of the front; only valid if it is known."""
         assert not isinstance(self.uncertainty, str)
         return self.uncertainty
 
 
 def copa_findings(case: CopaCase) -> list[Finding]:
-    """The choice and how sure it is, who else is on the front, and what decides."""
-    chosen, doubt = case.ranking.chosen, case.uncertainty
+    """Return the findings about the choice, the other models on the front and the reason for the choice."""
+    chosen, uncertainty = case.ranking.chosen, case.uncertainty
     figures = {"norm": float(case.ranking.norm[chosen])}
     figures |= {} if np.isinf(case.ranking.p) else {"p": case.ranking.p}
     if (worst := _weakest_objective(case.table, case.ranking)) is not None:
         figures["better_share"] = float(case.table.population.u[chosen, worst])
-    if isinstance(doubt, str):
+    if isinstance(uncertainty, str):
         return [Finding(kind="choice", models=(chosen,), figures=figures), *untested(tested=False)]
-    others = tuple(i for i in case.ranking.order.tolist() if i != chosen)
-    share = {"chosen_share": float(doubt.shares.chosen[chosen]), "tied_share": doubt.shares.tied}
-    front = {side.word: sum(doubt.membership.state[i] == side for i in others) for side in Side}
-    choice = Finding(kind="choice", models=(chosen,), figures=share, answer=Side(doubt.membership.state[chosen]))
-    if doubt.identical:
-        return [choice, Finding(kind="same-distribution", models=(chosen, *others))]
+    other_models = tuple(i for i in case.ranking.order.tolist() if i != chosen)
+    share = {"chosen_share": float(uncertainty.shares.chosen[chosen]), "tied_share": uncertainty.shares.tied}
+    front = {side.word: sum(uncertainty.membership.state[i] == side for i in other_models) for side in Side}
+    choice = Finding(
+        kind="choice", models=(chosen,), figures=share, answer=Side(uncertainty.membership.state[chosen])
+    )
+    if uncertainty.identical:
+        return [choice, Finding(kind="same-distribution", models=(chosen, *other_models))]
     return [
         choice,
-        Finding(kind="front", models=others, figures=front),
+        Finding(kind="front", models=other_models, figures=front),
         Finding(kind="why-chosen", models=(chosen,), figures=figures),
     ]
 
 
 def _tested_choice(case: CopaCase) -> str:
-    table, ranking, doubt = case.table, case.ranking, case.front_uncertainty
-    chosen, shares = ranking.chosen, doubt.shares.chosen
-    state = doubt.membership.state[chosen]
-    same = [chosen, *_models_equal_to_chosen(table, ranking)]
-    why = f" ({explain_open_state(table, doubt, chosen)})" if len(same) == 1 else ""
-    told = {
+    """Return the sentence about the choice when the front was tested."""
+    table, ranking, uncertainty = case.table, case.ranking, case.front_uncertainty
+    chosen, shares = ranking.chosen, uncertainty.shares.chosen
+    state = uncertainty.membership.state[chosen]
+    equal_models = [chosen, *_models_equal_to_chosen(table, ranking)]
+    reason = f" ({explain_open_state(table, uncertainty, chosen)})" if len(equal_models) == 1 else ""
+    status = {
         Side.SHOWN: "surely on the front",
-        Side.OPEN: f"whether {'they are' if same[1:] else 'it is'} on the front is open{why}",
-        Side.REFUTED: f"though {describe_dominator(table, doubt, chosen)}",
+        Side.OPEN: f"whether {'they are' if equal_models[1:] else 'it is'} on the front is open{reason}",
+        Side.REFUTED: f"though {describe_dominator(table, uncertainty, chosen)}",
     }[state]
-    if joint_answer(doubt.constraint_answers[chosen]) != Side.SHOWN:
-        told = _describe_unmet_constraints(table, doubt, chosen)
-    drawn = "resampled tasks" if doubt.random_tasks else "resamples"
-    if doubt.identical:
-        every = names([table.name(i) for i in case.ranking.order.tolist()])
-        return f"Nothing but names chooses between {every}: all tie."
-    text = f"Choose {' or '.join(map(table.name, same))}: {told}; "
-    if same[1:] and shares[chosen] < 0.01:
-        return f"{text}tied in {_format_share(doubt.shares.tied)} of {drawn}."
-    text += f"chosen in {_format_share(shares[chosen])} of {drawn}"
-    if doubt.shares.tied >= 0.01:
-        return f"{text}, tied in {_format_share(doubt.shares.tied)}."
+    if joint_answer(uncertainty.constraint_answers[chosen]) != Side.SHOWN:
+        status = _describe_unmet_constraints(table, uncertainty, chosen)
+    resamples_text = "resampled tasks" if uncertainty.random_tasks else "resamples"
+    if uncertainty.identical:
+        model_names = names([table.name(i) for i in case.ranking.order.tolist()])
+        return f"Nothing but names chooses between {model_names}: all tie."
+    text = f"Choose {' or '.join(map(table.name, equal_models))}: {status}; "
+    if equal_models[1:] and shares[chosen] < 0.01:
+        return f"{text}tied in {_format_share(uncertainty.shares.tied)} of {resamples_text}."
+    text += f"chosen in {_format_share(shares[chosen])} of {resamples_text}"
+    if uncertainty.shares.tied >= 0.01:
+        return f"{text}, tied in {_format_share(uncertainty.shares.tied)}."
     other = int(np.argsort(-shares, kind="stable")[0])
     if other == chosen and shares[chosen] < 0.5 and len(shares) > 1:
         other = int(np.argsort(-shares, kind="stable")[1])
@@ -83,91 +95,104 @@ def _tested_choice(case: CopaCase) -> str:
 
 
 def _models_equal_to_chosen(table: Objectives, ranking: CopaRanking) -> list[int]:
-    """Models that have the values of the chosen one on every objective."""
+    """Return the models with the same values as the chosen model on every objective."""
     values = table.population.objectives
-    alike = (values == values[ranking.chosen]).all(axis=1)
-    return [i for i in ranking.tied_with(ranking.chosen).tolist() if alike[i]]
+    equal = (values == values[ranking.chosen]).all(axis=1)
+    return [i for i in ranking.tied_with(ranking.chosen).tolist() if equal[i]]
 
 
 def _format_share(share: float) -> str:
-    """A share of resamples; all of them is no certainty."""
+    """Format a share of resamples in percent, never as 0 % or 100 %."""
     return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
 def _describe_front(finding: Finding, case: CopaCase) -> str:
-    """Who else is on the front, of whom it is open, and who is dominated."""
-    table, doubt = case.table, case.front_uncertainty
-    reasons = {Side.OPEN: explain_open_state, Side.REFUTED: describe_dominator}
-    parts, others = [], [i for i in finding.models if i not in _models_equal_to_chosen(table, case.ranking)]
-    for side, where in _STATE_TEXTS.items():
-        models = [i for i in others if doubt.membership.state[i] == side]
-        if side == Side.REFUTED:
-            models = [i for i in models if doubt.membership.dominator[i] >= 0]
+    """Return the sentence about which other models are on the front, open or dominated."""
+    table, uncertainty = case.table, case.front_uncertainty
+    explanations = {Side.OPEN: explain_open_state, Side.REFUTED: describe_dominator}
+    parts, other_models = (
+        [],
+        [i for i in finding.models if i not in _models_equal_to_chosen(table, case.ranking)],
+    )
+    for state, state_text in _STATE_TEXTS.items():
+        models = [i for i in other_models if uncertainty.membership.state[i] == state]
+        if state == Side.REFUTED:
+            models = [i for i in models if uncertainty.membership.dominator[i] >= 0]
         if models:
             verb = "is" if len(models) == 1 else "are"
-            why = reasons.get(side) if verb == "is" else None
-            reason = f" ({why(table, doubt, models[0])})" if why else ""
-            parts.append(f"{names([table.name(i) for i in models])} {verb} {where}{reason}")
+            explanation = explanations.get(state) if verb == "is" else None
+            reason = f" ({explanation(table, uncertainty, models[0])})" if explanation else ""
+            parts.append(f"{names([table.name(i) for i in models])} {verb} {state_text}{reason}")
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def describe_dominator(table: Objectives, doubt: FrontUncertainty, i: int) -> str:
-    """Who is shown to dominate a model.
+def describe_dominator(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
+    """Describe the model that significantly dominates a model.
 
-    ``mid is as good on everything``
+    Returns
+    -------
+    str
+        Such as ``mid is as good on everything``.
     """
-    by = int(doubt.membership.dominator[i])
-    return f"{table.name(by)} is as good on everything{_margin_note(table, by, i)}"
+    dominator = int(uncertainty.membership.dominator[i])
+    return f"{table.name(dominator)} is as good on everything{_margin_note(table, dominator, i)}"
 
 
 def _margin_note(table: Objectives, first: int, second: int) -> str:
-    """Said of a model that is as good as another only if margins are allowed for."""
+    """Return a note if the first model is as good as the second only within the margins, else ""."""
     values = table.population.objectives
     return "" if np.all(values[first] >= values[second]) else " up to the margins"
 
 
-def _describe_unmet_constraints(table: Objectives, doubt: FrontUncertainty, i: int) -> str:
-    """Constraints that a model is not shown to meet."""
-    pairs = zip(table.constraints, doubt.constraint_answers[i], strict=True)
+def _describe_unmet_constraints(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
+    """Name the constraints that a model is not shown to meet."""
+    pairs = zip(table.constraints, uncertainty.constraint_answers[i], strict=True)
     return f"not shown to meet {names([text for text, answer in pairs if answer != Side.SHOWN], 3)}"
 
 
-def explain_open_state(table: Objectives, doubt: FrontUncertainty, i: int) -> str:
-    """What is lacking to say whether a model is on the front.
+def explain_open_state(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
+    """Explain why the tests do not decide whether a model is on the front.
 
-    ``mid is as good on all 3, not shown on cost``
+    Returns
+    -------
+    str
+        Such as ``mid is as good on all 3, not shown on cost``.
     """
-    rival = int(doubt.membership.rival[i])
-    if joint_answer(doubt.constraint_answers[i]) != Side.SHOWN and doubt.membership.nondominated[i]:
-        return _describe_unmet_constraints(table, doubt, i)
+    rival = int(uncertainty.membership.rival[i])
+    if (
+        joint_answer(uncertainty.constraint_answers[i]) != Side.SHOWN
+        and uncertainty.membership.nondominated[i]
+    ):
+        return _describe_unmet_constraints(table, uncertainty, i)
     metrics, name = table.population.metrics, table.name(rival)
     values = table.population.objectives
-    margins = np.array([one.margin for one in doubt.evidence])
+    margins = np.array([evidence.margin for evidence in uncertainty.evidence])
     if np.all(values[rival] >= values[i] - margins):
-        unshown = [
+        undecided = [
             metric
-            for metric, one in zip(metrics, doubt.evidence, strict=True)
-            if not doubt.family.significant(one.noninferior[rival, i])
+            for metric, evidence in zip(metrics, uncertainty.evidence, strict=True)
+            if not uncertainty.family.significant(evidence.noninferior[rival, i])
         ]
-        if len(metrics) == 1 and unshown:
+        if len(metrics) == 1 and undecided:
             return f"{name} is as good on {metrics[0]}{_margin_note(table, rival, i)}, which is not shown"
-        everywhere = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
-        some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
-        lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"
-        return f"{name} is as good on {everywhere}{_margin_note(table, rival, i)}, {lacking}"
-    best = int(doubt.membership.best_on[i, rival])
-    if best >= 0 and doubt.family.significant(doubt.evidence[best].better[i, rival]):
+        all_metrics = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
+        undecided_text = "any" if len(undecided) == len(metrics) > 1 else names(undecided, 3)
+        gap = f"not shown on {undecided_text}" if undecided else "not shown among so many pairs"
+        return f"{name} is as good on {all_metrics}{_margin_note(table, rival, i)}, {gap}"
+    best = int(uncertainty.membership.best_on[i, rival])
+    if best >= 0 and uncertainty.family.significant(uncertainty.evidence[best].better[i, rival]):
         return f"better than {name} on {metrics[best]}, not shown among so many comparisons"
     return f"nowhere shown to be better than {name}"
 
 
 def _untested_choice(case: CopaCase) -> str:
+    """Return the sentence about the choice by the values alone."""
     table, ranking = case.table, case.ranking
-    able, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
-    if able == 1:
+    n_feasible, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
+    if n_feasible == 1:
         return f"Choose {name}: it is the only model whose values meet the constraints."
     tied = ranking.tied_with(ranking.chosen).tolist()
-    text = f"Choose {name}: {_describe_optimality(table, ranking, able, tied=bool(tied))}"
+    text = f"Choose {name}: {_describe_optimality(table, ranking, n_feasible, tied=bool(tied))}"
     if not tied:
         return f"{text}."
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
@@ -176,7 +201,7 @@ def _untested_choice(case: CopaCase) -> str:
 
 
 def _tied_except_for_name(table: Objectives, ranking: CopaRanking, tied: Sequence[int]) -> bool:
-    """Whether all of the same norm are as good by all that `rank_models` asks before the name."""
+    """Return whether the tied models agree in every tie-breaker of `rank_models` except the name."""
     population = table.population
     shares = population.u[[ranking.chosen, *tied]]
     places = [tie_codes(rank_norm(shares, ranking.weights, p)) for p in TIE_BREAKING_P]
@@ -184,14 +209,14 @@ def _tied_except_for_name(table: Objectives, ranking: CopaRanking, tied: Sequenc
 
 
 def _weakest_objective(table: Objectives, ranking: CopaRanking) -> int | None:
-    """The objective on which most others do better than the chosen model; None where nobody does on any."""
+    """Return the objective on which most models beat the chosen one, or None if no model does on any."""
     ranks = np.where(np.asarray(table.weights) > 0, table.population.u[ranking.chosen], -1.0)
     worst = int(np.argmax(ranks))
     return worst if ranks[worst] > 0 else None
 
 
-def _describe_optimality(table: Objectives, ranking: CopaRanking, able: int, *, tied: bool) -> str:
-    """In which sense the chosen model is the best, or as good as any."""
+def _describe_optimality(table: Objectives, ranking: CopaRanking, n_feasible: int, *, tied: bool) -> str:
+    """Describe in which sense the chosen model is the best, or as good as any."""
     population, chosen, worst = table.population, ranking.chosen, _weakest_objective(table, ranking)
     if worst is None:
         return "no model is better on any objective that has a weight"
@@ -200,10 +225,10 @@ def _describe_optimality(table: Objectives, ranking: CopaRanking, able: int, *, 
     equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
     if np.isinf(ranking.p):
         best = "as strong as any" if tied else "the least weak"
-        return f"of {able:,} models its weakest objective is {best}{equal} ({weak})"
+        return f"of {n_feasible:,} models its weakest objective is {best}{equal} ({weak})"
     places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
     best = "as good as any" if tied else "the best"
-    return f"of {able:,} models {places} is {best}{equal}; it is weakest {weak}"
+    return f"of {n_feasible:,} models {places} is {best}{equal}; it is weakest {weak}"
 
 
 SENTENCES: Sentences[CopaCase] = Sentences(
@@ -215,7 +240,7 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "same-distribution": lambda _, case: same_distribution(
             case.table.population.names, names(case.table.population.metrics)
         ),
-        "same-scores": lambda found, case: alike_throughout([case.table.name(i) for i in found.models]),
+        "same-scores": lambda finding, case: alike_throughout([case.table.name(i) for i in finding.models]),
         "front": _describe_front,
         "why-chosen": lambda _, case: _untested_choice(case).replace("Choose ", "Why ", 1),
     }

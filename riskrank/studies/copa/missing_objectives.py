@@ -1,4 +1,4 @@
-"""Missing scores: of samples treated as every command does, of whole objectives by model."""
+"""Missing scores in ``copa``: single scores are handled per sample, whole objectives per model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,106 +18,134 @@ from riskrank.scores.table.score_table import ScoreTable
 def handle_missing_scores(
     table: ScoreTable, rule: str
 ) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
-    """The table without single missing scores, its averages, the models that stay, and what to warn of.
+    """Apply the ``missing`` rule to a table.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    rule : {"error", "drop", "worst"}
+
+    Returns
+    -------
+    table : ScoreTable
+        The table without single missing scores.
+    averages : ModelAverages
+    retained : ndarray of int
+        Models that stay in the population.
+    messages : list of str
+        Warnings.
 
     Raises
     ------
     InputError
-        For missing scores that nobody treated, or that the rule cannot.
+        For missing scores that the rule does not or cannot handle.
     """
-    notes, averages, kept = [], model_averages(table), np.arange(len(table.models))
+    messages, averages, retained = [], model_averages(table), np.arange(len(table.models))
     sizes = [len(rows) for rows in table.values]
-    # Single scores: an objective that a model has none of is another matter, as is the price of a row.
-    has = np.repeat([~np.isnan(rows).all(axis=0) for rows in table.values], sizes, axis=0)
-    single = expected_scores(table) & np.isnan(np.concatenate(table.values)) & has
-    gone, sample = single.any(axis=1), np.concatenate(table.row_samples)
+    # Single scores only: objectives without any score and values given once per model are handled separately.
+    has_scores = np.repeat([~np.isnan(rows).all(axis=0) for rows in table.values], sizes, axis=0)
+    single = expected_scores(table) & np.isnan(np.concatenate(table.values)) & has_scores
+    incomplete, sample = single.any(axis=1), np.concatenate(table.row_samples)
     empty = np.isnan(np.concatenate(table.values)).all(axis=1)
-    whole, shared = (np.setdiff1d(sample, sample[rows]).size for rows in (gone, gone & empty))
-    able = {"drop": whole > 0, "worst": 2 * shared >= len(table.samples)}
-    if averages.missing_scores and not able.get(rule, False) and (single.any() or rule == "error"):
+    n_incomplete, n_without_scores = (
+        np.setdiff1d(sample, sample[rows]).size for rows in (incomplete, incomplete & empty)
+    )
+    possible = {"drop": n_incomplete > 0, "worst": 2 * n_without_scores >= len(table.samples)}
+    if averages.missing_scores and not possible.get(rule, False) and (single.any() or rule == "error"):
         raise _missing_scores_error(
-            table, averages, single, able | {"unpaired": not (gone & ~empty).any()}, whole
+            table, averages, single, possible | {"unpaired": not (incomplete & ~empty).any()}, n_incomplete
         )
     if single.any() and rule == "drop":
-        gone = np.isin(sample, sample[gone]) if table.paired else gone
+        incomplete = np.isin(sample, sample[incomplete]) if table.paired else incomplete
         parts = (table.values, table.row_samples, table.clusters)
-        splits = np.split(~gone, np.cumsum(sizes)[:-1])
-        values, samples, clusters = (tuple(own[at] for own, at in zip(p, splits, strict=True)) for p in parts)
+        splits = np.split(~incomplete, np.cumsum(sizes)[:-1])
+        values, samples, clusters = (
+            tuple(column[mask] for column, mask in zip(p, splits, strict=True)) for p in parts
+        )
         table = replace(table, values=values, row_samples=samples, clusters=clusters)
         size = len(table.samples)
-        notes = [f"{DROPPED}{size - whole:,} of {size:,} samples: they lack a score for some model or metric"]
+        messages = [
+            f"{DROPPED}{size - n_incomplete:,} of {size:,} samples: "
+            "they lack a score for some model or metric"
+        ]
     elif single.any():
         table = _impute_worst(table, single)
     averages = model_averages(table)
     if averages.missing_scores:
-        kept, note = _handle_missing_objectives(table, averages, rule)
-        notes.append(note)
-    return table, averages, kept, notes
+        retained, message = _handle_missing_objectives(table, averages, rule)
+        messages.append(message)
+    return table, averages, retained, messages
 
 
 def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
-    """With the worst there can be in the place of single scores."""
+    """Return the table with single missing scores replaced by the worst possible score."""
     values = np.concatenate(table.values)
     for k in np.flatnonzero(single.any(axis=0)).tolist():
-        spec, lacking, known = table.metrics[k], single[:, k], values[~np.isnan(values[:, k]), k]
+        spec, missing, present = table.metrics[k], single[:, k], values[~np.isnan(values[:, k]), k]
         low, high = oriented_bounds(replace(spec, bounds=spec.bounds or table.told_bounds.get(spec.name)))
-        # What a file tells itself counts only while its scores keep to it.
-        if not (low <= known.min() and known.max() <= high):
+        # Bounds stated in a file hold only if its scores lie within them.
+        if not (low <= present.min() and present.max() <= high):
             raise InputError(
                 f"{option('missing', 'worst')} needs the worst score there can be of {spec.name}",
-                found=f"{counted(int(lacking.sum()), 'score')} missing, and no finite one is declared",
+                found=f"{counted(int(missing.sum()), 'score')} missing, and no finite one is declared",
                 hint=how_to_bound(spec.name),
             )
-        values[lacking, k] = low
-    ends = np.cumsum([len(rows) for rows in table.values])[:-1]
-    return replace(table, values=tuple(np.split(values, ends)))
+        values[missing, k] = low
+    splits = np.cumsum([len(rows) for rows in table.values])[:-1]
+    return replace(table, values=tuple(np.split(values, splits)))
 
 
 def _missing_scores_error(
-    table: ScoreTable, averages: ModelAverages, single: Booleans, able: Mapping[str, bool], whole: int
+    table: ScoreTable,
+    averages: ModelAverages,
+    single: Booleans,
+    possible: Mapping[str, bool],
+    n_incomplete: int,
 ) -> InputError:
-    """Missing scores that nobody treated, and what can be done about them."""
-    lacking, size = np.isnan(averages.oriented), len(table.samples)
+    """Return the error for unhandled missing scores, with suggestions that apply to this table."""
+    missing, size = np.isnan(averages.oriented), len(table.samples)
     drop, worst = option("missing", "drop"), option("missing", "worst")
-    ways = {f"{drop} takes these models out of the population": (~lacking.any(axis=1)).sum() > 1}
-    ways[f"{worst} ranks them last{' there' if any(ways.values()) else ''}"] = True
+    suggestions = {f"{drop} takes these models out of the population": (~missing.any(axis=1)).sum() > 1}
+    suggestions[f"{worst} ranks them last{' there' if any(suggestions.values()) else ''}"] = True
     if single.any():
-        absent = all(one.lacks == one.why.get(ABSENT, 0) for one in table.scored)
-        own = f"{option('unpaired', True)} compares means over each model's own samples"
-        ways = {
-            f"{drop} leaves out {size - whole:,} of {size:,} samples": able["drop"],
-            f"{worst} counts what is missing as the worst there can be": able["worst"],
-            own: absent and table.paired and able["unpaired"],
+        absent = all(count.lacks == count.why.get(ABSENT, 0) for count in table.scored)
+        unpaired_text = f"{option('unpaired', True)} compares means over each model's own samples"
+        suggestions = {
+            f"{drop} leaves out {size - n_incomplete:,} of {size:,} samples": possible["drop"],
+            f"{worst} counts what is missing as the worst there can be": possible["worst"],
+            unpaired_text: absent and table.paired and possible["unpaired"],
         }
     model, sample, metric = averages.first_missing or ("", "", "")
-    where = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
+    location = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
     return InputError(
-        f"{listing((file.path for file in table.inputs), 3)}: no score for {where}, metric '{metric}'",
+        f"{listing((file.path for file in table.inputs), 3)}: no score for {location}, metric '{metric}'",
         found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of "
-        f"{_describe_missing(table, lacking)}",
-        hint=("; " if single.any() else ", ").join(way for way, open_ in ways.items() if open_),
+        f"{_describe_missing(table, missing)}",
+        hint=("; " if single.any() else ", ").join(
+            suggestion for suggestion, applies in suggestions.items() if applies
+        ),
     )
 
 
-def _describe_missing(table: ScoreTable, lacking: Booleans) -> str:
-    cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking))
-    return f"{np.count_nonzero(lacking.any(axis=1))} of {len(table.models)} models: {cells}"
+def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
+    cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
+    return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
 
 
 def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
-    """The models that stay where some have no value of an objective, and what to warn of."""
-    lacking = np.isnan(averages.oriented)
-    models, _, cells = _describe_missing(table, lacking).partition(": ")
+    """Return the models that stay if some lack all scores of an objective, and a warning."""
+    missing = np.isnan(averages.oriented)
+    models, _, cells = _describe_missing(table, missing).partition(": ")
     if rule == "worst":
-        count = int(lacking.sum())
+        count = int(missing.sum())
         counts = "1 missing value counts" if count == 1 else f"{count} missing values count"
         return np.arange(len(table.models)), f"{counts} as the worst rank, u = 1: {cells}"
-    kept = np.flatnonzero(~lacking.any(axis=1))
-    if kept.size < 2:
+    retained = np.flatnonzero(~missing.any(axis=1))
+    if retained.size < 2:
         raise InputError(
             "fewer than two models have a score for every objective",
             found=f"{models} lack one: {cells}",
             hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
         )
-    labels = listing(table.models[i] for i in np.flatnonzero(lacking.any(axis=1)))
-    return kept, f"dropped {models} from the population, they lack a score: {labels}"
+    labels = listing(table.models[i] for i in np.flatnonzero(missing.any(axis=1)))
+    return retained, f"dropped {models} from the population, they lack a score: {labels}"

@@ -1,4 +1,4 @@
-"""The scores behind objectives: means of metrics, totals, means of the worst scores."""
+"""Scores behind the objectives: means of metrics, totals and means of the worst scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.standard_errors import InputError, UsageError, option
+from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.objective_names import MEAN, TOTAL, ObjectiveName
 from riskrank.studies.costs import PER_SUCCESS, require_costs, require_successes
 from riskrank.studies.metric_means import is_share
@@ -28,30 +28,30 @@ from riskrank.studies.targets import tasks_of
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveColumn:
-    """The scores behind one objective; scores that are missing are left out.
+    """Scores behind one objective, without missing scores.
 
     Attributes
     ----------
     name : ObjectiveName
     spec : MetricSpec
-        Of its metric.
+        Specification of its metric.
     values : tuple of N ndarray
-        Scores by model, larger is better; of a total each as often as there are scores.
+        Scores by model, larger is better. For a total, each score is multiplied by the number of scores.
     clusters, samples : tuple of N ndarray of int
-        Cluster and sample of each.
+        Cluster and sample of each score.
     keys : tuple of N ndarray of int
-        Unit of resampling of each, the same number in all objectives.
-    beside : tuple of N bool
-        Whether each model has one wherever it has one of anything, or of another metric.
+        Unit of resampling of each score, numbered the same in all objectives.
+    complete : tuple of N bool
+        Whether the model has this score on every sample on which it has any score, or has another metric.
     tasks : TaskDesign or None
-        Of a suite.
+        Tasks of a suite.
     paired : bool
     clustered : bool
-        Whether units hold several samples.
-    times : float
-        By what the scores of the file were multiplied.
+        Whether units of resampling contain several samples.
+    scale_factor : float
+        Factor by which the scores of the file were multiplied.
     successes : tuple of N ndarray, or None
-        Of a cost per success, beside the costs in `values`.
+        Successes of a cost per success; then `values` holds the costs.
     """
 
     name: ObjectiveName
@@ -64,42 +64,43 @@ class ObjectiveColumn:
     tasks: TaskDesign | None
     paired: bool
     clustered: bool
-    times: float = 1.0
+    scale_factor: float = 1.0
     successes: tuple[Floats, ...] | None = None
 
     @property
-    def lower(self) -> bool:
-        """Whether less is better in the file."""
+    def lower_is_better(self) -> bool:
+        """True if smaller values are better in the file."""
         return (self.spec.direction == "lower") != (self.spec.transform == "neg_log")
 
     @property
-    def share(self) -> bool:
-        """Whether a mean is a share."""
-        raw = [self.raw(values) for values in self.values]
+    def mean_is_share(self) -> bool:
+        """True if the objective is the mean of binary scores, which is a share."""
+        raw = [self.to_file_units(values) for values in self.values]
         return self.name.statistic not in (TOTAL, PER_SUCCESS) and is_share(self.spec, raw)
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether no model's scores vary, as prices that stand beside its samples.
+        """True if the scores of no model vary, such as prices that accompany its samples.
 
-        Not of shares, where success may have no end, and not of one reading of something that may vary.
+        Shares are never constant, because the next sample may differ. A metric recorded only once per model
+        is not constant either, because it may vary.
         """
         pairs = zip(self.values, self.complete, strict=True)
-        known = all(values.size == 0 or (beside and np.ptp(values) == 0) for values, beside in pairs)
-        return known and not self.share and self.successes is None
+        constant = all(values.size == 0 or (complete and np.ptp(values) == 0) for values, complete in pairs)
+        return constant and not self.mean_is_share and self.successes is None
 
-    def of(self, models: Sequence[int]) -> ObjectiveColumn:
-        """The same of some models."""
+    def select_models(self, models: Sequence[int]) -> ObjectiveColumn:
+        """Return the column restricted to some models."""
         tasks = self.tasks
         if tasks is not None:
             tasks = replace(tasks, of_row=tuple(tasks.of_row[i] for i in models))
-        names: tuple[str, ...] = ("values", "clusters", "samples", "keys", "beside")
+        names: tuple[str, ...] = ("values", "clusters", "samples", "keys", "complete")
         names += () if self.successes is None else ("successes",)
-        chosen: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
-        return replace(self, **chosen, tasks=tasks)
+        selected: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
+        return replace(self, **selected, tasks=tasks)
 
-    def scores(self) -> ClusteredScores:
-        """The scores as the engine resamples them."""
+    def clustered_scores(self) -> ClusteredScores:
+        """Return the scores in the form that the engine resamples."""
         return ClusteredScores.build(
             self.values,
             self.clusters,
@@ -109,61 +110,72 @@ class ObjectiveColumn:
         )
 
     def clustered_successes(self) -> ClusteredScores | None:
-        """Successes as the engine resamples them, of a cost per success."""
-        return None if self.successes is None else replace(self, values=self.successes).scores()
+        """Return the successes of a cost per success in the form that the engine resamples, else None."""
+        return None if self.successes is None else replace(self, values=self.successes).clustered_scores()
 
     def costs(self) -> list[Costs]:
-        """Costs and successes by model; none of other objectives."""
+        """Return the costs and successes of each model; empty unless the objective is a cost per success."""
         parts = zip(self.values, self.successes or (), self.clusters, strict=self.successes is not None)
         return [Costs.of(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
 
-    def raw(self, oriented: Floats) -> Floats:
-        """Values in the units of the file."""
+    def to_file_units(self, oriented: Floats) -> Floats:
+        """Convert oriented values to the units of the file."""
         flat = np.asarray(oriented, dtype=np.float64)
         return original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """Degrees of freedom of the standard errors by model: units less the tasks they are of."""
+        """Degrees of freedom of the standard errors by model: units of resampling minus fixed tasks."""
         strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
         return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
 
     def standard_errors(self) -> Floats:
-        """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
-        found = [one.error for one in self.costs()]
+        """Return the standard errors of the values by model, in the units of the file; NaN where unknown."""
+        errors = [estimate.error for estimate in self.costs()]
         if self.successes is not None:
-            return np.array(found)
+            return np.array(errors)
         for model, (values, cluster) in enumerate(zip(self.values, self.clusters, strict=True)):
             if self.name.level is not None:
                 worst = np.sort(values)[: max(round(self.name.level * values.size), 1)]
-                found.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
+                errors.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
                 continue
-            raw = self.raw(values)[:, None]
-            units, of = np.unique(cluster, return_inverse=True)[1], self.tasks
-            one = cluster_means(raw, units) if of is None else task_column_means(raw, cluster, of, model)
-            found.append(float(one.error[0]))
-        return np.array(found)
+            raw = self.to_file_units(values)[:, None]
+            units, task_design = np.unique(cluster, return_inverse=True)[1], self.tasks
+            estimate = (
+                cluster_means(raw, units)
+                if task_design is None
+                else task_column_means(raw, cluster, task_design, model)
+            )
+            errors.append(float(estimate.error[0]))
+        return np.array(errors)
 
 
 def objective_columns(
-    table: ScoreTable, names: Sequence[ObjectiveName], *, random: bool
+    table: ScoreTable, names: Sequence[ObjectiveName], *, random_tasks: bool
 ) -> list[ObjectiveColumn]:
-    """The scores behind objectives.
+    """Return the scores behind each objective.
 
     Parameters
     ----------
     table : ScoreTable
-        It may lack scores.
+        May contain missing scores.
     names : sequence of ObjectiveName
-    random : bool
-        Whether tasks are what is drawn.
+    random_tasks : bool
+        Whether tasks, instead of samples, are resampled.
+
+    Returns
+    -------
+    list of ObjectiveColumn
 
     Raises
     ------
     UsageError
-        If tasks are to be drawn and there are none, or a total does not say what one would think.
+        If tasks are to be resampled and there are none, or a total is ambiguous.
+    InputError
+        If tasks are to be resampled and a metric has scores on one task only, or a total is over different
+        numbers of scores.
     """
-    tasks, keys = tasks_of(table, random=random), table.clusters
+    tasks, keys = tasks_of(table, random=random_tasks), table.clusters
     if tasks is not None:
         keys = tuple(tasks.labels(table.clusters))
     return [_objective_column(table, name, tasks, keys) for name in names]
@@ -172,84 +184,103 @@ def objective_columns(
 def _objective_column(
     table: ScoreTable, name: ObjectiveName, tasks: TaskDesign | None, keys: tuple[Integers, ...]
 ) -> ObjectiveColumn:
-    known: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
+    present: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
     if name.success is not None:
-        also = table.column(name.success)
-        known = [own & ~np.isnan(column) for own, column in zip(known, also, strict=True)]
+        successes = table.column(name.success)
+        present = [mask & ~np.isnan(column) for mask, column in zip(present, successes, strict=True)]
 
-    def kept_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(part[kept] for part, kept in zip(parts, known, strict=True))
+    def select_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(part[mask] for part, mask in zip(parts, present, strict=True))
 
-    own = None
+    present_tasks = None
     if tasks is not None:
-        rows = kept_rows(tasks.of_row)
-        there = np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
-        own = replace(tasks, of_row=rows).present() if tasks.weights[there].any() else None
-        if own is None and tasks.random:
+        rows = select_rows(tasks.of_row)
+        used_tasks = np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
+        present_tasks = replace(tasks, of_row=rows).present() if tasks.weights[used_tasks].any() else None
+        if present_tasks is None and tasks.random:
             raise InputError(
                 f"to speak of tasks like these takes scores of {table.metrics[name.metric].name} on several",
                 found="scores on one task",
                 hint=f"speak of these tasks only: {option('tasks', 'fixed')}",
             )
-    found = ObjectiveColumn(
+    objective = ObjectiveColumn(
         name,
         table.metrics[name.metric],
-        kept_rows(table.column(name.metric)),
-        kept_rows(table.clusters),
-        kept_rows(table.row_samples),
-        kept_rows(keys),
+        select_rows(table.column(name.metric)),
+        select_rows(table.clusters),
+        select_rows(table.row_samples),
+        select_rows(keys),
         complete=tuple(_is_complete(~np.isnan(rows), name.metric) for rows in table.values),
-        tasks=own,
+        tasks=present_tasks,
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
     if name.success is not None:
-        return _as_cost_per_success(found, table, kept_rows(table.column(name.success)))
-    return _as_total(found) if name.statistic == TOTAL else found
+        return _as_cost_per_success(objective, table, select_rows(table.column(name.success)))
+    return _as_total(objective) if name.statistic == TOTAL else objective
 
 
-def _is_complete(known: Booleans, metric: int) -> bool:
-    """Whether a model has a metric on all samples that it has anything of, or several of another metric."""
-    own, others = known[:, metric, None], np.delete(known, metric, axis=1)
-    others = others[:, others.sum(axis=0) > 1]
-    return bool((own.ravel() | ~known.any(axis=1)).all() or (own | ~others).all(axis=0).any())
+def _is_complete(present: Booleans, metric: int) -> bool:
+    """Return whether a model has a metric on all samples with any score, or wherever it has another one."""
+    has_metric, other_metrics = present[:, metric, None], np.delete(present, metric, axis=1)
+    other_metrics = other_metrics[:, other_metrics.sum(axis=0) > 1]
+    return bool(
+        (has_metric.ravel() | ~present.any(axis=1)).all() or (has_metric | ~other_metrics).all(axis=0).any()
+    )
 
 
 def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
-    """A total as a mean of scores, each as often as there are scores: they have to be the same for all."""
+    """Return a total as a mean, with each score multiplied by the number of scores.
+
+    Raises
+    ------
+    InputError
+        If the models have different numbers of scores.
+    UsageError
+        If the tasks are resampled, or the metric is read as its logarithm.
+    """
     sizes = {values.size for values in column.values if values.size}
-    name, asked = column.spec.name, option("objective", column.name.name)
+    name, option_text = column.spec.name, option("objective", column.name.name)
     if len(sizes) > 1:
         raise InputError(
-            f"{asked} is no comparison: models have different numbers of scores",
+            f"{option_text} is no comparison: models have different numbers of scores",
             found=f"{min(sizes):,} to {max(sizes):,} scores of {name} a model",
             hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
         )
-    plain = column.spec.transform == "none"
-    if not plain or (column.tasks is not None and column.tasks.random):
-        what = "the tasks are drawn" if plain else f"{name} is read as its logarithm"
+    untransformed = column.spec.transform == "none"
+    if not untransformed or (column.tasks is not None and column.tasks.random):
+        obstacle = "the tasks are drawn" if untransformed else f"{name} is read as its logarithm"
         raise UsageError(
-            f"{asked} is the sum of these scores, and {what}",
-            found=asked,
+            f"{option_text} is the sum of these scores, and {obstacle}",
+            found=option_text,
             hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
         )
     tasks = column.tasks
     if tasks is not None:
-        # All scores count alike in their sum.
+        # All scores have the same weight in their sum.
         weights = np.bincount(tasks.of_row[0], minlength=len(tasks.names)).astype(np.float64)
         tasks = replace(tasks, weights=weights / weights.sum())
     count = float(sizes.pop()) if sizes else 1.0
-    return replace(column, values=tuple(values * count for values in column.values), tasks=tasks, times=count)
+    return replace(
+        column, values=tuple(values * count for values in column.values), tasks=tasks, scale_factor=count
+    )
 
 
 def _as_cost_per_success(
     column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]
 ) -> ObjectiveColumn:
+    """Return the column of costs with the successes added.
+
+    Raises
+    ------
+    InputError, UsageError
+        If the costs or successes cannot be used, as in `require_costs`.
+    """
     assert column.name.success is not None
     spec = table.metrics[column.name.success]
     require_costs(
         ("objective", column.name.name),
-        (column.lower and column.spec.transform == "none", column.values),
+        (column.lower_is_better and column.spec.transform == "none", column.values),
         (spec.direction == "lower" or spec.transform != "none", successes),
         alike=column.tasks is None and table.folds is None,
         paired=True,
@@ -258,33 +289,37 @@ def _as_cost_per_success(
 
 
 def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
-    """Value of every model, larger is better; NaN where it is missing.
+    """Return the value of every model, larger is better; NaN where it is missing.
 
     Parameters
     ----------
     column : ObjectiveColumn
     means : ndarray, shape (N,)
-        Of its metric; NaN where a score is missing.
+        Means of the metric; NaN where a score is missing.
     models : sequence of N str
+
+    Returns
+    -------
+    ndarray, shape (N,)
 
     Raises
     ------
     InputError
-        If a model that lacks no score has too few successes.
+        If a model without missing scores has too few successes.
     """
     if column.name.statistic == TOTAL:
         sums = np.array([float(np.sum(values)) / max(values.size, 1) for values in column.values])
         return np.where(np.isnan(means), np.nan, sums)
-    there = np.flatnonzero(~np.isnan(means)).tolist()
-    found = np.full(means.shape, np.nan)
+    complete_models = np.flatnonzero(~np.isnan(means)).tolist()
+    objective_values = np.full(means.shape, np.nan)
     if column.successes is not None:
-        for model, costs in zip(there, column.of(there).costs(), strict=True):
+        for model, costs in zip(complete_models, column.select_models(complete_models).costs(), strict=True):
             require_successes(costs, models[model], column.name.name)
-            found[model] = -costs.per_success
+            objective_values[model] = -costs.per_success
     elif column.name.level is None:
         return means
-    elif len(there) > 1:
-        scores = column.of(there).scores()
-        for at, model in enumerate(there):
-            found[model] = tail_value(SideScores.of(scores, at), column.name.level)
-    return found
+    elif len(complete_models) > 1:
+        scores = column.select_models(complete_models).clustered_scores()
+        for i, model in enumerate(complete_models):
+            objective_values[model] = tail_value(SideScores.of(scores, i), column.name.level)
+    return objective_values

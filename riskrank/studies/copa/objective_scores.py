@@ -1,4 +1,4 @@
-"""What samples say of objectives as the engine takes it, and why nothing is known where that is so."""
+"""Scores of objectives in the form the engine resamples, and the reasons why a front cannot be tested."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
 from riskrank.options.option import differing
-from riskrank.standard_errors import InputError, UsageError, option
+from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
@@ -18,23 +18,29 @@ from riskrank.studies.targets import check_range
 
 
 def has_shared_units(columns: Sequence[ObjectiveColumn]) -> bool:
-    """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
-    return columns[0].paired or any(one.tasks is not None and one.tasks.random for one in columns)
+    """Return whether resamples draw the same units for every model: shared samples, or tasks of a suite."""
+    return columns[0].paired or any(column.tasks is not None and column.tasks.random for column in columns)
 
 
 def build_objective_scores(
-    found: Objectives, margins: dict[str, float]
+    table: Objectives, margins: dict[str, float]
 ) -> tuple[list[ObjectiveScores], list[int]]:
-    """Objectives as the engine takes them, and how many units of resampling each model has.
+    """Return the objectives in the form the engine resamples, and the number of units of each model.
 
     Parameters
     ----------
-    found : Objectives
-        Of a table with samples.
+    table : Objectives
+        Objectives of a table with samples.
     margins : dict of str to float
-        By objective; 0 where there is none.
+        Margin by name of the objective; 0 by default.
+
+    Returns
+    -------
+    objectives : list of K ObjectiveScores
+    units : list of N int
+        Number of units of resampling of each model.
     """
-    columns, population = found.columns, found.population
+    columns, population = table.columns, table.population
     keys: list[Integers] = [
         np.unique(np.concatenate([column.keys[model] for column in columns]))
         for model in range(len(population.names))
@@ -45,60 +51,60 @@ def build_objective_scores(
     for k, column in enumerate(columns):
         values = population.objectives[:, k]
         margin = margins.get(column.name.name, 0.0)
-        there = found.resampled_models(k)
-        if not there.size:
+        models = table.resampled_models(k)
+        if not models.size:
             objectives.append(ObjectiveScores(values=values, margin=margin))
             continue
-        own = column.of(there.tolist())
-        scores = own.scores()
-        check_range(column.name.name, scores, [population.names[model] for model in there])
+        selected = column.select_models(models.tolist())
+        scores = selected.clustered_scores()
+        check_range(column.name.name, scores, [population.names[model] for model in models])
         objectives.append(
             ObjectiveScores(
                 values=values,
                 scores=scores,
-                models=there,
+                models=models,
                 units=tuple(
-                    np.searchsorted(keys[model], np.unique(column.keys[model])) for model in there.tolist()
+                    np.searchsorted(keys[model], np.unique(column.keys[model])) for model in models.tolist()
                 ),
                 level=column.name.level,
-                limits=_score_limits(own, margin) if own.successes is None else None,
+                limits=_score_limits(selected, margin) if selected.successes is None else None,
                 margin=margin,
-                successes=own.clustered_successes(),
+                successes=selected.clustered_successes(),
             )
         )
-    return objectives, [own.size for own in keys]
+    return objectives, [selected.size for selected in keys]
 
 
 def _score_limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
-    """The worst and the best score there can be; None where nobody knows."""
-    spec, scores = column.spec, [values / column.times for values in column.values]
-    worst, best = limits(spec, scores, margin / column.times)
-    return (worst * column.times, best * column.times) if bounded(spec, scores) else None
+    """Return the worst and the best possible score, or None if they are unknown."""
+    spec, scores = column.spec, [values / column.scale_factor for values in column.values]
+    worst, best = limits(spec, scores, margin / column.scale_factor)
+    return (worst * column.scale_factor, best * column.scale_factor) if bounded(spec, scores) else None
 
 
-# Models whose pairs are tested: their number grows with the square.
+# Largest number of models to test; the number of pairs grows with its square.
 _MOST_MODELS = 200
 _TOO_MANY_MODELS = f"pairs of more than {_MOST_MODELS} models are not tested"
 
 
-def reason_not_testable(asked: CopaRequest) -> str:
-    """Why nothing can be said of how sure the front is; empty where something can."""
-    found, columns = asked.objectives, asked.objectives.columns
-    if asked.settings.no_test:
+def reason_not_testable(request: CopaRequest) -> str:
+    """Return the reason why the front cannot be tested, or an empty text if it can."""
+    objectives, columns = request.objectives, request.objectives.columns
+    if request.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
-    if asked.table.noise is not None:
+    if request.table.noise is not None:
         return "sources of noise are not drawn anew"
-    if asked.table.folds is not None:
+    if request.table.folds is not None:
         return "folds of cross-validation share their training rows"
-    drawn = [found.resampled_models(k) for k in range(len(columns))]
-    if not any(there.size for there in drawn):
+    resampled = [objectives.resampled_models(k) for k in range(len(columns))]
+    if not any(models.size for models in resampled):
         return "places are those of the values as given"
-    if len(found.population.names) > _MOST_MODELS:
+    if len(objectives.population.names) > _MOST_MODELS:
         return _TOO_MANY_MODELS
-    for column, there in zip(columns, drawn, strict=True):
-        if not there.size:
+    for column, models in zip(columns, resampled, strict=True):
+        if not models.size:
             continue
-        scores = column.of(there.tolist()).scores()
+        scores = column.select_models(models.tolist()).clustered_scores()
         name = column.name.name
         if scores.strata.several:
             if scores.strata.random:
@@ -115,16 +121,30 @@ def reason_not_testable(asked: CopaRequest) -> str:
 
 
 def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
-    """Refuse what is asked of samples where nothing is done with them."""
-    asked = [name for name in TEST_SETTINGS if name in differing(settings) and name != "no_test"]
+    """Raise an error if options for the test of the front are set, but the front cannot be tested.
+
+    Parameters
+    ----------
+    settings : CopaSettings
+    reason : str
+        The reason why the front cannot be tested.
+
+    Raises
+    ------
+    InputError
+        If there are too few samples.
+    UsageError
+        For any other reason.
+    """
+    unused = [name for name in TEST_SETTINGS if name in differing(settings) and name != "no_test"]
     if reason == _TOO_MANY_MODELS:
-        return  # which is said, and is nobody's mistake
+        return  # the document reports it, and it is not an error of the user
     if settings.seed and settings.resample_models is not None:
-        asked = [name for name in asked if name != "seed"]
-    if not asked:
+        unused = [name for name in unused if name != "seed"]
+    if not unused:
         return
-    name, few = asked[0], reason.startswith("it takes")
-    raise (InputError if few else UsageError)(
+    name, too_few = unused[0], reason.startswith("it takes")
+    raise (InputError if too_few else UsageError)(
         f"{option(name)} is about how sure the front is, and nothing is known of that",
         found=reason,
         hint=f"leave out {option(name)}",

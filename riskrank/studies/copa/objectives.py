@@ -1,4 +1,4 @@
-"""The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
+"""The objectives of ``copa``: one oriented value per model and objective, ranked in their population."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from riskrank.engine.copa.population import (
 from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.standard_errors import UsageError, listing, option
+from riskrank.errors import UsageError, listing, option
 from riskrank.studies.copa.missing_objectives import handle_missing_scores
 from riskrank.studies.copa.objective_columns import (
     ObjectiveColumn,
@@ -36,7 +36,7 @@ from riskrank.studies.wording import decimals_of, decimals_of_exact
 
 @dataclass(frozen=True)
 class Objectives:
-    """Models by objectives, and how they came about: values as measured, ranks, weights.
+    """Values, ranks, constraints and weights of models on several objectives.
 
     Attributes
     ----------
@@ -46,23 +46,23 @@ class Objectives:
     larger_is_better : ndarray of bool, shape (K,)
         In original units.
     bounds : tuple of Constraint
-    given_weights : mapping of str to float
-        Weights somebody gave, as an option or in the metrics file.
+    explicit_weights : mapping of str to float
+        Weights set by an option or in the metrics file.
     dropped : tuple of str
-        Models left out of the population.
+        Models excluded from the population.
     warnings : tuple of str
-        Of the population.
+        Warnings about the population.
     columns : tuple of ObjectiveColumn
-        The scores of the models behind every objective; empty for a table without samples.
-    reweighted : ndarray, shape (K,), or None
-        Weights in the place of those that follow from what was given.
+        Scores of the models behind every objective; empty for a table without samples.
+    weight_override : ndarray, shape (K,), or None
+        Weights that replace those derived from `explicit_weights`.
     """
 
     population: Population
     values: Floats
     larger_is_better: Booleans
     bounds: tuple[Constraint, ...] = ()
-    given_weights: Mapping[str, float] = field(default_factory=dict)
+    explicit_weights: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     columns: tuple[ObjectiveColumn, ...] = ()
@@ -73,60 +73,75 @@ class Objectives:
         """Weights of the objectives, shape (K,)."""
         if self.weight_override is not None:
             return self.weight_override
-        return complete_weights(self.population.metrics, self.given_weights)
+        return complete_weights(self.population.metrics, self.explicit_weights)
 
     @cached_property
     def constraints(self) -> list[str]:
-        """Bounds as one writes them."""
-        return [bound.text(self.population.metrics) for bound in self.bounds]
+        """Texts of the constraints as a user writes them."""
+        return [bound.format(self.population.metrics) for bound in self.bounds]
 
     @cached_property
     def means(self) -> list[MetricMeans]:
-        """What the values are means of; empty for a table without samples."""
-        return [_objective_means(*one) for one in zip(self.columns, self.values.T, strict=bool(self.columns))]
+        """Estimates behind the values, with standard errors; empty for a table without samples."""
+        return [
+            _objective_means(*column_and_values)
+            for column_and_values in zip(self.columns, self.values.T, strict=bool(self.columns))
+        ]
 
     @cached_property
     def weakest(self) -> Booleans:
-        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
+        """Mask of the largest weighted rank of each model, shape (N, K); False throughout if all are zero."""
         return weakest_objectives(self.population.u * self.weights)
 
     @property
     def percent(self) -> Booleans:
-        """Which objectives are shares, shape (K,)."""
-        return np.array([one.share for one in self.means] or [False] * len(self.weights))
+        """Mask of the objectives that are shares, shape (K,)."""
+        return np.array([mean.share for mean in self.means] or [False] * len(self.weights))
 
     def name(self, model: int) -> str:
-        """Name of a model."""
+        """Return the name of a model."""
         return self.population.names[model]
 
     def name_or_none(self, model: int) -> str | None:
-        """Name of a model; None of −1, which is none."""
+        """Return the name of a model, or None for -1."""
         return self.population.names[model] if model >= 0 else None
 
     def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
-        """Name the K entries of an array by their objectives."""
+        """Return the K entries of an array as a dict by name of the objective."""
         return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
     def resampled_models(self, objective: int) -> Integers:
-        """The models whose value of an objective samples decide: none of a price, and never only one."""
-        # A model that lacks a score is the worst, whatever others it has.
-        there = np.flatnonzero(~self.population.missing[:, objective])
-        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).is_constant
-        return there[:0] if fixed else there
+        """Return the models whose value of an objective depends on samples.
+
+        Empty for an objective with fixed values, such as a price, and if fewer than two models have a value.
+        """
+        # A model that lacks a score ranks worst, whatever its other scores.
+        present = np.flatnonzero(~self.population.missing[:, objective])
+        is_constant = present.size < 2 or self.columns[objective].select_models(present.tolist()).is_constant
+        return present[:0] if is_constant else present
 
 
 def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
-    """An objective as it is shown: as many digits as are sure."""
-    there = np.flatnonzero(~np.isnan(values))  # who lacks scores may lack tasks
+    """Return the values of an objective with the number of decimals that their precision supports."""
+    present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
-    errors[there] = column.of(there.tolist()).standard_errors()
-    scale = 100 if column.share else 1
-    # A price does not vary: what rounding leaves of its error is no error.
-    price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
-    decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
+    errors[present] = column.select_models(present.tolist()).standard_errors()
+    scale = 100 if column.mean_is_share else 1
+    # The standard error of constant scores is rounding noise.
+    is_constant = all(
+        scores.size > 1 and np.ptp(scores) == 0 for scores in (column.values[i] for i in present)
+    )
+    decimals = decimals_of_exact(scale * values) if is_constant else decimals_of(scale * errors)
     name, declared = column.name.name, column.spec.declared
     return MetricMeans(
-        name, column.lower, declared, column.share, values, errors, decimals, column.degrees_of_freedom
+        name,
+        column.lower_is_better,
+        declared,
+        column.mean_is_share,
+        values,
+        errors,
+        decimals,
+        column.degrees_of_freedom,
     )
 
 
@@ -136,7 +151,7 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     Parameters
     ----------
     table : ScoreTable
-        Read as the command needs it.
+        Read with the reading options of ``copa``.
     settings : ObjectiveSettings
 
     Returns
@@ -146,39 +161,46 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
     Raises
     ------
     UsageError
-        For objectives without a direction, and constraints that are none.
+        For objectives without a direction, and invalid objectives or constraints.
     InputError
-        For missing scores that nobody treated, and constraints no model meets.
+        For missing scores that the ``missing`` rule does not handle, and constraints that no model meets.
     """
     require_directions(table, command="copa", metrics="objectives")
-    table, averages, kept, notes = handle_missing_scores(table, settings.missing)
-    models = tuple(table.models[i] for i in kept)
-    asked = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
-    names, at = tuple(one.name for one in asked), [one.metric for one in asked]
+    table, averages, retained, messages = handle_missing_scores(table, settings.missing)
+    models = tuple(table.models[i] for i in retained)
+    requested = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
+    names, metric_indices = (
+        tuple(objective.name for objective in requested),
+        [objective.metric for objective in requested],
+    )
     columns: list[ObjectiveColumn] = []
-    oriented = np.stack([averages.oriented[:, one.required_metrics].min(axis=1) for one in asked], axis=1)
-    values = averages.raw[:, at]
+    oriented = np.stack(
+        [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested], axis=1
+    )
+    values = averages.raw[:, metric_indices]
     if len(table.samples) > 1:
-        every = objective_columns(table, asked, random=draws_tasks(settings))
-        columns = [one.of(kept.tolist()) for one in every]
+        all_columns = objective_columns(table, requested, random_tasks=draws_tasks(settings))
+        columns = [objective.select_models(retained.tolist()) for objective in all_columns]
     elif settings.objective:
-        # A value a model is neither a tail nor a sum of anything; its mean is itself.
+        # A single value per model has no tail and no sum.
         raise UsageError(
             f"{option('objective', settings.objective[0])} is a statistic of samples",
             found="one value a model",
             hint=f"leave out {option('objective')}, or name the column of the samples: "
             f"{option('columns', 'sample=COL')}",
         )
-    oriented, values = oriented[kept], values[kept]
+    oriented, values = oriented[retained], values[retained]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
             oriented[:, k] = oriented_objective_values(column, oriented[:, k], models)
-            values[:, k] = column.raw(oriented[:, k])
-    upward = averages.larger_is_better[at]
-    shares = [column.share for column in columns]
-    bound = partial(parse_constraint, names=names, values=values, larger_is_better=upward, shares=shares)
-    constraints = tuple(map(bound, settings.require))
-    ranked = build_population(
+            values[:, k] = column.to_file_units(oriented[:, k])
+    larger_is_better = averages.larger_is_better[metric_indices]
+    shares = [column.mean_is_share for column in columns]
+    parse_bound = partial(
+        parse_constraint, names=names, values=values, larger_is_better=larger_is_better, shares=shares
+    )
+    constraints = tuple(map(parse_bound, settings.require))
+    population = build_population(
         oriented,
         names=models,
         metrics=names,
@@ -187,33 +209,33 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
         denominator=settings.denominator,
     )
     return Objectives(
-        population=ranked,
+        population=population,
         values=values,
-        larger_is_better=upward,
+        larger_is_better=larger_is_better,
         bounds=constraints,
-        given_weights={
-            one.name: weight / at.count(one.metric)
-            for one in asked
-            if (weight := table.metrics[one.metric].weight) is not None
+        explicit_weights={
+            objective.name: weight / metric_indices.count(objective.metric)
+            for objective in requested
+            if (weight := table.metrics[objective.metric].weight) is not None
         },
-        dropped=tuple(np.delete(table.models, kept).tolist()),
-        warnings=(*notes, *_population_warnings(ranked, averaged=bool(columns))),
+        dropped=tuple(np.delete(table.models, retained).tolist()),
+        warnings=(*messages, *_population_warnings(population, from_means=bool(columns))),
         columns=tuple(columns),
     )
 
 
-def _population_warnings(ranked: Population, *, averaged: bool) -> list[str]:
+def _population_warnings(population: Population, *, from_means: bool) -> list[str]:
     warnings = [
-        f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"
-        for k in constant_objectives(ranked)
+        f"objective '{population.metrics[k]}' has the same value for every model: it says nothing"
+        for k in constant_objectives(population)
     ]
-    copies = duplicated_models(ranked)
+    copies = duplicated_models(population)
     if copies:
-        groups = listing((" = ".join(ranked.names[i] for i in group) for group in copies), 3)
+        examples = listing((" = ".join(population.names[i] for i in group) for group in copies), 3)
         count = sum(len(group) for group in copies) - len(copies)
-        alike = f"{'s are copies' if count > 1 else ' is a copy'} of another, value by value,"
-        if averaged:  # of means, whose scores may differ
-            alike = f"{'s have' if count > 1 else ' has'} the values of another on every objective,"
+        statement = f"{'s are copies' if count > 1 else ' is a copy'} of another, value by value,"
+        if from_means:  # equal means may have different scores
+            statement = f"{'s have' if count > 1 else ' has'} the values of another on every objective,"
         shift = "shift" if count > 1 else "shifts"
-        warnings.append(f"{count} model{alike} and {shift} the ranks of all others: {groups}")
+        warnings.append(f"{count} model{statement} and {shift} the ranks of all others: {examples}")
     return warnings

@@ -1,4 +1,4 @@
-"""How models are ranked on objectives without a common unit, and what to ask about the ranking."""
+"""Options of ``copa``: the objectives, the norm, the tests of the front and the question."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,10 +10,10 @@ from riskrank.options.resampling import FamilySettings
 from riskrank.options.suites import TaskScopeSettings
 from riskrank.options.values import number_or_nan, parts_of
 
-# What is asked of samples, which only the ranking looks at.
+# Settings of the tests on samples, which only the ranking runs.
 TEST_SETTINGS = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
 
-# Settings that say something about some questions only; None stands for the ranking.
+# Settings that apply to some questions only; None is the ranking.
 _QUESTIONS_BY_SETTING: dict[str, tuple[str | None, ...]] = {
     "steps": ("sweep", "sweep_p"),
     "top": (None, "compare"),
@@ -24,7 +24,7 @@ _QUESTIONS_BY_SETTING: dict[str, tuple[str | None, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveReading(ReadOptions):
-    """How score files are read where models are averaged."""
+    """Options for reading score files whose scores are averaged by model."""
 
     weight: dict[str, float] = several(
         "Weight of an objective; the others share what is left of 1.",
@@ -42,7 +42,7 @@ class ObjectiveReading(ReadOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveSettings(Settings):
-    """How models are ranked on objectives."""
+    """Options for ranking models on objectives."""
 
     missing: str = ask(
         "Missing scores: refuse, leave out their samples, or count each as the worst there can be; a model "
@@ -70,7 +70,7 @@ class ObjectiveSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class FrontSettings(TaskScopeSettings, FamilySettings):
-    """How to say who is on the front for sure, where there are samples."""
+    """Options for testing which models are on the front."""
 
     margin: dict[str, float] = several(
         "Up to what a model counts as as good on an objective, in its units.",
@@ -88,7 +88,7 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
 
 @dataclass(frozen=True, kw_only=True)
 class CopaSettings(ObjectiveSettings, FrontSettings):
-    """The norm, and what to ask."""
+    """Options of ``copa``: the norm, and the question to answer."""
 
     p: tuple[float, ...] = several(
         "Norm of the ranks: 1 is the mean rank and forgives a bad objective, inf looks at the worst one only "
@@ -128,26 +128,26 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("p", tuple(dict.fromkeys(parse_norm_order(given) for given in parts_of(self.p))))
-        self._refuse_what_says_nothing()
+        self._normalise("p", tuple(dict.fromkeys(parse_norm_order(text) for text in parts_of(self.p))))
+        self._reject_inapplicable_settings()
 
     @property
     def question(self) -> str | None:
-        """``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
-        asked = {
+        """The question: ``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking."""
+        requested = {
             "why": self.why is not None,
             "sweep": self.sweep is not None,
             "sweep_p": self.sweep_p,
             "compare": self.compare or bool(self.against),
         }
-        return next((name for name, on in asked.items() if on), None)
+        return next((name for name, is_requested in requested.items() if is_requested), None)
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """The p's to rank by; the first one decides."""
+        """Orders p of the norm to rank by; the first one decides the choice."""
         return self.p or (inf,)
 
-    def _refuse_what_says_nothing(self) -> None:
+    def _reject_inapplicable_settings(self) -> None:
         for name in differing(self):
             if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
                 about = option(self.question) if self.question else "the ranking"
@@ -164,19 +164,19 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
             )
 
 
-def parse_norm_order(given: float | str) -> float:
-    """Read one order of a norm.
+def parse_norm_order(value: float | str) -> float:
+    """Parse one order of a norm.
 
     Raises
     ------
     UsageError
-        For anything but numbers from 1 and ``inf``.
+        Unless the value is a number of at least 1, or ``inf``.
     """
-    order = inf if given == "∞" else number_or_nan(given)
+    order = inf if value == "∞" else number_or_nan(value)
     if not order >= 1:
         raise UsageError(
             f"{option('p')} must be a number of at least 1, or inf",
-            found=option("p", given),
+            found=option("p", value),
             hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
         )
     return order

@@ -1,4 +1,4 @@
-"""From a table to the answer of the question asked."""
+"""Entry point of ``copa``: from a score table to the document that answers the question."""
 
 from collections.abc import Callable
 
@@ -30,27 +30,27 @@ def copa(table: ScoreTable, settings: CopaSettings, runtime: Runtime = HERE) -> 
     Parameters
     ----------
     table : ScoreTable
-        Read as the command needs it.
+        Read with the reading options of ``copa``.
     settings : CopaSettings
     runtime : Runtime, optional
-        One process is always enough.
+        Progress display. The study uses a single process.
 
     Returns
     -------
     CopaBase
-        A :class:`CopaDocument`, or the document of the question asked.
+        A :class:`CopaDocument`, or the document of ``why``, ``sweep``, ``sweep_p`` or ``compare``.
 
     Raises
     ------
     InputError
-        For missing scores that nobody treated, constraints no model meets, and values a scalarization
-        asked for by name cannot divide by.
+        For missing scores that the ``missing`` rule does not handle, constraints that no model meets, and
+        values that a scalarization requested by name cannot divide by.
     UsageError
-        For objectives without a direction, and names that are none.
+        For objectives without a direction, and unknown names.
     """
     if table.suite.specs:
         table = on_task_scale(table, SuiteSettings())
-    asked = CopaRequest(table=table, settings=settings, objectives=build_objectives(table, settings))
+    request = CopaRequest(table=table, settings=settings, objectives=build_objectives(table, settings))
     if settings.question is None:
-        return rank_population(asked, runtime)
-    return _STUDIES_BY_QUESTION[settings.question](asked)
+        return rank_population(request, runtime)
+    return _STUDIES_BY_QUESTION[settings.question](request)

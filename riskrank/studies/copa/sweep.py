@@ -1,4 +1,4 @@
-"""COPA's choice as a weight, or p, goes from end to end."""
+"""The documents of ``copa --sweep`` and ``--sweep-p``: the choice over the range of a weight, or of p."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
@@ -13,9 +13,9 @@ from riskrank.studies.document import entries, of, rows_from
 
 Row = TypeVar("Row")
 
-# Of a sweep, where nobody says how many.
+# Default number of steps.
 _STEPS = 10_000
-# Fields that hold a p.
+# Fields that contain an order p.
 _ORDERS = ("p", "p_low", "p_high")
 Order = Annotated[float, {"anyOf": [{"type": "number"}, {"const": "inf"}]}]
 
@@ -45,25 +45,25 @@ class OrderIntervalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepDocument(CopaBase[Row], schema="copa-sweep"):
-    """Which model on which interval.
+    """The model chosen on each interval of the swept parameter.
 
     Attributes
     ----------
     sweeps : tuple of (float or None, Sweep)
-        The p of a sweep and the sweep; None for a sweep over p.
+        The order p of a sweep and the sweep; p is None for a sweep over p.
     """
 
     sweeps: tuple[tuple[float | None, Sweep], ...]
 
     def written(self) -> dict[str, list[Any]]:
-        """All rows as JSON and CSV write them, which have no number for p = ∞."""
+        """Return all columns as JSON and CSV store them, with p = ∞ as text."""
         return {
             name: [order_value(value) for value in values] if name in _ORDERS else values
             for name, values in self.columns().items()
         }
 
     def result_entries(self) -> dict[str, Any]:
-        """How well each sweep covers the front."""
+        """Return the ``meta`` entries: how well each sweep covers the front."""
         return {
             "sweeps": [
                 {
@@ -89,73 +89,80 @@ class OrderSweepDocument(SweepDocument[OrderIntervalRow]):
 Swept = TypeVar("Swept", WeightSweepDocument, OrderSweepDocument)
 
 
-def sweep_requested_weight(asked: CopaRequest) -> WeightSweepDocument:
-    """Move the weight of one objective, the others in the proportions of theirs, once for every p.
+def sweep_requested_weight(request: CopaRequest) -> WeightSweepDocument:
+    """Sweep the weight of the requested objective, once for every p.
+
+    The other objectives keep the proportions of their weights.
 
     Raises
     ------
     UsageError
-        If there is no such objective, no other, or its weight is given as well.
+        If there is no such objective, it is the only one, or its weight is set as well.
     """
-    settings, table = asked.settings, asked.objectives
-    objective = _swept_objective(asked)
-    others = [name for name in table.population.metrics if name != settings.sweep]
-    given = {name: weight for name, weight in table.given_weights.items() if name != settings.sweep}
-    rest = np.insert(complete_weights(others, given), objective, 0.0)
-    asked = replace(asked, objectives=replace(table, weight_override=rest))
+    settings, table = request.settings, request.objectives
+    objective = _swept_objective(request)
+    other_objectives = [name for name in table.population.metrics if name != settings.sweep]
+    explicit_weights = {
+        name: weight for name, weight in table.explicit_weights.items() if name != settings.sweep
+    }
+    other_weights = np.insert(complete_weights(other_objectives, explicit_weights), objective, 0.0)
+    request = replace(request, objectives=replace(table, weight_override=other_weights))
     steps = settings.steps or _STEPS
     sweeps = [
-        sweep_weight(table.population, objective, p=p, other_weights=rest, steps=steps)
+        sweep_weight(table.population, objective, p=p, other_weights=other_weights, steps=steps)
         for p in settings.orders
     ]
-    described = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
+    question_settings = {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
     return _sweep_document(
-        WeightSweepDocument, asked, [*zip(settings.orders, sweeps, strict=True)], described
+        WeightSweepDocument, request, [*zip(settings.orders, sweeps, strict=True)], question_settings
     )
 
 
-def sweep_norm(asked: CopaRequest) -> OrderSweepDocument:
-    """Move the norm from the mean rank to the worst."""
-    table, steps = asked.objectives, asked.settings.steps or _STEPS
+def sweep_norm(request: CopaRequest) -> OrderSweepDocument:
+    """Sweep the norm from the mean rank to the worst rank."""
+    table, steps = request.objectives, request.settings.steps or _STEPS
     sweep = sweep_p(table.population, table.weights, steps=steps)
-    return _sweep_document(OrderSweepDocument, asked, [(None, sweep)], {"parameter": "p", "steps": steps})
+    return _sweep_document(OrderSweepDocument, request, [(None, sweep)], {"parameter": "p", "steps": steps})
 
 
 def _sweep_document(
-    kind: type[Swept], asked: CopaRequest, sweeps: list[tuple[float | None, Sweep]], described: dict[str, Any]
+    kind: type[Swept],
+    request: CopaRequest,
+    sweeps: list[tuple[float | None, Sweep]],
+    question_settings: dict[str, Any],
 ) -> Swept:
     records = (
-        (asked.objectives, p, low, high, model)
+        (request.objectives, p, low, high, model)
         for p, sweep in sweeps
         for low, high, model in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
     )
     return kind(
-        **document_fields(asked, [p for p, _ in sweeps if p is not None], described),
+        **document_fields(request, [p for p, _ in sweeps if p is not None], question_settings),
         rows=rows_from(kind.row_type, "table p low high i", records),
         sweeps=tuple(sweeps),
     )
 
 
-def _swept_objective(asked: CopaRequest) -> int:
-    name, metrics = asked.settings.sweep or "", asked.objectives.population.metrics
+def _swept_objective(request: CopaRequest) -> int:
+    name, metrics = request.settings.sweep or "", request.objectives.population.metrics
     if name == "p" and name not in metrics:
         raise UsageError(
             f"{option('sweep', name)}: there is no such objective",
-            result_entries="p is the order of the norm",
+            found="p is the order of the norm",
             hint=f"{option('sweep_p', True)} turns it",
         )
     objective = index_of(name, metrics, kind="objective", parameter="sweep")
     if len(metrics) == 1:
         raise UsageError(
             "sweeping a weight needs at least two objectives",
-            result_entries=f"only {name}",
+            found=f"only {name}",
             hint=f"select further objectives with {option('metric')}",
         )
-    if name in asked.table.options.weight:
+    if name in request.table.options.weight:
         weight = option("weight", f"{name}=…")
         raise UsageError(
             f"{option('sweep', name)} gives it every weight, so that none can be set",
-            result_entries=f"{option('sweep', name)} with {weight}",
+            found=f"{option('sweep', name)} with {weight}",
             hint=f"leave out {weight}; weights of the others set their proportions",
         )
     return objective

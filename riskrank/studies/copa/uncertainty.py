@@ -1,4 +1,4 @@
-"""How sure the front and the choice are, where objectives are measured on samples (method §7)."""
+"""Uncertainty of the front and of the choice, if objectives are measured on samples (method §7)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ from riskrank.studies.wording import counted, span
 
 
 def decide_constraints(
-    found: Objectives, objectives: Sequence[ObjectiveScores], drawn: ObjectiveReplicates, family: Family
+    table: Objectives, objectives: Sequence[ObjectiveScores], replicates: ObjectiveReplicates, family: Family
 ) -> tuple[tuple[Side, ...], ...]:
-    """Decide which constraints every model meets: a family of all models and constraints.
+    """Test which constraints every model meets, as one family of all models and constraints.
 
     Returns
     -------
@@ -47,81 +47,99 @@ def decide_constraints(
         By model and constraint.
     """
     p_values = [
-        _constraint_p_values(one, found.columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
-        for one in found.bounds
-        for k in (one.objective,)
+        _constraint_p_values(
+            bound, table.columns[k], objectives[k], replicates.low[..., k], replicates.high[..., k]
+        )
+        for bound in table.bounds
+        for k in (bound.objective,)
     ]
-    shown, violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
-    answers = family.answer(Evidence.of(np.zeros(shown.shape), shown, violated))
-    return tuple(tuple(map(Side, own)) for own in answers.side.tolist())
+    p_satisfied, p_violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
+    answers = family.answer(Evidence.of(np.zeros(p_satisfied.shape), p_satisfied, p_violated))
+    return tuple(tuple(map(Side, sides)) for sides in answers.side.tolist())
 
 
 def joint_answer(answers: Sequence[Side]) -> Side:
-    """The answer to all constraints on one model."""
+    """Return the answer for all constraints of one model together."""
     return min(answers, default=Side.SHOWN)
 
 
 def _constraint_p_values(
     constraint: Constraint, column: ObjectiveColumn, objective: ObjectiveScores, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
-    """One-sided p-values of a constraint being met, and of its being violated, by model."""
-    k = Constraint(0, constraint.relation, constraint.bound)
-    # Whoever has no value meets nothing.
-    holds = k.holds(column.raw(np.where(np.isinf(objective.values), np.nan, objective.values))[:, None])
-    shown, violated = np.where(holds, 0.0, 1.0), np.where(holds, 1.0, 0.0)
+    """Return one-sided p-values, by model, that a constraint is met, and that it is violated.
+
+    Parameters
+    ----------
+    constraint : Constraint
+    column : ObjectiveColumn
+        The column that the constraint bounds.
+    objective : ObjectiveScores
+        The same objective in the form the engine resamples.
+    low, high : ndarray, shape (B, N)
+        Replicates with one unit added, as bad or as good as possible.
+    """
+    scalar_constraint = Constraint(0, constraint.relation, constraint.bound)
+    # A model without a value meets no constraint.
+    holds = scalar_constraint.holds(
+        column.to_file_units(np.where(np.isinf(objective.values), np.nan, objective.values))[:, None]
+    )
+    p_satisfied, p_violated = np.where(holds, 0.0, 1.0), np.where(holds, 1.0, 0.0)
     if objective.scores is None:
-        return shown, violated
+        return p_satisfied, p_violated
     models = objective.models
-    shown[models] = violated[models] = 1.0
+    p_satisfied[models] = p_violated[models] = 1.0
     if constraint.relation in ("==", "!="):
-        return shown, violated  # that a mean is a number can be shown of no samples
+        return p_satisfied, p_violated  # no sample can show that a mean equals a number
     for model, costs in zip(models.tolist(), objective.costs, strict=bool(objective.costs)):
         sides = costs.p_below(constraint.bound), costs.p_above(constraint.bound)
-        shown[model], violated[model] = sides if constraint.relation in ("<", "<=") else sides[::-1]
+        p_satisfied[model], p_violated[model] = sides if constraint.relation in ("<", "<=") else sides[::-1]
     if objective.costs:
-        return shown, violated
-    # Where better values meet it, the unit that speaks against it is the bad one.
-    good = (constraint.relation in ("<", "<=")) == column.lower
-    against, in_favour = (low, high) if good else (high, low)
-    behind = objective.independent()
-    for at, model in enumerate(models.tolist()):
-        met = [k.holds(column.raw(drawn[:, model])[:, None]) for drawn in (against, in_favour)]
-        shares = [1 + np.count_nonzero(~met[0]), 1 + np.count_nonzero(met[1])]
-        found = expanded_p_value(np.array(shares) / (len(low) + 1), behind[at])
-        shown[model], violated[model] = found
-    return shown, violated
+        return p_satisfied, p_violated
+    # If better values meet the constraint, the bad unit is the unfavourable one.
+    better_values_meet = (constraint.relation in ("<", "<=")) == column.lower_is_better
+    unfavourable, favourable = (low, high) if better_values_meet else (high, low)
+    sample_sizes = objective.effective_sizes()
+    for i, model in enumerate(models.tolist()):
+        satisfied = [
+            scalar_constraint.holds(column.to_file_units(replicates[:, model])[:, None])
+            for replicates in (unfavourable, favourable)
+        ]
+        shares = [1 + np.count_nonzero(~satisfied[0]), 1 + np.count_nonzero(satisfied[1])]
+        p_values = expanded_p_value(np.array(shares) / (len(low) + 1), sample_sizes[i])
+        p_satisfied[model], p_violated[model] = p_values
+    return p_satisfied, p_violated
 
 
-# Resamples of an automatic number: shares to a point, and what the family of a tail mean asks for, up to
-# what may be kept and what it may cost.
+# Limits of the automatic number of resamples. The fewest give shares to a percentage point; the family of a
+# tail mean may need more, up to the limits of memory and time.
 _FEWEST, _MOST, _WORK = 2000, 40_000, 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class FrontUncertainty:
-    """What samples say of the front.
+    """Uncertainty of the front and of the choice.
 
     Attributes
     ----------
-    states : FrontStates
+    membership : FrontMembership
     evidence : tuple of K ObjectiveEvidence
     shares : FrontShares
     low, high : ndarray, shape (N, K)
-        Intervals of the values, each by itself, in the units of the file; NaN where nothing can be said.
-    answers : tuple of N tuples of Side
-        By model and constraint whether it is shown to be met.
+        Limits of the interval of each single value, in the units of the file; NaN where unknown.
+    constraint_answers : tuple of N tuples of Side
+        Whether each constraint is shown to be met, by model and constraint.
     resamples : int
     family : Family
-    samples : str
-        What was drawn again, in words.
-    least : ClusteredScores
-        Scores of the objective that has fewest independent samples.
-    alike : bool
-        Whether all models have one value and one distribution of scores on every objective.
-    of_tasks : bool
-        Whether whole tasks were: it speaks of tasks like these.
-    notes : tuple of str
-        What a reader must know before believing it.
+    sample_text : str
+        Description of the resampled units.
+    smallest_sample : ClusteredScores
+        Scores of the objective with the fewest independent samples.
+    identical : bool
+        Whether all models have the same value and distribution of scores on every objective.
+    random_tasks : bool
+        Whether whole tasks were resampled, to generalise to other tasks.
+    warnings : tuple of str
+        Warnings about small samples.
     """
 
     membership: FrontMembership
@@ -132,134 +150,145 @@ class FrontUncertainty:
     constraint_answers: tuple[tuple[Side, ...], ...]
     resamples: int
     family: Family
-    samples: str
+    sample_text: str
     smallest_sample: ClusteredScores
     identical: bool
     random_tasks: bool
     warnings: tuple[str, ...]
 
 
-def assess_front(asked: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
-    """Test who is on the front and how often a choice is made again, or say why nothing is known of it.
+def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
+    """Test which models are on the front, and count how often each is chosen in resamples.
+
+    Returns
+    -------
+    FrontUncertainty or str
+        A text gives the reason why the front cannot be tested.
 
     Raises
     ------
     UsageError
-        If something is asked of samples that the table has not, or a margin names no objective.
+        If an option needs samples that the table lacks, or a margin does not name an objective.
     InputError
-        If tests were asked for and there are too few samples.
+        If tests were requested and there are too few samples.
     """
-    settings, found = asked.settings, asked.objectives
-    require_known(settings.margin, found.population.metrics, kind="objective", parameter="margin")
-    reason = reason_not_testable(asked)
+    settings, table = request.settings, request.objectives
+    require_known(settings.margin, table.population.metrics, kind="objective", parameter="margin")
+    reason = reason_not_testable(request)
     if reason:
         reject_unused_test_settings(settings, reason)
         return reason
-    objectives, units = build_objective_scores(found, settings.margin)
-    resamples = _resample_count(settings, objectives, units, len(found.bounds))
-    drawn = resample_objectives(
+    objectives, units = build_objective_scores(table, settings.margin)
+    resamples = _resample_count(settings, objectives, units, len(table.bounds))
+    replicates = resample_objectives(
         objectives,
         units,
-        shared_units=has_shared_units(found.columns),
+        shared_units=has_shared_units(table.columns),
         resamples=resamples,
         seed=settings.seed,
     )
     evidence = tuple(
-        objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
+        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k])
+        for k, objective in enumerate(objectives)
     )
-    answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
-    if found.bounds:
-        answers = decide_constraints(found, objectives, drawn, family_of(settings))
-    population = found.population
-    states = front_membership(
+    constraint_answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
+    if table.bounds:
+        constraint_answers = decide_constraints(table, objectives, replicates, family_of(settings))
+    population = table.population
+    membership = front_membership(
         evidence,
         family_of(settings),
         feasible=population.feasible,
-        constraint_answers=[joint_answer(one) for one in answers],
+        constraint_answers=[joint_answer(objective) for objective in constraint_answers],
     )
-    raw = _to_file_units(found.columns, drawn.plain)
-    allowed = np.ones(raw.shape[:2], dtype=bool)
-    for constraint in found.bounds:
-        allowed &= constraint.holds(raw)
-    each = [drawn.interval(one, k, family_of(settings).confidence) for k, one in enumerate(objectives)]
-    ends = [_to_file_units(found.columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
-    scored = [one.scores for one in objectives if one.scores is not None]
+    values = _to_file_units(table.columns, replicates.plain)
+    allowed = np.ones(values.shape[:2], dtype=bool)
+    for constraint in table.bounds:
+        allowed &= constraint.holds(values)
+    intervals = [
+        replicates.interval(objective, k, family_of(settings).confidence)
+        for k, objective in enumerate(objectives)
+    ]
+    limits = [_to_file_units(table.columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
+    sampled_scores = [objective.scores for objective in objectives if objective.scores is not None]
     return FrontUncertainty(
-        membership=states,
+        membership=membership,
         evidence=evidence,
-        shares=front_shares(population, ranking, drawn.plain, allowed),
-        low=np.minimum(*ends),
-        high=np.maximum(*ends),
-        constraint_answers=answers,
+        shares=front_shares(population, ranking, replicates.plain, allowed),
+        low=np.minimum(*limits),
+        high=np.maximum(*limits),
+        constraint_answers=constraint_answers,
         resamples=resamples,
         family=family_of(settings),
-        samples=_describe_samples(scored, found.columns),
-        smallest_sample=min(scored, key=lambda scores: scores.effective_size),
+        sample_text=_describe_samples(sampled_scores, table.columns),
+        smallest_sample=min(sampled_scores, key=lambda scores: scores.effective_size),
         identical=all(
-            len({*one.values.tolist()}) == 1 and (one.scores is None or alike(one.scores))
-            for one in objectives
+            len({*objective.values.tolist()}) == 1 and (objective.scores is None or alike(objective.scores))
+            for objective in objectives
         ),
-        random_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
-        warnings=_small_sample_warnings(asked, objectives, resamples),
+        random_tasks=any(
+            objective.tasks is not None and objective.tasks.random for objective in table.columns
+        ),
+        warnings=_small_sample_warnings(request, objectives, resamples),
     )
 
 
 def _resample_count(
     settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
 ) -> int:
-    """Resamples: those asked for, or as many as what is counted in them can need."""
+    """Return the requested number of resamples, or the number that the tests need, within limits of cost."""
     if settings.resamples != "auto":
         return int(settings.resamples)
     N = len(units)
-    wanted = [float(_FEWEST)]
-    for one in objectives:
-        if one.scores is None:
+    needed = [float(_FEWEST)]
+    for objective in objectives:
+        if objective.scores is None:
             continue
-        families = [N * (N - 1)] if one.level is not None else []
+        families = [N * (N - 1)] if objective.level is not None else []
         families += [2 * N * constraints] if constraints else []
-        wanted += [5 / max(_smallest_share(settings, family, one), 1e-12) for family in families]
-    most = _WORK / (max(units) * N * len(objectives))
-    return int(max(_FEWEST / 2, min(max(wanted), _MOST, max(most, _FEWEST))))
+        needed += [5 / max(_smallest_share(settings, family, objective), 1e-12) for family in families]
+    affordable = _WORK / (max(units) * N * len(objectives))
+    return int(max(_FEWEST / 2, min(max(needed), _MOST, max(affordable, _FEWEST))))
 
 
 def _smallest_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
-    """Share of resamples that has to be seen to show a claim of a family."""
+    """Return the share of resamples that is needed for significance in a family of a given size."""
     level = family_of(settings).level(family)
-    return float(expanded_share(level, float(objective.independent().min())))
+    return float(expanded_share(level, float(objective.effective_sizes().min())))
 
 
 def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
-    """Values in the units of the file; NaN where they are missing."""
-    known = np.where(np.isinf(oriented), np.nan, oriented)
-    return np.stack([column.raw(known[..., k]) for k, column in enumerate(columns)], axis=-1)
+    """Convert oriented values to the units of the file; NaN where they are missing."""
+    finite = np.where(np.isinf(oriented), np.nan, oriented)
+    return np.stack([column.to_file_units(finite[..., k]) for k, column in enumerate(columns)], axis=-1)
 
 
-def _describe_samples(scored: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
-    """How much was drawn again."""
-    counts = [count for one in scored for count in one.cluster_counts]
-    units = {one.unit for one in scored}
+def _describe_samples(scores: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
+    """Describe the number of resampled units, such as ``120 samples of 6 tasks``."""
+    counts = [count for columns_scores in scores for count in columns_scores.cluster_counts]
+    units = {columns_scores.unit for columns_scores in scores}
     unit = units.pop() if len(units) == 1 else "samples"
     tasks = columns[0].tasks
-    of = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
-    return f"{span(counts)} {unit}{of}"
+    task_text = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
+    return f"{span(counts)} {unit}{task_text}"
 
 
 def _small_sample_warnings(
-    asked: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int
+    request: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int
 ) -> tuple[str, ...]:
-    """Objectives of which little can be known, and tail means that these resamples can show nothing of."""
-    notes = list[str]()
-    for one, name in zip(objectives, asked.objectives.population.metrics, strict=True):
-        if one.scores is None:
+    """Return warnings about small samples, and about tail means that need more resamples."""
+    warnings = list[str]()
+    for objective, name in zip(objectives, request.objectives.population.metrics, strict=True):
+        if objective.scores is None:
             continue
-        notes += weak_sizes(one.scores).values()
-        if one.level is None:
+        warnings += weak_sizes(objective.scores).values()
+        if objective.level is None:
             continue
-        count, N = min(one.scores.cluster_counts), len(one.values)
-        if count * one.level < 5:
-            text = f"{name} looks at {count * one.level:.2g} of {count} {one.scores.unit}"
-            notes.append(f"{text}: fewer than 5 tell little of a tail")
-        if _smallest_share(asked.settings, N * (N - 1), one) < 1 / (resamples + 1):
+        count, N = min(objective.scores.cluster_counts), len(objective.values)
+        if count * objective.level < 5:
+            text = f"{name} looks at {count * objective.level:.2g} of {count} {objective.scores.unit}"
+            warnings.append(f"{text}: fewer than 5 tell little of a tail")
+        if _smallest_share(request.settings, N * (N - 1), objective) < 1 / (resamples + 1):
             text = f"{resamples:,} resamples are too few to show who is dominated on {name}"
-            notes.append(f"{text}: what that decides stays open")
-    return tuple(dict.fromkeys(notes))
+            warnings.append(f"{text}: what that decides stays open")
+    return tuple(dict.fromkeys(warnings))

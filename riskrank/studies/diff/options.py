@@ -1,4 +1,4 @@
-"""Which two models to compare case by case, and how many cases to show."""
+"""Options of ``diff``: the two models, and the number of cases to show."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from riskrank.options.resampling import LevelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class DiffSettings(LevelSettings):
-    """Which two models to compare case by case."""
+    """The two models to compare case by case, and the number of cases to show."""
 
     pair: str | None = ask("The two models: what the new one does worse than the old one.", metavar="NEW:OLD")
     cases: int | None = ask(

@@ -3,13 +3,13 @@
 from functools import partial
 
 from riskrank.engine.dominance.inference import Claim
-from riskrank.render.figures.heat_map import draw_heat_map, heat_map
-from riskrank.render.figures.legend import in_focus, looks
-from riskrank.render.figures.marks import renumbered
+from riskrank.render.figures.heat_map import draw_heat_map, arrange_heat_map
+from riskrank.render.figures.legend import by_importance, choose_looks
+from riskrank.render.figures.marks import renumber_marks
 from riskrank.render.figures.pair import draw_pair
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
-from riskrank.render.mean_tables import score_of
+from riskrank.render.mean_tables import score_title
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
 from riskrank.studies.wording import claim_words
 
@@ -21,12 +21,12 @@ def pictures(document: DominanceDocument) -> list[Picture]:
     for found in document.by_column:
         column, study = found.name, found.study
         of = f"@{column}" if len(document.by_column) > 1 else ""
-        title = f"Who is ahead of whom, {score_of(column)}"
+        title = f"Who is ahead of whom, {score_title(column)}"
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
             how = f"violation ratios, {method} of {column}"
-            drawing = partial(draw_heat_map, heat_map(tests), models, title, how, tested=tested)
+            drawing = partial(draw_heat_map, arrange_heat_map(tests), models, title, how, tested=tested)
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = document.pair or study.leading_pair  # a report speaks of two of its own
         caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
@@ -43,7 +43,7 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     i, j = document.pair or found.study.leading_pair
     models, inference = document.provenance.models, document.inference
     curves = found.pair_curves(i, j, inference)
-    given = looks(len(models), in_focus((i, j), range(len(models))))
+    given = choose_looks(len(models), by_importance((i, j), range(len(models))))
     pair, level = (models[i], models[j]), inference.family.confidence
-    drawn = draw_pair(curves, pair, found.name, level=level, given=(given[i], given[j]))
-    return renumbered(drawn, (i, j))
+    drawn = draw_pair(curves, pair, found.name, level=level, looks=(given[i], given[j]))
+    return renumber_marks(drawn, (i, j))

@@ -145,8 +145,8 @@ def _leaders(case: DominanceCase) -> tuple[int, ...]:
 
 def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
     suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
-    if sentences.by_task(suite, suite.columns[column.name], *pair):
-        figures = sentences.task_figures(suite, suite.columns[column.name], *pair)
+    if sentences.task_sentence(suite, suite.columns[column.name], *pair):
+        figures = sentences.task_counts(suite, suite.columns[column.name], *pair)
         yield Finding("by-task", pair, on=column.name, figures=figures)
     yield from other_scope(case, column.name, pair)
 

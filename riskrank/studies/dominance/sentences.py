@@ -149,7 +149,7 @@ def _by_column(_: Finding, case: DominanceCase) -> str:
 
 def _by_task(finding: Finding, case: DominanceCase) -> str:
     (i, j), suite = finding.models, case.of_tasks
-    told = sentences.by_task(suite, suite.columns[finding.on], i, j)
+    told = sentences.task_sentence(suite, suite.columns[finding.on], i, j)
     return f"By task, {case.models[i]} against {case.models[j]}: {told}."
 
 

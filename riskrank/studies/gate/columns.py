@@ -133,7 +133,7 @@ def score_columns(
     tables: dict[str | None, ScoreTable] = {None: table}
     if table.groups is not None:
         parts = group_tables(table)
-        require_samples(parts, table, otherwise="score more samples")
+        require_samples(parts, table, alternative="score more samples")
         tables.update(parts)
     known = {
         metric.name: _known(metric, table.column(number), margin_of[metric.name])

@@ -6,7 +6,14 @@ import numpy as np
 
 from riskrank.engine.changes.cases import sign_test
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
+from riskrank.studies.diff.changes import (
+    compare_cases,
+    group_or_task_of_samples,
+    groups_of_model,
+    case_rows,
+    tasks_of_samples,
+    add_texts,
+)
 from riskrank.studies.diff.document import BETTER, WORSE
 from riskrank.studies.gate.document import GateRow, Lost
 from riskrank.studies.gate.options import ClaimSettings
@@ -43,11 +50,15 @@ def _lost(tables: Sequence[ScoreTable], row: GateRow, settings: ClaimSettings) -
     for table in tables:
         for number in _columns(table, row.metric, row.task):
             models = table.index(row.new), table.index(row.old)
-            cases = cases_of(table, *models, number, family_of(settings))
-            places = zip(named_groups(table, models[0]), tasks_of(table), strict=True)
+            cases = compare_cases(table, *models, number, family_of(settings))
+            places = zip(groups_of_model(table, models[0]), tasks_of_samples(table), strict=True)
             kept = np.array([row.group in (None, own[0]) and row.task in (None, own[1]) for own in places])
             names = {table.samples[at] for at in np.flatnonzero(kept)}
-            here = [one for one in rows_of(table, cases, groups_of(table, models[0])) if one.sample in names]
+            here = [
+                one
+                for one in case_rows(table, cases, group_or_task_of_samples(table, models[0]))
+                if one.sample in names
+            ]
             own = kept[cases.samples]
             lost = [one for one in here if one.change == WORSE]
             better = sum(one.change == BETTER for one in here)
@@ -56,7 +67,7 @@ def _lost(tables: Sequence[ScoreTable], row: GateRow, settings: ClaimSettings) -
                 row.new,
                 row.old,
                 row.metric,
-                with_texts(table, lost[: settings.listed], row.new, row.old),
+                add_texts(table, lost[: settings.listed], row.new, row.old),
                 row.group,
                 row.task,
                 worse=len(lost),

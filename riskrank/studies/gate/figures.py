@@ -53,7 +53,7 @@ def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, alike: bool,
         high=high,
         boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
         answer=tuple(row.verdict for row in rows),
-        turned=sign < 0 and not dominance,
+        lower_is_better=sign < 0 and not dominance,
         pairs=tuple((number[row.new], number[row.old]) for row in rows),
     )
 

@@ -71,7 +71,10 @@ def gate_findings(case: GateDocument, *, alike: bool, rare: bool, least: str | N
         "tasks-alike": (_alike(case), {}),
         "holds-at-every-look": (row.e_value is not None, {}),
         "counted-as": (passed and case.counted_as, case.counted_as.figures if case.counted_as else {}),
-        "judge-worth": (case.judged and case.judged.worth, case.judged.figures if case.judged else {}),
+        "judge-worth": (
+            case.judged and case.judged.gain_sentence,
+            case.judged.figures if case.judged else {},
+        ),
     }
     found += [Finding(kind=kind, figures=figures) for kind, (told, figures) in asides.items() if told]
     return [*found, replace(blind(case.worth, case.unit), on=least or "")] if passed and rare else found
@@ -134,7 +137,7 @@ SENTENCES: Sentences[GateDocument] = Sentences(
         "holds-at-every-look": lambda _, _case: "It may be looked at again at any time.",
         "blind-to": lambda found, case: of_group(found.on or None, unseen(case.worth, case.unit)),
         "counted-as": lambda _, case: case.counted_as.sentence if case.counted_as else "",
-        "judge-worth": lambda _, case: case.judged.worth if case.judged else "",
+        "judge-worth": lambda _, case: case.judged.gain_sentence if case.judged else "",
     }
 )
 """How each kind of finding is said."""

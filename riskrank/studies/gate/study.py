@@ -160,7 +160,7 @@ def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
     if settings.anytime and table.units is not None:
         why = "it bets on independent samples"
         hint = f"leave out {option('anytime')}: clusters are drawn whole"
-        refuse_clusters(table, command=option("anytime", True), why=why, hint=hint)
+        refuse_clusters(table, command=option("anytime", True), reason=why, hint=hint)
     means = (MEAN, *(metric.name for metric in table.metrics))
     asked = [option("on", name) for name in settings.on if name not in means]
     asked += [option("anytime")] if settings.anytime else []

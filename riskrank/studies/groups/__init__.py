@@ -1,1 +1,1 @@
-"""The same study of every group of samples: the chapter that studies share."""
+"""Groups of samples: results that several studies share."""

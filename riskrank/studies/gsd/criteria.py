@@ -1,4 +1,4 @@
-"""The criteria ``gsd`` works on: quality vectors of exact integers, of samples or of the tasks of a suite."""
+"""The criteria of ``gsd``: quality vectors of exact integers, for samples or for the tasks of a suite."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
+from riskrank.engine.gsd.quality import QualityTable, quality_table, suspicious_ordinal_criteria
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option
@@ -22,62 +22,65 @@ from riskrank.studies.targets import tasks_of
 
 
 def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
-    """Take the tasks of a suite as samples; other tables stay as they are.
+    """Treat the tasks of a suite as samples; return other tables unchanged.
 
     Parameters
     ----------
     table : ScoreTable
     settings : GsdSettings
-        Whether tasks like these were asked about, and anything is tested, for which it takes six of them.
+        Must request random tasks for a suite. Tests need at least six tasks.
 
     Returns
     -------
     ScoreTable
-        Of a suite, one row a model and task, with a note.
+        For a suite, one row per model and task, with a warning.
 
     Raises
     ------
     UsageError
-        Of a suite that nobody asked to take so, or whose tasks do not count alike or share no metrics; of
-        another table where that was asked.
+        For a suite without this request, with unequal task weights, or without common metrics; for other
+        tables with this request.
     InputError
-        If there are fewer than six tasks to test.
+        For fewer than six tasks to test.
     """
     suite = table.suite
     if not suite:
         tasks_of(table, random=settings.tasks == RANDOM)
         return table
-    _refuse(suite, asked=settings.tasks == RANDOM)
+    _require_suitable_suite(suite, requested=settings.tasks == RANDOM)
     if not settings.no_test and len(suite.names) < FEWEST_TASKS:
         raise InputError(
             f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
             found=f"{len(suite.names)} tasks: {listing(suite.names)}",
             hint=f"add tasks, or pool them: {option('task', 'none')} in the place of {option('tasks')}",
         )
-    rows = [suite.of_sample[samples] for samples in table.row_samples]
+    task_rows = [suite.of_sample[samples] for samples in table.row_samples]
     count = len(suite.names)
-    numbers = tuple(np.arange(count) for _ in table.models)
+    task_numbers = tuple(np.arange(count) for _ in table.models)
     return replace(
         table,
         samples=suite.names,
-        values=tuple(_means(own, values, count) for own, values in zip(rows, table.values, strict=True)),
-        row_samples=numbers,
-        clusters=numbers,
+        values=tuple(
+            _task_means(task_of_row, values, count)
+            for task_of_row, values in zip(task_rows, table.values, strict=True)
+        ),
+        row_samples=task_numbers,
+        clusters=task_numbers,
         has_draws=False,
         suite=NO_SUITE,
-        warnings=(*table.warnings, *_notes(table, settings.ordinal)),
+        warnings=(*table.warnings, *_task_warnings(table, settings.ordinal)),
     )
 
 
-def _notes(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
+def _task_warnings(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
     yield f"{option('tasks', RANDOM)}: the samples are the tasks, by the means of their scores"
     levels = [spec.name for spec in table.metrics if spec.scale == "ordinal" or spec.name in ordinal]
     if levels:
         yield f"means average levels of {listing(levels)}, of which only the order means something"
 
 
-def _refuse(suite: Suite, *, asked: bool) -> None:
-    if not asked:
+def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
+    if not requested:
         raise UsageError(
             "gsd takes the tasks of a suite as its samples, or all samples as one pot: say which",
             found=f"a suite of {len(suite.names)} tasks",
@@ -97,38 +100,38 @@ def _refuse(suite: Suite, *, asked: bool) -> None:
         )
 
 
-def _means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """Mean of every column on every task, shape (T, m)."""
+def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Return the mean of every column on every task, shape (T, m)."""
     sizes = np.bincount(tasks, minlength=count)
     return np.column_stack([np.bincount(tasks, column, minlength=count) / sizes for column in values.T])
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Quality vectors and where they come from.
+    """Quality vectors with the specifications they are built from.
 
     Attributes
     ----------
     specs : tuple of MetricSpec
-        With the scales as asked for.
+        Metrics with their scales, as set by the options.
     quality : QualityTable
     scores : ndarray, shape (k, s, n)
-        Larger is better, draws averaged.
-    described : dict
-        Scales and rounding, for the settings of a document.
+        Larger is better, averaged over draws.
+    method_settings : dict
+        Scales and rounding, for the provenance of a document.
     warnings : tuple of str
-        Of the scales.
+        Warnings about the scales.
     """
 
     specs: tuple[MetricSpec, ...]
     quality: QualityTable
     scores: Floats
-    described: dict[str, Any]
+    method_settings: dict[str, Any]
     warnings: tuple[str, ...]
 
 
-def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
-    """Turn the rows of a table into quality vectors.
+def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
+    """Convert the rows of a table to quality vectors.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     Raises
     ------
     UsageError
-        For models with samples of their own, criteria without a direction, and names of none.
+        For unpaired models, criteria without a direction, and unknown criteria.
     InputError
         For values outside their declared bounds, or with more digits than can be compared exactly.
     """
@@ -154,9 +157,9 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
             hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
         )
     require_directions(table, command="gsd", metrics="criteria")
-    specs = _with_scales(table.metrics, settings.ordinal)
-    digits = _by_criterion("digits", settings.digits, specs)
-    tolerance = _by_criterion("tolerance", settings.tolerance, specs)
+    specs = _override_scales(table.metrics, settings.ordinal)
+    digits = _numbers_by_criterion("digits", settings.digits, specs)
+    tolerance = _numbers_by_criterion("tolerance", settings.tolerance, specs)
     draws = table.as_draws()
     labels = [spec.name for spec in specs]
     quality = quality_table(
@@ -171,10 +174,12 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         specs=specs,
         quality=quality,
         scores=np.nanmean(draws, axis=2),
-        described={
+        method_settings={
             "ordinal": [spec.name for spec in specs if spec.scale == "ordinal"],
-            "digits": {one: int(n) for one, n in zip(labels, digits, strict=True) if n is not None},
-            "tolerance": {one: step for one, step in zip(labels, tolerance, strict=True) if step is not None},
+            "digits": {name: int(n) for name, n in zip(labels, digits, strict=True) if n is not None},
+            "tolerance": {
+                name: step for name, step in zip(labels, tolerance, strict=True) if step is not None
+            },
         },
         warnings=(
             *_scale_warnings(specs, quality, averaged=table.options.repeats == "mean"),
@@ -183,22 +188,24 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     )
 
 
-def _with_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
+def _override_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
     labels = [spec.name for spec in specs]
     for name in ordinal:
         index_of(name, labels, kind="criterion", plural="criteria", parameter="ordinal")
     return tuple(replace(spec, scale="ordinal") if spec.name in ordinal else spec for spec in specs)
 
 
-def _by_criterion(parameter: str, given: ByName, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
-    """The number of each criterion; None for ordinal ones, and where nothing is said."""
+def _numbers_by_criterion(
+    parameter: str, numbers: ByName, specs: Sequence[MetricSpec]
+) -> tuple[float | None, ...]:
+    """Return the number set for each criterion; None for ordinal criteria and if none is set."""
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]
-    everywhere: float | None = None
-    single: dict[str, float] = {}
-    for name, value in given:
+    default: float | None = None
+    by_name: dict[str, float] = {}
+    for name, value in numbers:
         if not name:
-            everywhere = value
+            default = value
             continue
         index_of(name, labels, kind="criterion", plural="criteria", parameter=parameter)
         if name not in cardinal:
@@ -207,8 +214,8 @@ def _by_criterion(parameter: str, given: ByName, specs: Sequence[MetricSpec]) ->
                 found=f"{name} is ordinal, its values are never subtracted",
                 hint="leave it out, or round the column beforehand",
             )
-        single[name] = value
-    return tuple(single.get(name, everywhere) if name in cardinal else None for name in labels)
+        by_name[name] = value
+    return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
 
 
 def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str]:
@@ -221,7 +228,7 @@ def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:
-    many_levels, permuted_copies = scale_doubts(quality)
+    many_levels, permuted_copies = suspicious_ordinal_criteria(quality)
     texts = [
         f"ordinal criterion '{specs[j].name}' has {levels} levels: is it made from a measurement? A cardinal "
         "scale would use its differences, fewer levels would be compared faster"

@@ -1,4 +1,4 @@
-"""What scores mean, which relation to find, how to test it, and what to ask beyond it."""
+"""Options of ``gsd``: scales of the criteria, the dominance relation, its tests and further analyses."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,13 +10,13 @@ from riskrank.options.resampling import CORRECTIONS, FamilySettings
 from riskrank.options.suites import FIXED, RANDOM
 from riskrank.options.values import number_or_nan, numbers_by_name
 
-# Beyond this a double holds no decimal digit.
+# A double has no more decimal digits.
 MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
 class CriteriaSettings(Settings):
-    """What the scores of a criterion mean."""
+    """Options for the scales and the rounding of the criteria."""
 
     ordinal: tuple[str, ...] = several(
         "Criteria of which only the order means something.", metavar="NAME,...", commas=True
@@ -31,13 +31,13 @@ class CriteriaSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("digits", _roundings("digits", self.digits))
-        self._normalise("tolerance", _roundings("tolerance", self.tolerance))
+        self._normalise("digits", _normalise_roundings("digits", self.digits))
+        self._normalise("tolerance", _normalise_roundings("tolerance", self.tolerance))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelabellingSettings(FamilySettings):
-    """How to test by relabelling."""
+    """Options for the relabelling tests."""
 
     resamples: int | str = ask(
         "Random relabellings: a number, or as many as the family needs; all, exactly, if there are no more.",
@@ -63,7 +63,7 @@ class RelabellingSettings(FamilySettings):
 
 @dataclass(frozen=True, kw_only=True)
 class GsdSettings(CriteriaSettings, RelabellingSettings):
-    """Which relation, how to test it, and what to ask beyond it."""
+    """Options of ``gsd``: the dominance relation, its tests and further analyses."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -103,18 +103,18 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
 
 
-def _roundings(parameter: str, given: Any) -> ByName:
-    """One number for all, by name, or texts such as ``acc=2``, in one form."""
-    return tuple(_rounding(parameter, name, number) for name, number in numbers_by_name(given))
+def _normalise_roundings(parameter: str, values: Any) -> ByName:
+    """Return roundings as (criterion, number) pairs from a number, a mapping or texts such as ``acc=2``."""
+    return tuple(_normalise_rounding(parameter, name, number) for name, number in numbers_by_name(values))
 
 
-def _rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
-    whole, value = parameter == "digits", number_or_nan(number)
-    if not (value.is_integer() and abs(value) <= MOST_DIGITS if whole else 0 < value < inf):
-        wanted = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "a number above 0"
-        example = "3" if whole else "0.001"
+def _normalise_rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
+    is_digits, value = parameter == "digits", number_or_nan(number)
+    if not (value.is_integer() and abs(value) <= MOST_DIGITS if is_digits else 0 < value < inf):
+        expected = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if is_digits else "a number above 0"
+        example = "3" if is_digits else "0.001"
         raise UsageError(
-            f"{option(parameter)} takes {wanted}, with the name of a criterion before it or without",
+            f"{option(parameter)} takes {expected}, with the name of a criterion before it or without",
             found=f"{name}={number}" if name else f"{number}",
             hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
             "criterion",

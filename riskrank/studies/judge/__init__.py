@@ -1,1 +1,1 @@
-"""A judge whose scores people's correct: the chapter that studies share."""
+"""Judge scores calibrated on human labels: results that several studies share."""

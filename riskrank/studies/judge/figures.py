@@ -1,35 +1,35 @@
-"""What a few labels moved: every model's mean by the judge alone, by the labels alone, and corrected."""
+"""Plot of every model's mean by the judge alone, by the labels alone, and by the calibrated judge."""
 
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from riskrank.render.figures.legend import hue
+from riskrank.render.figures.legend import model_color
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.rows import Rows, bar, dot, ruled
-from riskrank.render.figures.style import INK, QUIET, Plot, drawn
-from riskrank.render.figures.units import Unit, worse_to_better
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
+from riskrank.render.figures.style import INK, QUIET, Plot, in_common_style
+from riskrank.render.figures.units import Unit, direction_label
 from riskrank.studies.judge.section import JudgedChapter, JudgedEntry
 
 
 def pictures(chapter: JudgedChapter) -> list[Picture]:
-    """One of all models."""
+    """Return the picture of all models."""
     caption = (
         "Every model's mean by the judge alone, by the labels alone, and by the judge corrected by them."
     )
     return [Picture("judge", caption, partial(draw_judge, chapter.entry, chapter.models))]
 
 
-def standing(entry: JudgedEntry) -> list[int]:
-    """Models by their corrected means, the best first."""
-    means = np.array([one.mean for one in entry.models])
+def models_by_mean(entry: JudgedEntry) -> list[int]:
+    """Return the models by their calibrated mean, the best first."""
+    means = np.array([model.mean for model in entry.models])
     return np.argsort(means if entry.lower else -means, kind="stable").tolist()
 
 
-@drawn
+@in_common_style
 def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
-    """Draw a row a model: an arrow from the judge's mean to the corrected one.
+    """Draw one row per model: a dotted line from the judge's mean to the calibrated mean.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
     models : sequence of str
         In the order of the study.
     """
-    order = standing(entry)
-    rows = Rows.of_models(models, order)
+    order = models_by_mean(entry)
+    rows = Rows.build_for_models(models, order)
     on_scale = ", on people's scale" if entry.mapped else ""
-    page, (axes,) = ruled(
+    page, (axes,) = ruled_sheet(
         rows,
         f"What {entry.labelled:,} labels moved",
         f"Hollow: mean {entry.human} by {entry.judge} alone, of {entry.samples:,} samples{on_scale}. "
@@ -48,17 +48,26 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
         "corrected by the labels.",
         width=190.0,
     )
-    found = np.array(
-        [[one.judge_mean, one.labelled_mean, one.mean, one.low, one.high] for one in entry.models]
+    means = np.array(
+        [
+            [
+                model_entry.judge_mean,
+                model_entry.labelled_mean,
+                model_entry.mean,
+                model_entry.low,
+                model_entry.high,
+            ]
+            for model_entry in entry.models
+        ]
     )
-    unit = Unit.of(found)
+    unit = Unit.choose(means)
     for model, y, mark in zip(order, rows.y.tolist(), rows.marks, strict=True):
-        judge, labels, mean, low, high = unit.apply(found[model])
-        bar(axes, [low, high], y, mark, hue(model))
+        judge, labels, mean, low, high = unit.apply(means[model])
+        draw_bar(axes, [low, high], y, mark, model_color(model))
         axes.plot([judge, mean], [y, y], color=QUIET, linewidth=0.8, linestyle=":", zorder=1, gid=mark)
-        dot(axes, labels, y, mark, INK, marker="|", size=9, full=False)
-        dot(axes, judge, y, mark, hue(model), full=False)
-        dot(axes, mean, y, mark, hue(model))
+        draw_dot(axes, labels, y, mark, INK, marker="|", size=9, filled=False)
+        draw_dot(axes, judge, y, mark, model_color(model), filled=False)
+        draw_dot(axes, mean, y, mark, model_color(model))
     axes.margins(x=0.06)
-    rows.lay_out(axes, worse_to_better(unit.label(f"mean {entry.human}"), lower=entry.lower), 4)
+    rows.prepare_axes(axes, direction_label(unit.label(f"mean {entry.human}"), lower=entry.lower), 4)
     return page.figure

@@ -1,1 +1,1 @@
-"""Mean minus risk: the room of ``mrm``."""
+"""Mean-risk models: the study of ``mrm``."""

@@ -1,4 +1,4 @@
-"""Which risks to subtract from the mean, and on what."""
+"""Options of ``mrm``."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from riskrank.studies.rank.options import AGGREGATORS
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalSettings(ResamplingSettings):
-    """Whether there are intervals."""
+    """Settings of bootstrap intervals."""
 
     no_test: bool = switch("Statistics only: no resampling, no intervals.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
-    """Which risks to subtract from the mean, and on what."""
+    """Risks to subtract from the mean, and the scores to use."""
 
     per_metric: bool = switch("Every metric on its own instead of the portfolio.")
     with_portfolio: bool = rare(

@@ -1,4 +1,4 @@
-"""Mean-risk models, every risk of the literature side by side: the study behind ``mrm``."""
+"""The study of ``mrm``: mean-risk models for all risks of the literature."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Provenance, entries, rows_of
 from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
-from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_meta, with_labels
+from riskrank.studies.judge.section import JudgedChapter, JudgedEntry, judged_meta, drop_unlabelled_tails
 from riskrank.studies.metric_means import MetricMeans, TailMeans, Worst
 from riskrank.studies.mrm.findings import SENTENCES, MeanRiskCase, mrm_findings
 from riskrank.studies.mrm.options import MeanRiskSettings
@@ -31,21 +31,21 @@ from riskrank.studies.suites.section import SuiteOutline, suite_outline
 from riskrank.studies.targets import Target, check_portfolio, check_range, portfolio_weights, targets
 from riskrank.studies.task_scale import on_task_scale
 
-# Other names of a risk.
-_SAME = {"negative-cvar": "negative-tvar"}
-# The risk that is a mean of the worst share of scores.
+# Synonyms of risks.
+_SYNONYMS = {"negative-cvar": "negative-tvar"}
+# Risk whose value is the negative tail mean.
 TAIL = "negative-tvar"
 
 
 def columns_of(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
-    """Risks at their levels.
+    """Return the requested risks at their levels.
 
     Raises
     ------
     UsageError
-        If a risk is unknown, or a level none.
+        If a risk is unknown or a level is invalid.
     """
-    names = [_SAME.get(name, name) for name in settings.risk]
+    names = [_SYNONYMS.get(name, name) for name in settings.risk]
     for name in names:
         one_of("risk", name, tuple(RISKS))
     return risk_columns(tuple(dict.fromkeys(names)), settings.level or DEFAULT_LEVELS)
@@ -53,7 +53,7 @@ def columns_of(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MeanRiskRow:
-    """One model under one risk; ``value`` is mean minus risk, ``group`` None for all samples together."""
+    """A model under one risk; ``value`` is mean minus risk, and ``group`` is None for all samples."""
 
     metric: str
     model: str
@@ -76,19 +76,19 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     Attributes
     ----------
     studies : dict of str to MeanRiskStudy
-        Every column of scores, by the name it is reported under.
+        Results by column of scores.
     tails : dict of str to TailMeans
-        Of the same columns, where a mean of the worst share was asked for.
+        Tail means of these columns, if a tail risk was requested.
     means : tuple of MetricMeans
         Raw means of every metric.
     scores : ClusteredScores
-        Of one column: they all have the same samples.
+        Scores of one column; all columns have the same samples.
     aggregations : dict of str to Aggregation
-        Rankings under the consistent risks made one, by their method's name.
+        Aggregated rankings of the consistent risks, by name of the method.
     judged : JudgedChapter or None
-        Of a judge and people, what they are worth together.
+        Results on the judge.
     suite : SuiteOutline or None
-        The tasks of a suite.
+        Tasks of the suite.
     """
 
     entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
@@ -102,20 +102,25 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow], schema="mrm"):
     suite: SuiteOutline | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Aggregations with their distances, the judge and the groups."""
+        """Return the entries of the aggregations, the judge and the groups."""
         models = self.provenance.models
-        found = [described_aggregation(name, found, models) for name, found in self.aggregations.items()]
-        return {"aggregations": found, **judged_meta(self.judged), **super().meta()}
+        aggregations = [
+            described_aggregation(name, aggregations, models)
+            for name, aggregations in self.aggregations.items()
+        ]
+        return {"aggregations": aggregations, **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
-    """How all risks together, and each risk and level, rank the models; nothing is tested."""
-    found = {name: Standing(-one.ranks) for name, one in document.aggregations.items()}
+    """Return the rankings of the aggregated risks and of each risk and level; they have no tests."""
+    standings_by_method = {
+        name: Standing(-aggregation.ranks) for name, aggregation in document.aggregations.items()
+    }
     for metric, study in document.studies.items():
         for at, column in enumerate(study.models.columns):
             level = "" if column.level is None else f"({column.level:g})"
-            found[f"{column.risk.name}{level}@{metric}"] = Standing(-study.models.rank[:, at])
-    return found
+            standings_by_method[f"{column.risk.name}{level}@{metric}"] = Standing(-study.models.rank[:, at])
+    return standings_by_method
 
 
 def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) -> MeanRiskDocument:
@@ -144,7 +149,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     chosen = targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:
         chosen = targets(table, settings) + chosen
-    studies = {target.name: _studied(target, table.models, settings, runtime) for target in chosen}
+    studies = {target.name: _study_column(target, table.models, settings, runtime) for target in chosen}
     case = MeanRiskCase(
         table=table,
         columns={target.name: target.scores for target in chosen},
@@ -163,7 +168,7 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
         tails={
             name: TailMeans(name, worst, table.metrics)
             for name, study in studies.items()
-            if (worst := _worst(study)) is not None
+            if (worst := _worst_means(study)) is not None
         },
         studies=studies,
         aggregations=case.aggregations,
@@ -172,10 +177,12 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = HERE) 
     )
 
 
-def _worst(study: MeanRiskStudy) -> Worst | None:
-    """Means of the smallest worst share that was looked at."""
+def _worst_means(study: MeanRiskStudy) -> Worst | None:
+    """Return the level, the tail means and their standard errors for the smallest tail, or None."""
     columns = enumerate(study.models.columns)
-    tails = [(one.level, at) for at, one in columns if one.risk.name == TAIL and one.level is not None]
+    tails = [
+        (column.level, at) for at, column in columns if column.risk.name == TAIL and column.level is not None
+    ]
     if not tails:
         return None
     level, at = min(tails)
@@ -185,7 +192,7 @@ def _worst(study: MeanRiskStudy) -> Worst | None:
     return level, -study.models.risk[:, at], error
 
 
-def _studied(
+def _study_column(
     target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> MeanRiskStudy:
     check_range(target.name, target.scores, models)
@@ -194,7 +201,7 @@ def _studied(
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,
-            with_labels(columns_of(settings), target.scores)[0],
+            drop_unlabelled_tails(columns_of(settings), target.scores)[0],
             names=models,
             resamples=0 if settings.no_test else settings.resamples,
             level=family_of(settings).level(1),
@@ -223,7 +230,7 @@ def _aggregations(
 def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
     least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
     advice = [] if settings.no_test else [*weak_sizes(least).values()]
-    columns, left_out = with_labels(columns_of(settings), least)
+    columns, left_out = drop_unlabelled_tails(columns_of(settings), least)
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
@@ -244,20 +251,20 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
 
 
 def _rows(studies: Mapping[str, MeanRiskStudy], models: Sequence[str]) -> Iterator[MeanRiskRow]:
-    """One row a metric, risk and model, models by rank."""
+    """Yield one row per metric, risk and model, models by rank."""
     names = np.array(models, dtype=object)
     for metric, study in studies.items():
-        found, ends = study.models, {"value_low": study.value_low, "value_high": study.value_high}
-        for at, column in enumerate(found.columns):
-            of_risk = {"risk_value": found.risk, "value": found.value, "rank": found.rank} | ends
+        risks, intervals = study.models, {"value_low": study.value_low, "value_high": study.value_high}
+        for at, column in enumerate(risks.columns):
+            of_risk = {"risk_value": risks.risk, "value": risks.value, "rank": risks.rank} | intervals
             yield from rows_of(
                 MeanRiskRow,
-                found.order(at),
+                risks.order(at),
                 metric=metric,
                 model=names,
                 risk=column.risk.name,
                 level=column.level,
-                mean=found.mean,
+                mean=risks.mean,
                 ssd_consistent=column.risk.ssd_consistent,
                 **{name: of[:, at] for name, of in of_risk.items() if of is not None},
             )

@@ -1,1 +1,1 @@
-"""Metrics folded into one score: the room of ``portfolio``."""
+"""Portfolio scores: the study of ``portfolio``."""

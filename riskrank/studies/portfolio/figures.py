@@ -9,7 +9,7 @@ from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummary
 
 
 def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
-    """Curves of three kinds."""
+    """Return pictures of quantile functions, Tail Value at Risk and distribution functions."""
     return [
         Picture(kind, caption.format("the portfolio"), partial(_draw, kind, document))
         for kind, caption in CAPTIONS.items()

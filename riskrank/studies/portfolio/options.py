@@ -1,4 +1,4 @@
-"""How metrics become one score, and what is shown of it."""
+"""Options of ``portfolio``, and of all commands that combine metrics."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from riskrank.options.option import Settings, rare, several, switch
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioSettings(Settings):
-    """How metrics become one score."""
+    """Settings that combine metrics into one score."""
 
     copula: str = rare(
         "Fold the metrics by the independent, P(IC), or the empirical copula, P(EC).",
@@ -25,7 +25,7 @@ class PortfolioSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class FoldingSettings(PortfolioSettings):
-    """How to fold, and what to show of it."""
+    """Settings of ``portfolio``: how to combine metrics, and what to report."""
 
     summary: bool = switch("One row a model: mean, sd, quantiles, Tail Value at Risk.")
     level: tuple[float, ...] = several(

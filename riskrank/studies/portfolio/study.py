@@ -1,4 +1,4 @@
-"""Several metrics folded into one score a sample, or summed up by model: the study behind ``portfolio``."""
+"""The study of ``portfolio``: several metrics combined into one score per sample, or summarized by model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from riskrank.studies.targets import check_portfolio, clustered, fold
 from riskrank.studies.wording import decimals_of, names, percent, rounded
 
 METRIC = "portfolio"
-"""Metric of the scores in the table that is written, which every command reads."""
+"""Metric name in the output table, which every command can read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioRow:
-    """One sample's score."""
+    """Score of one sample."""
 
     model: str
     sample: str
@@ -43,7 +43,7 @@ class PortfolioRow:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioDraw:
-    """One draw's score; draws of a sample are told apart by their number."""
+    """Score of one repeat; repeats of a sample are numbered."""
 
     model: str
     sample: str
@@ -54,19 +54,19 @@ class PortfolioDraw:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioSummary:
-    """One model's scores; quantiles and Tail Values at Risk by their level."""
+    """Summary of one model's scores; quantiles and Tail Values at Risk by their level."""
 
     model: str = of(lambda models, i: models[i])
-    n: int = of(lambda found, i: int(found.size[i]))
-    mean: float = of(lambda found, i: float(found.mean[i]))
-    sd: float = of(lambda found, i: float(found.sd[i]))
-    quantiles: Mapping[str, float] = of(lambda found, i: _by_level(found, found.quantiles[i]))
-    tvar: Mapping[str, float] = of(lambda found, i: _by_level(found, found.tail_values[i]))
+    n: int = of(lambda summary, i: int(summary.size[i]))
+    mean: float = of(lambda summary, i: float(summary.mean[i]))
+    sd: float = of(lambda summary, i: float(summary.sd[i]))
+    quantiles: Mapping[str, float] = of(lambda summary, i: _values_by_level(summary, summary.quantiles[i]))
+    tvar: Mapping[str, float] = of(lambda summary, i: _values_by_level(summary, summary.tail_values[i]))
 
 
 @dataclass(frozen=True, eq=False)
 class PortfolioScores(Sequence[Any]):
-    """Rows of a frame as a type of row, made when they are asked for: there may be millions."""
+    """Rows of a data frame, created only on access because there may be millions."""
 
     frame: pl.DataFrame
     kind: type
@@ -90,9 +90,9 @@ class FoldedDocument(Document[Row]):
     Attributes
     ----------
     scores : tuple of k ndarrays, shapes (n_i,)
-        Of each model.
+        Scores of each model.
     weights : tuple of k ndarrays, shapes (n_i,), or None
-        How much each of them counts in a suite.
+        Weight of each score in a suite.
     suite : SuiteOutline or None
     """
 
@@ -113,147 +113,156 @@ class PortfolioDocument(FoldedDocument[PortfolioRow], schema="portfolio"):
     rows: PortfolioScores
 
     def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field, without making them."""
+        """Return the rows as columns, without creating row objects."""
         return self.rows.frame.to_dict(as_series=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioDrawsDocument(PortfolioDocument):
-    """Portfolio scores of samples that have several draws."""
+    """Portfolio scores of samples with several repeats."""
 
     row_type: ClassVar[type] = PortfolioDraw
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfolio"):
-    """Portfolio scores summed up by model.
+    """Portfolio scores summarized by model.
 
     Attributes
     ----------
-    found : Summary
+    summary : Summary
     worst : Summary
-        Of the worst share of samples that is told of.
+        Tail means at the level of the output.
     decimals : int
-        Digits that the errors of the means leave.
+        Decimals that the standard errors of the means support.
     """
 
-    found: Summary
+    summary: Summary
     worst: Summary
     decimals: int
 
     def quantiles(self, levels: ArrayLike) -> Floats:
-        """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
-        both = zip(self.scores, self.weights, strict=True)
-        return np.array([quantile(column, levels, own) for column, own in both])
+        """Return the quantiles of all models at probabilities in (0, 1], shape (k, l)."""
+        scores_and_weights = zip(self.scores, self.weights, strict=True)
+        return np.array([quantile(column, levels, weights) for column, weights in scores_and_weights])
 
 
 @dataclass(frozen=True, eq=False)
 class PortfolioCase:
-    """What sentences are made from."""
+    """Data for findings and their sentences."""
 
-    found: Summary
+    summary: Summary
     worst: Summary
     models: Sequence[str]
 
     @property
     def decimals(self) -> int:
-        """Digits that the errors of the means leave."""
-        return decimals_of(self.found.sd / np.sqrt(self.found.size))
+        """Decimals that the standard errors of the means support."""
+        return decimals_of(self.summary.sd / np.sqrt(self.summary.size))
 
 
 def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Finding]:
-    """Who has the best mean, who the best worst cases, and who are alike row by row."""
+    """Yield the models with the best mean and the best tail, and models with identical scores."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
-    yield Finding("first", _firsts(case.found.mean), figures={"mean": float(case.found.mean.max())})
+    yield Finding("first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())})
     if bad_cases(level):
         figures = {"level": level, "tail": float(tails.max())}
-        yield Finding("mildest-tail", _firsts(tails), figures=figures)
+        yield Finding("mildest-tail", _best_models(tails), figures=figures)
     yield from same_scores(table, table.models)
 
 
-def _firsts(values: Floats) -> tuple[int, ...]:
+def _best_models(values: Floats) -> tuple[int, ...]:
     return tuple(np.flatnonzero(values == values.max()).tolist())
 
 
-def _first(finding: Finding, case: PortfolioCase) -> str:
+def _first_sentence(finding: Finding, case: PortfolioCase) -> str:
     mean, best = rounded(finding.figures["mean"], case.decimals), finding.models
-    who, has = names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
+    subject, verb = names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
     if len(best) == len(case.models):
-        return f"{who} have the same mean, {mean}." if len(best) > 1 else f"{who}'s mean is {mean}."
-    return f"{who} {has} the largest mean, {mean}."
+        return f"{subject} have the same mean, {mean}." if len(best) > 1 else f"{subject}'s mean is {mean}."
+    return f"{subject} {verb} the largest mean, {mean}."
 
 
-def _mildest(finding: Finding, case: PortfolioCase) -> str:
+def _mildest_sentence(finding: Finding, case: PortfolioCase) -> str:
     worst, average = percent(finding.figures["level"]), rounded(finding.figures["tail"], case.decimals)
     safest, text = finding.models, f"he worst {worst} average {average}"
     if len(safest) == len(case.models):
         return f"T{text}."
     several = len(safest) > 1
-    if safest == _firsts(case.found.mean):
+    if safest == _best_models(case.summary.mean):
         return f"{'Their' if several else 'Its'} bad cases are the mildest, too: t{text}."
-    who = names([case.models[i] for i in safest])
-    return f"{who} {'have' if several else 'has'} the mildest bad cases: t{text}."
+    subject = names([case.models[i] for i in safest])
+    return f"{subject} {'have' if several else 'has'} the mildest bad cases: t{text}."
 
 
-SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first, "mildest-tail": _mildest})
-"""How each kind of finding is said."""
+SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first_sentence, "mildest-tail": _mildest_sentence})
+"""Sentence of each kind of finding."""
 
 
 def portfolio(
     table: ScoreTable, settings: FoldingSettings, runtime: Runtime = HERE
 ) -> PortfolioDocument | PortfolioSummaryDocument:
-    """Fold the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
+    """Combine the metrics of every sample into one portfolio score by a copula of pooled CDFs.
 
     Parameters
     ----------
     table : ScoreTable
-        Of one model or more.
+        Table with at least one model.
     settings : FoldingSettings
     runtime : Runtime, optional
-        Folding needs none of it.
+        Not used.
 
     Returns
     -------
     PortfolioDocument or PortfolioSummaryDocument
-        Rows a sample, a draw, or with ``summary`` a model.
+        One row per sample or repeat or, with ``summary``, per model.
 
     Raises
     ------
     UsageError
-        If weights are given that the empirical copula has no use for.
+        If weights are given for the empirical copula, which does not support them.
     """
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
     scores = fold(table, settings)
-    levels, drawn = tuple(sorted(set(settings.level or DEFAULT_LEVELS))), clustered(table, scores, settings)
-    found = summarise(drawn.values, levels, drawn.weights)
-    worst = summarise(drawn.values, levels[:1] if settings.level else [tail_level(drawn)], drawn.weights)
+    levels, clustered_scores = (
+        tuple(sorted(set(settings.level or DEFAULT_LEVELS))),
+        clustered(table, scores, settings),
+    )
+    summary = summarise(clustered_scores.values, levels, clustered_scores.weights)
+    worst = summarise(
+        clustered_scores.values,
+        levels[:1] if settings.level else [tail_level(clustered_scores)],
+        clustered_scores.weights,
+    )
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
-    case = PortfolioCase(found, worst, table.models)
+    case = PortfolioCase(summary, worst, table.models)
     limits = [
-        *((one, NOTHING_TESTED) for one in untested(tested=False)),
-        *sample_findings([drawn], tested=False),
+        *((finding, NOTHING_TESTED) for finding in untested(tested=False)),
+        *sample_findings([clustered_scores], tested=False),
     ]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
         **SENTENCES.told(
             portfolio_findings(case, table), case, table.models, assumed(doubtful), limits=limits
         ),
-        "scores": drawn.values,
-        "weights": drawn.weights,
+        "scores": clustered_scores.values,
+        "weights": clustered_scores.weights,
         "suite": suite_outline(table),
     }
     if settings.summary:
-        records = ((found, table.models, i) for i in range(len(table.models)))
-        rows = rows_from(PortfolioSummary, "found models i", records)
-        return PortfolioSummaryDocument(rows=rows, found=found, worst=worst, decimals=case.decimals, **shared)
+        records = ((summary, table.models, i) for i in range(len(table.models)))
+        rows = rows_from(PortfolioSummary, "summary models i", records)
+        return PortfolioSummaryDocument(
+            rows=rows, summary=summary, worst=worst, decimals=case.decimals, **shared
+        )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
 
 
 def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
-    """A row a score; draws of a sample are numbered."""
-    model = np.repeat(np.arange(len(scores)), [len(own) for own in scores])
+    """Return a data frame with one row per score; repeats of a sample are numbered."""
+    model = np.repeat(np.arange(len(scores)), [len(model_scores) for model_scores in scores])
     columns = {
         "model": pl.Series(table.models).gather(model),
         "sample": pl.Series(table.samples).gather(np.concatenate(table.row_samples)),
@@ -264,5 +273,5 @@ def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
     return pl.DataFrame(columns).select("model", "sample", *draw, pl.lit(METRIC).alias("metric"), "score")
 
 
-def _by_level(found: Summary, values: Floats) -> dict[str, float]:
-    return dict(zip((f"{level:g}" for level in found.levels), values.tolist(), strict=True))
+def _values_by_level(summary: Summary, values: Floats) -> dict[str, float]:
+    return dict(zip((f"{level:g}" for level in summary.levels), values.tolist(), strict=True))

@@ -146,8 +146,8 @@ def _of_tasks(one: Leading, case: RankCase, suite: SuiteChapter) -> Iterator[Fin
     if not one.others:
         return
     pair, metric = (one.first, one.others[0]), one.column in case.metrics
-    if held and (metric or sentences.by_task(suite, column, *pair)):
-        figures = sentences.task_figures(suite, column, *pair)
+    if held and (metric or sentences.task_sentence(suite, column, *pair)):
+        figures = sentences.task_counts(suite, column, *pair)
         if (mean := case.mean_of(one.column)) is not None:
             figures |= means_of_two([mean], *pair) | ends_of(one, pair, case)
         yield Finding("by-task", pair, on=one.column, figures=figures)

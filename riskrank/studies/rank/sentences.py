@@ -150,7 +150,7 @@ def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
 
 def _level_with(finding: Finding, case: RankCase) -> str:
     one = case.leading[finding.on]
-    where = f" {case.suite.on}" if case.suite is not None and one.column in case.metrics else ""
+    where = f" {case.suite.scope_text}" if case.suite is not None and one.column in case.metrics else ""
     whom = names([case.models[i] for i in one.undecided], 2)
     undecided = f"; against {whom} the resamples are too few to tell" if whom else ""
     return f"{_level(one, _whose(one, case), case)}{undecided}{where}."
@@ -321,7 +321,7 @@ def _undecided_tail(finding: Finding, case: RankCase) -> str:
 def _by_task(finding: Finding, case: RankCase) -> str:
     """What the tasks say of the first against the next."""
     one, suite, (first, following) = case.leading[finding.on], case.of_tasks, finding.models
-    told = sentences.by_task(suite, suite.columns[one.column], first, following)
+    told = sentences.task_sentence(suite, suite.columns[one.column], first, following)
     if told.startswith(("better", "worse")) and suite.tested:
         told = f"task by task {told}"
     if (mean := case.mean_of(one.column)) is not None:

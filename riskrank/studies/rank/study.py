@@ -129,7 +129,7 @@ def _case(
     leading = lead(study, tables, inference, table)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     if suite is not None and not table.suite.weighed:
-        turned = {name: suite.columns[name].turned_by_a_task() for name in leading}
+        turned = {name: suite.columns[name].reversed_by_a_task() for name in leading}
         leading = {name: replace(one, turned=turned[name]) for name, one in leading.items()}
     return RankCase(
         table=table,

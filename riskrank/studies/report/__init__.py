@@ -1,1 +1,1 @@
-"""One page for a decision: the room of ``report``."""
+"""Report: the study of ``report``."""

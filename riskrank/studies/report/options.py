@@ -1,4 +1,4 @@
-"""What goes into the report, and how to test."""
+"""Options of ``report``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import RankSettings
 
-# Settings that several of its studies share: how metrics are folded, and how differences are tested.
+# Settings that several parts share: how to combine metrics, and how to test differences.
 _PORTFOLIO = ("copula", "copula_scope", "tasks", "task_scale")
 _TESTS = ("resamples", "alpha", "seed", "correction", "paper_exact", "no_test", "work_limit")
-# Resamples of what needs intervals only, whatever the tests take.
+# Number of resamples for parts with intervals but no tests.
 _INTERVAL_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
-    """What goes into the report, and how to test."""
+    """Contents of a report, and settings of its tests."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -33,37 +33,37 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.ranking, self.pairs  # what they refuse is refused at the door
+        _ = self.ranking, self.pairs  # validate the settings of the parts early
 
     @property
     def ranking(self) -> RankSettings:
-        """Settings of the ranking itself."""
-        return RankSettings(**self._of(_PORTFOLIO), **self._of(_TESTS))
+        """Settings of the ranking."""
+        return RankSettings(**self._values(_PORTFOLIO), **self._values(_TESTS))
 
     @property
     def pairs(self) -> DominanceSettings:
-        """Settings of the comparison pair by pair."""
-        return DominanceSettings(**self._of(_PORTFOLIO), **self._of(_TESTS), test=DIRECT)
+        """Settings of the pairwise comparison."""
+        return DominanceSettings(**self._values(_PORTFOLIO), **self._values(_TESTS), test=DIRECT)
 
     @property
     def risks(self) -> MeanRiskSettings:
         """Settings of the mean-risk models."""
-        drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
-        shared = self._of((*_PORTFOLIO, "alpha", "seed", "no_test"))
-        return MeanRiskSettings(**shared, resamples=drawn)
+        resamples = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
+        shared = self._values((*_PORTFOLIO, "alpha", "seed", "no_test"))
+        return MeanRiskSettings(**shared, resamples=resamples)
 
     @property
     def relation(self) -> GsdSettings:
         """Settings of generalized stochastic dominance."""
         tasks = RANDOM if self.tasks == RANDOM else None
-        return GsdSettings(**self._of(("alpha", "seed", "no_test")), tasks=tasks)
+        return GsdSettings(**self._values(("alpha", "seed", "no_test")), tasks=tasks)
 
     @property
     def choice(self) -> CopaSettings:
-        """Settings of the choice without a common unit."""
+        """Settings of COPA."""
         if self.no_test:
             return CopaSettings(no_test=True)
-        return CopaSettings(**self._of(("alpha", "seed", "correction", "tasks")))
+        return CopaSettings(**self._values(("alpha", "seed", "correction", "tasks")))
 
-    def _of(self, names: Iterable[str]) -> dict[str, Any]:
+    def _values(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}

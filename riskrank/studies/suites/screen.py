@@ -1,4 +1,4 @@
-"""A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
+"""Tables on a suite: significance marks by task, task means, macro means, and leave-one-task-out."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from riskrank.options.suites import FIXED, RANDOM
-from riskrank.render.mean_tables import in_words
-from riskrank.render.numbers import p_value
-from riskrank.render.screens import asked_for
-from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.suites.entries import ends
+from riskrank.render.mean_tables import score_label
+from riskrank.render.numbers import format_p_value
+from riskrank.render.screens import as_details
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.suites.entries import macro_intervals
 from riskrank.studies.suites.section import SuiteChapter
-from riskrank.studies.suites.sentences import other_scope
+from riskrank.studies.suites.sentences import other_scope_answer
 from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
 
@@ -24,157 +24,172 @@ if TYPE_CHECKING:
 MARKS = {1: "+", -1: "-", 0: "."}
 _STYLES = {1: "green", -1: "red", 0: ""}
 
-# Tasks that a strip has room for beside the names of some of them, and names it says.
+# Maximum number of marks in a row, and of task names next to them.
 _LONGEST, _NAMED = 60, 3
 
 
-def screen(
+def suite_sections(
     chapter: SuiteChapter,
-    shown: Mapping[str, Sequence[int]],
-    more: Sequence[str],
+    models_by_column: Mapping[str, Sequence[int]],
+    omitted: Sequence[str],
     *,
     per_task: bool,
     strip: bool = True,
 ) -> Iterator[Section]:
-    """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
+    """Yield the tables and lines on a suite that follow the ranking.
 
     Parameters
     ----------
     chapter : SuiteChapter
-    shown : mapping of str to sequence of int
-        Models of every column, in their order.
-    more : sequence of str
-        Sentences the verdict had no room for: the answer to the other question is one that is never left out.
-    per_task, strip : bool
+    models_by_column : mapping of str to sequence of int
+        Models of every column, in the order of their rows.
+    omitted : sequence of str
+        Sentences that did not fit into the verdict.
+    per_task : bool
+        Add a table of all tasks by models for each column.
+    strip : bool
+        Add a table of significance marks by task, if there is one column and it was tested.
     """
-    told = [(chapter.columns[name], models) for name, models in shown.items()]
-    if strip and chapter.tested and len(shown) == 1:
-        yield strips(chapter, *told[0])
+    selected = [(chapter.columns[name], models) for name, models in models_by_column.items()]
+    if strip and chapter.tested and len(models_by_column) == 1:
+        yield marks_table(chapter, *selected[0])
     if per_task:
-        yield from (by_task(chapter, one, models) for one, models in told)
-    for one, models in told:
-        answers = other_scope(chapter, one, *one.first.pair) if len(models) > 1 else ()
-        on = "" if len(shown) == 1 else f"{one.name}:"
-        yield from (Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more)
+        yield from (task_table(chapter, column, models) for column, models in selected)
+    for column, models in selected:
+        answers = other_scope_answer(chapter, column, *column.first.pair) if len(models) > 1 else ()
+        label = "" if len(models_by_column) == 1 else f"{column.name}:"
+        yield from (
+            Line(answer, label) for _, answer in answers if len(models_by_column) > 1 or answer in omitted
+        )
 
 
 def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
-    """Of every column, what a screen has no room for."""
+    """Return the tables on every column that do not fit on the first screen."""
     sections: list[Section] = []
-    for one in chapter.columns.values():
+    for column in chapter.columns.values():
         if not per_task:
-            sections.append(by_task(chapter, one, one.by_mean))
-        sections.append(macro(chapter, one))
-        sections += left_out(chapter, one)
-    return asked_for([*sections, _reading(chapter)])
+            sections.append(task_table(chapter, column, column.by_mean))
+        sections.append(macro_table(chapter, column))
+        sections += left_out_tables(chapter, column)
+    return as_details([*sections, _reading(chapter)])
 
 
-def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """A mark a task and model, against the model of the verdict; few tasks are named."""
-    against = chapter.models[one.against]
-    drawn = len(chapter.names) <= _LONGEST
-    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    head, by = ("combined", " (combined score)") if one.units.label == COMBINED else ("tasks", "")
+def marks_table(chapter: SuiteChapter, column: SuiteColumn, models: Sequence[int]) -> Table:
+    """Return a table of significance marks by task against the reference model; a few tasks are named."""
+    reference = chapter.models[column.reference]
+    fits = len(chapter.names) <= _LONGEST
+    # Name the combined score, because the means of single metrics above may contradict it.
+    head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
-    def strip(i: int) -> str:
-        return "".join(MARKS[int(mark)] for mark in one.marks[i, one.against])
+    def marks_text(i: int) -> str:
+        return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
-    columns: list[OfModel | None] = [
+    columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: chapter.models[i]),
-        (Column(head, "left", only="terminal"), strip) if drawn else None,
+        (Column(head, "left", medium="terminal"), marks_text) if fits else None,
         (
-            Column(f"+ better than {against} on", "left", f"+ better than {against} on{by}"),
-            lambda i: _named(chapter, one.won(i, one.against)),
+            Column(f"+ better than {reference} on", "left", f"+ better than {reference} on{note}"),
+            lambda i: _format_tasks(chapter, column.tasks_won(i, column.reference)),
         ),
         (
-            Column("- worse on", "left", f"- worse than {against} on{by}"),
-            lambda i: _named(chapter, one.won(one.against, i)),
+            Column("- worse on", "left", f"- worse than {reference} on{note}"),
+            lambda i: _format_tasks(chapter, column.tasks_won(column.reference, i)),
         ),
-        (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
+        (
+            Column(". open", name="open tasks", optional=True),
+            lambda i: str(column.undecided_tasks(i, column.reference)),
+        ),
     ]
-    return by_row("", columns, [i for i in shown if i != one.against])
+    return build_table("", columns, [i for i in models if i != column.reference])
 
 
-def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
+def _format_tasks(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
     if not tasks:
         return "0"
     return f"{len(tasks)}: {names([chapter.names[t] for t in tasks], _NAMED)}"
 
 
-def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """Means of every task and model, marked against the model of the verdict; the macro mean below."""
-    errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
+def task_table(chapter: SuiteChapter, column: SuiteColumn, models: Sequence[int]) -> Table:
+    """Return a table of means by task and model, marked against the reference model, with the macro means."""
+    errors = [column.task_differences.error[i, j] for i in models for j in models if i < j]
     digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
-    if one.file_means is not None:  # errors are on the scale of the comparison
-        digits = [decimals_apart(one.mean[:, t].tolist()) for t in range(len(chapter.names))]
-    macro, together = one.units.of(one.scores.macro), decimals_of(one.scopes[FIXED].means.error)
+    if column.file_means is not None:  # errors are on the scale of the comparison
+        digits = [decimals_apart(column.mean[:, t].tolist()) for t in range(len(chapter.names))]
+    macro_means, macro_digits = (
+        column.units.of(column.scores.macro),
+        decimals_of(column.scopes[FIXED].means.error),
+    )
 
     def cell(i: int, t: int) -> Cell:
-        mark = int(one.marks[i, one.against, t])
-        said = rounded(float(one.mean[i, t]), digits[t])
-        return Cell(f"{said} {MARKS[mark] if mark else ' '}" if chapter.tested else said, _STYLES[mark])
+        mark = int(column.marks[i, column.reference, t])
+        text = rounded(float(column.mean[i, t]), digits[t])
+        return Cell(f"{text} {MARKS[mark] if mark else ' '}" if chapter.tested else text, _STYLES[mark])
 
-    columns: list[OfModel | None] = [
+    columns: list[ModelColumn | None] = [
         (Column("task", "left"), lambda t: chapter.names[t]),
         (Column("metric", "left"), lambda t: chapter.metrics[t]) if chapter.metrics else None,
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        None if chapter.alike else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
-        *((Column(chapter.models[i]), partial(cell, i)) for i in shown),
+        None
+        if chapter.equally_weighted
+        else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
+        *((Column(chapter.models[i]), partial(cell, i)) for i in models),
     ]
-    label, title = "macro mean", f"Means of {in_words(one.name)} by task"
-    if one.file_means is not None:
+    label, title = "macro mean", f"Means of {score_label(column.name)} by task"
+    if column.file_means is not None:
         label, title = f"{label}, as compared", f"{title}, as the file has them"
     if chapter.tested:
-        title += f"; + better, - worse than {chapter.models[one.against]}"
-    table = by_row(title, columns, range(len(chapter.names)))
-    blank = [""] * (len(table.columns) - 1 - len(shown))
-    below = [rounded(float(macro[i]), together) + "  " * chapter.tested for i in shown]
-    return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *below)))
+        title += f"; + better, - worse than {chapter.models[column.reference]}"
+    table = build_table(title, columns, range(len(chapter.names)))
+    blank = [""] * (len(table.columns) - 1 - len(models))
+    macro_cells = [rounded(float(macro_means[i]), macro_digits) + "  " * chapter.tested for i in models]
+    return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *macro_cells)))
 
 
-def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
-    """Macro means with intervals of both questions, and the worst tasks."""
-    value = one.units.of(one.scores.macro)
-    digits = decimals_of(one.scopes[FIXED].means.error)
-    said = {scope: ends(chapter, one, scope) for scope in one.scopes}
+def macro_table(chapter: SuiteChapter, column: SuiteColumn) -> Table:
+    """Return a table of macro means with intervals of both scopes, and the worst tasks of each model."""
+    value = column.units.of(column.scores.macro)
+    digits = decimals_of(column.scopes[FIXED].means.error)
+    intervals = {scope: macro_intervals(chapter, column, scope) for scope in column.scopes}
     level = f"{100 * chapter.family.confidence:g} %"
 
     def interval(scope: str, i: int) -> str:
-        low, high = said[scope][i]
+        low, high = intervals[scope][i]
         return f"{rounded(low, digits)} to {rounded(high, digits)}"
 
-    columns: list[OfModel] = [
+    columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: chapter.models[i]),
         (Column("macro\nmean"), lambda i: rounded(float(value[i]), digits)),
         (Column(f"{level} on\nthese tasks", "left"), partial(interval, FIXED)),
     ]
-    if RANDOM in said:
+    if RANDOM in intervals:
         columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(interval, RANDOM)))
     columns += [
-        (Column("worst tasks", "left"), lambda i: names([chapter.names[t] for t in one.worst[i].tasks])),
-        (Column("their\nmean"), lambda i: rounded(float(one.units.sign * one.worst[i].mean), digits)),
+        (Column("worst tasks", "left"), lambda i: names([chapter.names[t] for t in column.worst[i].tasks])),
+        (Column("their\nmean"), lambda i: rounded(float(column.units.sign * column.worst[i].mean), digits)),
     ]
-    return by_row(f"Macro means of {in_words(one.name)}", columns, one.by_mean)
+    return build_table(f"Macro means of {score_label(column.name)}", columns, column.by_mean)
 
 
-def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
-    """Without each task who is first, who has the best macro mean, and the lead over the rival."""
-    if (left := one.left_out) is None:
+def left_out_tables(chapter: SuiteChapter, column: SuiteColumn) -> list[Section]:
+    """Return a table of the leader, the best macro mean and the lead without each task, if computed."""
+    if (without_task := column.left_out) is None:
         return []
-    ranked, leaders = dict(one.deciding()), left.leader
-    other = next(i for i in one.first.pair if i != one.first.model)
-    ahead, digits = one.units.of(left.ahead), decimals_of(one.scopes[FIXED].means.error)
-    columns: list[OfModel | None] = [
+    ranked, leaders = dict(column.decisive_tasks()), without_task.leader
+    rival = next(i for i in column.first.pair if i != column.first.model)
+    leads, digits = column.units.of(without_task.ahead), decimals_of(column.scopes[FIXED].means.error)
+    columns: list[ModelColumn | None] = [
         (Column("without", "left"), lambda t: chapter.names[t]),
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.first.model)]),
+        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, column.first.model)]),
         (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
-        (Column("lead"), lambda t: rounded(float(ahead[t, other]), digits)),
-        (Column("p"), lambda t: p_value(float(left.p_adjusted[t, other]))) if chapter.tested else None,
+        (Column("lead"), lambda t: rounded(float(leads[t, rival]), digits)),
+        (Column("p"), lambda t: format_p_value(float(without_task.p_adjusted[t, rival])))
+        if chapter.tested
+        else None,
     ]
-    lead = f"lead: of {chapter.models[one.first.model]} over {chapter.models[other]}"
-    title = f"Without each task, by macro means of {in_words(one.name)}; {lead}"
-    return [by_row(title, columns, range(len(chapter.names)))]
+    lead = f"lead: of {chapter.models[column.first.model]} over {chapter.models[rival]}"
+    title = f"Without each task, by macro means of {score_label(column.name)}; {lead}"
+    return [build_table(title, columns, range(len(chapter.names)))]
 
 
 def _reading(chapter: SuiteChapter) -> Line:

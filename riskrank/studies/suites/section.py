@@ -1,4 +1,4 @@
-"""What a document says of a suite: its tasks, the question asked of them, and every column by task."""
+"""Analysis of a suite of tasks, column by column."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _SCALES = {
 
 @dataclass(frozen=True, eq=False)
 class SuiteOutline:
-    """What the first line says of a suite of tasks.
+    """Tasks of a suite, their sizes and weights.
 
     Attributes
     ----------
     names : tuple of str
-        Of the tasks.
+        Names of the tasks.
     samples : tuple of int
-        Of each task, clusters as one; of the model with the fewest.
+        Number of samples, or clusters, of each task; the minimum over models.
     weights : tuple of float
-        Together 1.
+        Weights of the tasks; their sum is 1.
     scale : {"none", "mixed", "rank", "bounds"}
-        What scores count as.
+        Scale on which scores of different tasks are combined.
     """
 
     names: tuple[str, ...]
@@ -51,36 +51,36 @@ class SuiteOutline:
     scale: str
 
     @property
-    def alike(self) -> bool:
-        """Whether all tasks weigh alike."""
+    def equally_weighted(self) -> bool:
+        """True if all tasks have the same weight."""
         return bool(np.ptp(self.weights) < 1e-12)
 
     @property
-    def words(self) -> str:
-        """The suite in a line: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
-        weighed, heaviest = "weighed alike", max(self.weights)
-        if not self.alike:
-            who = self.names[self.weights.index(heaviest)]
-            weighed = f"weights {_share(min(self.weights))} to {_share(heaviest)} ({who})"
-        each = f"{span(self.samples)} samples each{_SCALES[self.scale]}"
-        return f"{counted(len(self.names), 'task')}, {weighed}, {each}"
+    def summary(self) -> str:
+        """One-line summary: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
+        weighting, heaviest = "weighed alike", max(self.weights)
+        if not self.equally_weighted:
+            task = self.names[self.weights.index(heaviest)]
+            weighting = f"weights {_format_share(min(self.weights))} to {_format_share(heaviest)} ({task})"
+        sizes = f"{span(self.samples)} samples each{_SCALES[self.scale]}"
+        return f"{counted(len(self.names), 'task')}, {weighting}, {sizes}"
 
 
 @dataclass(frozen=True, eq=False)
 class SuiteChapter(SuiteOutline):
-    """A suite of tasks, with all that was looked at.
+    """Analysis of a suite of tasks.
 
     Attributes
     ----------
     metrics : tuple of str
-        Of each task, where tasks have metrics of their own; else empty.
+        Metric of each task if tasks have different metrics, else empty.
     scope : {"fixed", "random"}
-        Whether models are ranked on these tasks or on tasks like these.
+        Scope of the ranking: these tasks, or tasks like these.
     models : tuple of str
     columns : mapping of str to SuiteColumn
-        By metric or portfolio, as ranked.
+        Results by metric or portfolio.
     family : Family
-        All tasks and pairs.
+        Family of all tasks and pairs.
     tested : bool
     """
 
@@ -92,8 +92,8 @@ class SuiteChapter(SuiteOutline):
     tested: bool
 
     @property
-    def on(self) -> str:
-        """What a verdict is about: ``on these 12 tasks``, of which some may not count."""
+    def scope_text(self) -> str:
+        """Phrase for the scope of a verdict: ``on these 12 tasks``, or fewer if some have weight 0."""
         count, weighing = len(self.names), int(np.count_nonzero(self.weights))
         if weighing < count:
             return f"on {weighing} of these {count} tasks"
@@ -101,13 +101,13 @@ class SuiteChapter(SuiteOutline):
 
 
 def suite_outline(table: ScoreTable) -> SuiteOutline | None:
-    """What there is to say of a table's suite before any column is looked at; None where it has none."""
+    """Return the tasks of a table's suite with their sizes and weights; None if it has no suite."""
     suite = table.suite
     if not suite:
         return None
-    numbered = (np.unique(own, return_index=True)[1] for own in table.clusters)
-    tasks = [suite.of_sample[own[at]] for own, at in zip(table.row_samples, numbered, strict=True)]
-    counts = np.min([np.bincount(own, minlength=len(suite.names)) for own in tasks], axis=0)
+    numbered = (np.unique(rows, return_index=True)[1] for rows in table.clusters)
+    tasks = [suite.of_sample[rows[at]] for rows, at in zip(table.row_samples, numbered, strict=True)]
+    counts = np.min([np.bincount(rows, minlength=len(suite.names)) for rows in tasks], axis=0)
     return SuiteOutline(suite.names, tuple(counts.tolist()), tuple(suite.weights.tolist()), suite.scale)
 
 
@@ -118,24 +118,24 @@ def suite_chapter(
     inference: Inference,
     scope: str = FIXED,
 ) -> SuiteChapter | None:
-    """Look at a table's suite task by task; None where it has none.
+    """Analyze a table's suite task by task; return None if it has no suite.
 
     Parameters
     ----------
     table : ScoreTable
     tables : ScoreTables
-        What is ranked of it.
+        Scores that are ranked.
     leaders : mapping of str to First
-        By metric or portfolio.
+        Leader of each metric or portfolio.
     inference : Inference
     scope : {"fixed", "random"}
     """
     outline = suite_outline(table)
     if outline is None or not leaders:
         return None
-    from riskrank.studies.suites.column import suite_column  # most tables are no suite
+    from riskrank.studies.suites.column import suite_column  # imported here because most tables have no suite
 
-    found = {
+    columns = {
         name: suite_column(name, tables.rows(name), table, first, inference, scope)
         for name, first in leaders.items()
     }
@@ -144,13 +144,13 @@ def suite_chapter(
         metrics=table.suite.metrics,
         scope=scope,
         models=table.models,
-        columns=found,
+        columns=columns,
         family=inference.family,
         tested=inference.test,
     )
 
 
-def _share(weight: float) -> str:
+def _format_share(weight: float) -> str:
     points = 100 * weight
     if 0 < points < 0.01:
         return "under 0.01 %"

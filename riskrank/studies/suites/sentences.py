@@ -1,4 +1,4 @@
-"""Sentences on a suite: tasks that speak for and against the first, and the question nobody asked."""
+"""Sentences on a suite: tasks for and against the leader, and the answer for the other scope."""
 
 from __future__ import annotations
 
@@ -16,103 +16,124 @@ if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
 
 
-def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
-    """Tasks won and lost against another model, and whether a single task decides.
+def task_sentence(chapter: SuiteChapter, column: SuiteColumn, first: int, other: int) -> str:
+    """Return the numbers of tasks won and lost against another model, and whether a single task decides.
 
-    ``better on 7, worse on 1 (gsm8k), open on 4; no single task decides``
+    Example: ``better on 7, worse on 1 (gsm8k), open on 4; no single task decides``
     """
     if not chapter.tested:
-        return without_a_task(chapter, one, first, other)
-    won, lost = one.won(first, other), one.won(other, first)
+        return omission_sentence(chapter, column, first, other)
+    won, lost = column.tasks_won(first, other), column.tasks_won(other, first)
     count = len(chapter.names)
-    parts = [_on("better on", [chapter.names[t] for t in won], count)]
-    parts += [_on("worse on", [chapter.names[t] for t in lost], count)]
-    parts += [f"open on {one.open(first, other)}"] if one.open(first, other) else []
-    found = "open on every task" if one.open(first, other) == count else ", ".join(filter(None, parts))
-    return "; ".join(filter(None, (found, without_a_task(chapter, one, first, other))))
+    parts = [_task_count_text("better on", [chapter.names[t] for t in won], count)]
+    parts += [_task_count_text("worse on", [chapter.names[t] for t in lost], count)]
+    parts += (
+        [f"open on {column.undecided_tasks(first, other)}"] if column.undecided_tasks(first, other) else []
+    )
+    counts = (
+        "open on every task"
+        if column.undecided_tasks(first, other) == count
+        else ", ".join(filter(None, parts))
+    )
+    return "; ".join(filter(None, (counts, omission_sentence(chapter, column, first, other))))
 
 
-def task_figures(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> dict[str, float]:
-    """How many tasks are won, lost and open against another model, where tasks are tested."""
+def task_counts(chapter: SuiteChapter, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
+    """Return the numbers of tasks won, lost and undecided against another model; empty if not tested."""
     if not chapter.tested:
         return {}
-    counts = len(one.won(first, other)), len(one.won(other, first)), one.open(first, other)
+    counts = (
+        len(column.tasks_won(first, other)),
+        len(column.tasks_won(other, first)),
+        column.undecided_tasks(first, other),
+    )
     return dict(zip(("better", "worse", "open"), counts, strict=True))
 
 
-def _on(how: str, tasks: list[str], count: int) -> str:
-    """Few tasks are named."""
+def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:
+    """Return the number of tasks after a prefix, with their names if there are at most two."""
     if not tasks:
         return ""
     if len(tasks) == count:
-        return f"{how} every task"
+        return f"{prefix} every task"
     named = f" ({names(tasks)})" if len(tasks) <= 2 else ""
-    return f"{how} {len(tasks)}{named}"
+    return f"{prefix} {len(tasks)}{named}"
 
 
-def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
-    """Who comes first without each task in turn, by the method that ranks and by the macro mean.
+def omission_sentence(chapter: SuiteChapter, column: SuiteColumn, first: int, other: int) -> str:
+    """Return the leader without the most critical task, by the ranking method or by the macro mean.
 
-    Where nobody else does: whether the lead over another is still shown.
+    If no omission changes the leader, state whether its lead over another model remains significant.
     """
-    by_method = one.deciding() if first == one.first.model else []
+    by_method = column.decisive_tasks() if first == column.first.model else []
     if by_method:
         task, model = by_method[0]
-        return _without(chapter, task, model, "comes first", len(by_method) - 1)
-    if one.left_out is None or one.by_mean[0] != first:
+        return _without_task_text(chapter, task, model, "comes first", len(by_method) - 1)
+    if column.left_out is None or column.by_mean[0] != first:
         return ""
-    changes = one.left_out.changes(first)
+    changes = column.left_out.changes(first)
     if not changes:
-        return _still_shown(chapter, one, first, other)
-    model = int(one.left_out.leader[changes[0]])
-    return _without(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
+        return _lead_without_tasks(chapter, column, first, other)
+    model = int(column.left_out.leader[changes[0]])
+    return _without_task_text(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
 
 
-def _still_shown(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
-    """Whether a lead that is shown is so without each task, too."""
-    p = one.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in one.scopes else 1.0
-    shown = chapter.family.significant(p) and (one.first.ahead is None or one.first.ahead[first, other])
-    if one.left_out is None or first != one.first.model or not chapter.tested or not shown:
+def _lead_without_tasks(chapter: SuiteChapter, column: SuiteColumn, first: int, other: int) -> str:
+    """Return whether a significant lead remains significant without each task; empty for other leads."""
+    p = column.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in column.scopes else 1.0
+    significant = chapter.family.significant(p) and (
+        column.first.ahead is None or column.first.ahead[first, other]
+    )
+    if column.left_out is None or first != column.first.model or not chapter.tested or not significant:
         return ""
-    left = one.left_out.p_adjusted[:, other]
-    lost = np.flatnonzero(~chapter.family.significant(left))
+    p_without = column.left_out.p_adjusted[:, other]
+    lost = np.flatnonzero(~chapter.family.significant(p_without))
     if not lost.size:
         return "no single task decides"
-    task = int(lost[np.argmax(left[lost])])
-    more = f" (so without {lost.size - 1} more)" if lost.size > 1 else ""
-    return f"without {chapter.names[task]} the lead is no longer shown{more}"
+    task = int(lost[np.argmax(p_without[lost])])
+    suffix = f" (so without {lost.size - 1} more)" if lost.size > 1 else ""
+    return f"without {chapter.names[task]} the lead is no longer shown{suffix}"
 
 
-def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: int) -> str:
-    more = f" (so without {others} more)" if others else ""
-    return f"without {chapter.names[task]} {chapter.models[model]} {what}{more}"
+def _without_task_text(chapter: SuiteChapter, task: int, model: int, predicate: str, more_tasks: int) -> str:
+    suffix = f" (so without {more_tasks} more)" if more_tasks else ""
+    return f"without {chapter.names[task]} {chapter.models[model]} {predicate}{suffix}"
 
 
-def other_scope(
-    chapter: SuiteChapter, one: SuiteColumn, first: int, other: int
+def other_scope_answer(
+    chapter: SuiteChapter, column: SuiteColumn, first: int, other: int
 ) -> Iterator[tuple[float, str]]:
-    """The p-value and the answer to the question the ranking does not ask: tasks like these, or these tasks.
+    """Yield the p-value and the answer for the scope that the ranking does not use.
 
-    Where the ranking shows the other of the two ahead, the question is about that one. Of tasks like these
-    nothing is shown that the ranking does not show of these; where it shows that, nobody says of these that
-    it is not shown.
+    If the ranking shows the second model ahead, the answer is about that model. A lead is significant on
+    tasks like these only if the ranking shows it on these tasks, too. If the ranking shows it on tasks like
+    these, a nonsignificant result on these tasks is not reported.
+
+    Parameters
+    ----------
+    chapter : SuiteChapter
+    column : SuiteColumn
+    first, other : int
+        Models to compare.
     """
-    asked = RANDOM if chapter.scope == FIXED else FIXED
-    if not chapter.tested or asked not in one.scopes:
+    scope = RANDOM if chapter.scope == FIXED else FIXED
+    if not chapter.tested or scope not in column.scopes:
         return
-    ahead = one.first.ahead
+    ahead = column.first.ahead
     if ahead is not None and ahead[other, first]:
         first, other = other, first
-    p = float(one.scopes[asked].p_adjusted[first, other])
-    shown, ranked = bool(chapter.family.significant(p)), ahead is None or bool(ahead[first, other])
-    score = "the combined score of " if one.units.label == COMBINED else ""
-    whom = f"{chapter.models[first]} is better than {chapter.models[other]} on {score}"
-    every = len(chapter.models) > 2 and chapter.family.correction != "none"
-    test = "t test over the tasks, " if asked == RANDOM else ""
-    size = f" ({test}{p_words(p)}{', corrected over all pairs' if every else ''})"
-    if asked == RANDOM:
-        answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
-        yield p, f"Whether {whom}tasks like these: {answer}."
-    elif shown or not ranked or ahead is None:
-        answer = "shown" if shown else "not shown"
-        yield p, f"Whether {whom}these {len(chapter.names)} tasks themselves: {answer}{size}."
+    p = float(column.scopes[scope].p_adjusted[first, other])
+    significant, ranked = bool(chapter.family.significant(p)), ahead is None or bool(ahead[first, other])
+    score = "the combined score of " if column.units.label == COMBINED else ""
+    subject = f"{chapter.models[first]} is better than {chapter.models[other]} on {score}"
+    corrected = len(chapter.models) > 2 and chapter.family.correction != "none"
+    test = "t test over the tasks, " if scope == RANDOM else ""
+    size = f" ({test}{p_words(p)}{', corrected over all pairs' if corrected else ''})"
+    if scope == RANDOM:
+        answer = (
+            f"shown{size}" if significant and ranked else "not shown" if significant else f"not shown{size}"
+        )
+        yield p, f"Whether {subject}tasks like these: {answer}."
+    elif significant or not ranked or ahead is None:
+        answer = "shown" if significant else "not shown"
+        yield p, f"Whether {subject}these {len(chapter.names)} tasks themselves: {answer}{size}."

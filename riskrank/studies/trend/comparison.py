@@ -1,4 +1,4 @@
-"""Runs compared on the samples they share: differences with their answers, look by look."""
+"""Compare runs on the samples they share, look by look."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
+from riskrank.engine.changes.cases import LEVEL_SHARES, evidence_of_differences, family_of_look
 from riskrank.engine.evidence.evidence import Evidence, either_way
 from riskrank.engine.evidence.student import MeanDifference, mean_difference
 from riskrank.engine.family import Family, Side
@@ -21,23 +21,24 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_from
 from riskrank.studies.gate.verdicts import known
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.trend.document import Against, TrendRow
-from riskrank.studies.trend.states import BETTER, MOVED, OPEN, WORSE
+from riskrank.studies.trend.document import Comparison, TrendRow
+from riskrank.studies.trend.states import BETTER, SCORING_CHANGED, UNDECIDED, WORSE
 
-_WORDS = {Side.SHOWN: BETTER, Side.OPEN: OPEN, Side.REFUTED: WORSE}
+_ANSWERS = {Side.SHOWN: BETTER, Side.OPEN: UNDECIDED, Side.REFUTED: WORSE}
 
-# Metric and model, whose runs are one line.
-Key = tuple[str, str]
+# Metric and model, which identify a line.
+LineKey = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class RunColumn:
-    """One model on one metric in one run.
+    """Scores of one model on one metric in one run.
 
     Attributes
     ----------
     table : ScoreTable
     model, metric : int
+        Indices in the table.
     """
 
     table: ScoreTable
@@ -46,220 +47,253 @@ class RunColumn:
 
     @property
     def spec(self) -> MetricSpec:
-        """The metric."""
+        """Definition of the metric."""
         return self.table.metrics[self.metric]
 
     @property
-    def counted(self) -> tuple[int, int]:
-        """How many samples have a score, and how many there are."""
-        own = self.spec.name, self.table.models[self.model]
-        found = ((one.scored, one.total) for one in self.table.scored if (one.metric, one.model) == own)
-        return next(found, (len(self.samples), len(self.samples)))
+    def scored_and_total(self) -> tuple[int, int]:
+        """Number of samples with a score, and number of all samples."""
+        key = self.spec.name, self.table.models[self.model]
+        counts = ((row.scored, row.total) for row in self.table.scored if (row.metric, row.model) == key)
+        return next(counts, (len(self.samples), len(self.samples)))
 
     @cached_property
     def samples(self) -> Integers:
-        """Distinct samples, as numbers of the table."""
+        """Distinct samples, as indices of the table."""
         return np.unique(self.table.row_samples[self.model])
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of these."""
+    def sample_names(self) -> tuple[str, ...]:
+        """Names of the distinct samples."""
         return tuple(self.table.samples[at] for at in self.samples.tolist())
 
-    def values(self, *, best: bool = False) -> Floats:
-        """Scores, larger is better; what is missing at its best or worst where both are known."""
-        ends = self.table.best if best and self.table.best is not None else self.table.values
-        return ends[self.model][:, self.metric]
+    def values(self, *, favourable: bool = False) -> Floats:
+        """Return scores, larger is better.
 
-    def of(self, shared: Mapping[str, int], units: Integers, *, best: bool) -> tuple[Floats, Integers]:
-        """Scores of shared samples with the unit each is drawn in, the units in their order."""
-        rows = self._rows(shared)
-        kept = rows >= 0
-        unit = units[rows[kept]]
-        order = np.argsort(unit, kind="stable")
-        return self.values(best=best)[kept][order], unit[order]
+        Missing scores of bounded metrics are replaced by the worst value, or by the best one if `favourable`.
+        """
+        scores = self.table.best if favourable and self.table.best is not None else self.table.values
+        return scores[self.model][:, self.metric]
 
-    def units(self, shared: Mapping[str, int]) -> Integers:
-        """The cluster of each shared sample, or the sample itself, numbered without gaps."""
+    def shared_scores(
+        self, shared: Mapping[str, int], units: Integers, *, favourable: bool
+    ) -> tuple[Floats, Integers]:
+        """Return the scores of shared samples and their units, sorted by unit.
+
+        Parameters
+        ----------
+        shared : mapping of str to int
+            Index of each shared sample by its name.
+        units : ndarray of int
+            Unit of each shared sample.
+        favourable : bool
+            Whether missing scores are replaced by the best value instead of the worst.
+        """
+        rows = self._shared_positions(shared)
+        is_shared = rows >= 0
+        row_units = units[rows[is_shared]]
+        order = np.argsort(row_units, kind="stable")
+        return self.values(favourable=favourable)[is_shared][order], row_units[order]
+
+    def shared_units(self, shared: Mapping[str, int]) -> Integers:
+        """Return the cluster of each shared sample, or the sample itself, numbered without gaps."""
         if self.table.cluster_names is None:
             return np.arange(len(shared))
-        rows, found = self._rows(shared), np.zeros(len(shared), dtype=np.int64)
-        found[rows[rows >= 0]] = self.table.clusters[self.model][rows >= 0]
-        return np.unique(found, return_inverse=True)[1]
+        rows, clusters = self._shared_positions(shared), np.zeros(len(shared), dtype=np.int64)
+        clusters[rows[rows >= 0]] = self.table.clusters[self.model][rows >= 0]
+        return np.unique(clusters, return_inverse=True)[1]
 
-    def _rows(self, shared: Mapping[str, int]) -> Integers:
-        """Which shared sample each row is of, −1 of others."""
-        place = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
-        return place[self.table.row_samples[self.model]]
+    def _shared_positions(self, shared: Mapping[str, int]) -> Integers:
+        """Return the index of the shared sample of each row, −1 for other samples."""
+        positions = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
+        return positions[self.table.row_samples[self.model]]
 
 
-def drawn(new: RunColumn, old: RunColumn) -> ClusteredScores:
-    """The samples that both have, as they are drawn."""
-    shared = _shared(new, old)
+def clustered_samples(new: RunColumn, old: RunColumn) -> ClusteredScores:
+    """Return the samples that both columns have, grouped by the unit they are resampled in."""
+    shared = _shared_samples(new, old)
     of_sample = np.arange(len(shared))
-    return ClusteredScores.build([of_sample], [new.units(shared)], samples=[of_sample])
+    return ClusteredScores.build([of_sample], [new.shared_units(shared)], samples=[of_sample])
 
 
-def _shared(new: RunColumn, old: RunColumn) -> dict[str, int]:
-    theirs = set(old.names)
-    return {name: at for at, name in enumerate(name for name in new.names if name in theirs)}
+def _shared_samples(new: RunColumn, old: RunColumn) -> dict[str, int]:
+    """Return the samples that both columns have, numbered in the order of the new one."""
+    old_names = set(old.sample_names)
+    return {name: index for index, name in enumerate(name for name in new.sample_names if name in old_names)}
 
 
-class Pair(NamedTuple):
-    """A run and what it is compared with; what is missing against the new one, and in its favour."""
+class PairedDifference(NamedTuple):
+    """Mean difference of a run from its reference, with missing scores imputed against and for it."""
 
     shared: int
     against: MeanDifference
     in_favour: MeanDifference
 
 
-def paired(new: RunColumn, old: RunColumn) -> Pair | None:
-    """The two on the samples both have; None of too few to tell anything."""
-    shared = _shared(new, old)
+def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
+    """Return the paired difference on the shared samples, or None if there are too few."""
+    shared = _shared_samples(new, old)
     if len(shared) < FEWEST_SAMPLES:
         return None
-    units = new.units(shared)
-    worst, best = (
-        mean_difference(new.of(shared, units, best=best), old.of(shared, units, best=not best), paired=True)
-        for best in (False, True)
+    units = new.shared_units(shared)
+    worst, favourable = (
+        mean_difference(
+            new.shared_scores(shared, units, favourable=favourable),
+            old.shared_scores(shared, units, favourable=not favourable),
+            paired=True,
+        )
+        for favourable in (False, True)
     )
-    exact = new.table.best is None and old.table.best is None
-    return Pair(len(shared), worst, worst if exact else best)
+    is_complete = new.table.best is None and old.table.best is None
+    return PairedDifference(len(shared), worst, worst if is_complete else favourable)
 
 
-def evidence_of_pairs(pairs: Sequence[Pair]) -> Evidence:
-    """What shared samples say of "the new run is better", whatever is missing."""
-    against = evidence_of([one.against for one in pairs])
-    if all(one.against is one.in_favour for one in pairs):
+def evidence_of_pairs(pairs: Sequence[PairedDifference]) -> Evidence:
+    """Return evidence that the new runs are better, valid for any values of the missing scores."""
+    against = evidence_of_differences([pair.against for pair in pairs])
+    if all(pair.against is pair.in_favour for pair in pairs):
         return against
-    return either_way(against, evidence_of([one.in_favour for one in pairs]))
+    return either_way(against, evidence_of_differences([pair.in_favour for pair in pairs]))
 
 
-def columns_of(tables: Mapping[str, Tables]) -> dict[str, dict[Key, RunColumn]]:
-    """By run every model and metric it has."""
+def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunColumn]]:
+    """Return every metric and model of each run."""
     return {
         run: {
-            (metric.name, model): RunColumn(table, at, number)
+            (metric.name, model): RunColumn(table, model_index, metric_index)
             for table in run_tables
-            for number, metric in enumerate(table.metrics)
-            for at, model in enumerate(table.models)
+            for metric_index, metric in enumerate(table.metrics)
+            for model_index, model in enumerate(table.models)
         }
         for run, run_tables in tables.items()
     }
 
 
-def stretches(fixed: Mapping[str, Tables], family: Family) -> dict[str, int]:
-    """Runs numbered by the ruler they were measured with: a new one where the fixed set is shown to change.
+def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dict[str, int]:
+    """Return a version number of the scoring for each run, increased if the fixed set changes significantly.
 
     Raises
     ------
     InputError
-        If two runs share too little of the fixed set.
+        If two runs share too few samples of the fixed set.
     """
-    columns, runs = columns_of(fixed), [*fixed]
-    found, start = {runs[0]: 0}, runs[0]
+    columns, runs = columns_by_run(anchor_tables), [*anchor_tables]
+    versions, start = {runs[0]: 0}, runs[0]
     for look, run in enumerate(runs[1:], 1):
-        before = columns[start]
-        enough = [*_pairs(columns[run], before).values()]
-        if not enough:
+        reference = columns[start]
+        pairs = [*_compare_lines(columns[run], reference).values()]
+        if not pairs:
             raise InputError(
                 f"the fixed set has fewer than {FEWEST_SAMPLES} samples that both {start} and {run} scored",
-                found=f"{run} scored {listing(next(iter(columns[run].values())).names, 3)}",
+                found=f"{run} scored {listing(next(iter(columns[run].values())).sample_names, 3)}",
                 hint=f"score the same answers anew in every run, and give them the same names: "
                 f"{option('columns', 'sample=…')}",
             )
-        sides = family_of_look(family, look, 1.0).answer(evidence_of_pairs(enough)).side
+        sides = family_of_look(family, look, 1.0).answer(evidence_of_pairs(pairs)).side
         if sides.any():
             start = run
-        found[run] = found[runs[look - 1]] + bool(sides.any())
-    return found
+        versions[run] = versions[runs[look - 1]] + bool(sides.any())
+    return versions
 
 
-def compared(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list[str]]]:
-    """A row a run, metric and model, and the runs at which a ruler moved.
+def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, list[str]]]:
+    """Return one row per run, metric and model, and the runs at which the scoring of each metric changed.
 
     Raises
     ------
     InputError
         If a run shares fewer than 10 samples with the baseline.
     """
-    columns, order = columns_of(runs.tables), [*runs.tables]
-    rulers = {metric: stretches(fixed, family) for metric, fixed in runs.anchors.items()}
+    columns, order = columns_by_run(runs.tables), [*runs.tables]
+    versions = {
+        metric: scoring_versions(anchor_tables, family) for metric, anchor_tables in runs.anchors.items()
+    }
     looks = {run: at for at, run in enumerate([one for one in order if one != runs.baseline], 1)}
     rows: list[TrendRow] = []
-    before: dict[Key, str] = {}
+    last_runs: dict[LineKey, str] = {}
     for run in order:
-        here, look = columns[run], looks.get(run, 1)
-        others = {
+        run_columns, look = columns[run], looks.get(run, 1)
+        references = {
             "baseline": {} if run == runs.baseline else dict.fromkeys(columns[runs.baseline], runs.baseline),
-            "last": before,
+            "last": last_runs,
         }
-        found = {
-            name: _answers(run, columns, others[name], rulers, family_of_look(family, look, share))
-            for name, share in SHARES.items()
+        comparisons = {
+            name: _compare_with(run, columns, references[name], versions, family_of_look(family, look, share))
+            for name, share in LEVEL_SHARES.items()
         }
-        if run != runs.baseline and not found["baseline"]:
-            raise _nothing_shared(run, runs.baseline, columns)
+        if run != runs.baseline and not comparisons["baseline"]:
+            raise _no_overlap_error(run, runs.baseline, columns)
         means = {one.name: one for table in runs.tables[run] for one in metric_means(table)}
         rows += rows_from(
             TrendRow,
             "run column mean baseline last",
             (
-                (run, column, means[key[0]], *(found[name].get(key, Against()) for name in SHARES))
-                for key, column in here.items()
+                (
+                    run,
+                    column,
+                    means[key[0]],
+                    *(comparisons[name].get(key, Comparison()) for name in LEVEL_SHARES),
+                )
+                for key, column in run_columns.items()
             ),
         )
-        before = before | dict.fromkeys(here, run)
-    moved = {
-        metric: [run for one, run in pairwise(order) if found[run] > found[one]]
-        for metric, found in rulers.items()
+        last_runs = last_runs | dict.fromkeys(run_columns, run)
+    changes = {
+        metric: [run for one, run in pairwise(order) if comparisons[run] > comparisons[one]]
+        for metric, comparisons in versions.items()
     }
-    return rows, moved
+    return rows, changes
 
 
-def _nothing_shared(run: str, baseline: str, columns: Mapping[str, Mapping[Key, RunColumn]]) -> InputError:
-    both, what = (columns[run], columns[baseline]), "models"
-    lists = [list(dict.fromkeys(model for _, model in one)) for one in both]
+def _no_overlap_error(
+    run: str, baseline: str, columns: Mapping[str, Mapping[LineKey, RunColumn]]
+) -> InputError:
+    column_sets, kind = (columns[run], columns[baseline]), "models"
+    name_lists = [list(dict.fromkeys(model for _, model in names)) for names in column_sets]
     hint = "give models that change their names one: write bot=PATH for every run"
     if any(key in columns[baseline] for key in columns[run]):
-        lists, what = [list(next(iter(one.values())).names) for one in both], "samples"
+        name_lists, kind = [list(next(iter(names.values())).sample_names) for names in column_sets], "samples"
         hint = f"leave the run out, or say what samples are: {option('columns', 'sample=…')}"
-    here, there = (listing(one, 3) for one in lists)
+    run_names, baseline_names = (listing(names, 3) for names in name_lists)
     return InputError(
         f"{run} and {baseline} share no model and metric with {FEWEST_SAMPLES} samples that both scored",
-        found=f"{run} has the {what} {here}, {baseline} {there}",
+        found=f"{run} has the {kind} {run_names}, {baseline} {baseline_names}",
         hint=hint,
     )
 
 
-def _pairs(here: Mapping[Key, RunColumn], there: Mapping[Key, RunColumn]) -> dict[Key, Pair]:
-    """What both have, where they share enough samples."""
-    found = {key: paired(new, there[key]) for key, new in here.items() if key in there}
-    return {key: pair for key, pair in found.items() if pair is not None}
+def _compare_lines(
+    new_columns: Mapping[LineKey, RunColumn], old_columns: Mapping[LineKey, RunColumn]
+) -> dict[LineKey, PairedDifference]:
+    """Return the paired differences of all lines with enough shared samples."""
+    pairs = {
+        key: compare_columns(new, old_columns[key]) for key, new in new_columns.items() if key in old_columns
+    }
+    return {key: pair for key, pair in pairs.items() if pair is not None}
 
 
-def _answers(
+def _compare_with(
     run: str,
-    columns: Mapping[str, Mapping[Key, RunColumn]],
-    others: Mapping[Key, str],
-    rulers: Mapping[str, Mapping[str, int]],
+    columns: Mapping[str, Mapping[LineKey, RunColumn]],
+    references: Mapping[LineKey, str],
+    versions: Mapping[str, Mapping[str, int]],
     family: Family,
-) -> dict[Key, Against]:
-    """A run against another of each line, where there is something to compare; one family."""
-    here = columns[run]
-    found = _pairs(here, {key: columns[other][key] for key, other in others.items()})
-    if not found:
+) -> dict[LineKey, Comparison]:
+    """Return the comparison of a run with a reference run per line, corrected as one family."""
+    run_columns = columns[run]
+    pairs = _compare_lines(run_columns, {key: columns[other][key] for key, other in references.items()})
+    if not pairs:
         return {}
-    ruler = {key: rulers.get(key[0], {}) for key in found}
-    across = [ruler[key].get(run) != ruler[key].get(others[key]) for key in found]
-    evidence = evidence_of_pairs([*found.values()])
-    answers = family.answer(evidence, ~np.array(across))
-    told = {}
-    for at, (key, pair) in enumerate(found.items()):
-        sign = here[key].spec.sign
+    run_versions = {key: versions.get(key[0], {}) for key in pairs}
+    has_changed = [run_versions[key].get(run) != run_versions[key].get(references[key]) for key in pairs]
+    evidence = evidence_of_pairs([*pairs.values()])
+    answers = family.answer(evidence, ~np.array(has_changed))
+    results = {}
+    for at, (key, pair) in enumerate(pairs.items()):
+        sign = run_columns[key].spec.sign
         # Adding zero turns −0 into 0.
-        ends = (answers.low[at], answers.high[at])[:: int(sign)]
-        difference, low, high = (float(sign * end + 0.0) for end in (evidence.estimate[at], *ends))
-        answer = MOVED if across[at] else _WORDS[Side(answers.side[at])]
-        told[key] = Against(difference, known(low), known(high), answer, pair.shared)
-    return told
+        interval = (answers.low[at], answers.high[at])[:: int(sign)]
+        difference, low, high = (float(sign * value + 0.0) for value in (evidence.estimate[at], *interval))
+        answer = SCORING_CHANGED if has_changed[at] else _ANSWERS[Side(answers.side[at])]
+        results[key] = Comparison(difference, known(low), known(high), answer, pair.shared)
+    return results

@@ -1,4 +1,4 @@
-"""What a trend says: a row a run, metric and model; a line a metric and model; cases that flip."""
+"""Result of ``trend``: rows per run, lines per metric and model, and cases that flip."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from riskrank.engine.family import Family
 from riskrank.studies.document import Gated, of
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.trend.states import MOVED, WAS_WORSE, WORSE
+from riskrank.studies.trend.states import SCORING_CHANGED, WAS_WORSE, WORSE
 
 
-class Against(NamedTuple):
-    """A run compared with another on the samples they share, in the units of the file; None without any."""
+class Comparison(NamedTuple):
+    """Comparison of a run with another on shared samples, in the units of the file; None if not compared."""
 
     difference: float | None = None
     low: float | None = None
@@ -22,9 +22,10 @@ class Against(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrendRow:
-    """One model on one metric in one run; numbers in the units and the direction of the file.
+    """One model on one metric in one run, in the units and the direction of the file.
 
-    Made of a run, its column of scores, means, and what it is against the baseline and the run before.
+    It is built from the run, its column of scores, the means, and the comparisons with the baseline and with
+    the previous run.
     """
 
     run: str = of(lambda run: run)
@@ -41,26 +42,26 @@ class TrendRow:
     against_last_low: float | None = of(lambda last: last.low)
     against_last_high: float | None = of(lambda last: last.high)
     against_last_answer: str | None = of(lambda last: last.answer)
-    scored: int = of(lambda column: column.counted[0])
-    samples: int = of(lambda column: column.counted[1])
+    scored: int = of(lambda column: column.scored_and_total[0])
+    samples: int = of(lambda column: column.scored_and_total[1])
     samples_shared: int | None = of(lambda baseline, last: baseline.shared or last.shared)
     direction: str = of(lambda mean: "lower" if mean.lower else "higher")
 
     @property
     def failed(self) -> float:
-        """Share of the samples that have no score."""
+        """Share of the samples without a score."""
         return 1 - self.scored / self.samples
 
     @property
     def loss(self) -> float:
-        """How much worse than the baseline it is, below 0 where better."""
+        """Loss against the baseline, negative if the run is better."""
         change = self.against_baseline or 0.0
         return change if self.direction == "lower" else -change
 
 
 @dataclass(frozen=True, slots=True)
 class TrendCase:
-    """A case that flips between runs of one model, or was lost for good since a run."""
+    """A case that flips between runs of one model, or is lost for good since a run."""
 
     metric: str
     model: str
@@ -81,20 +82,21 @@ class TrendLine:
     Attributes
     ----------
     state : {"worse", "was-worse", "better", "open", "ruler-moved"}
-        Of the last run against the baseline.
+        State of the last run relative to the baseline.
     drop : bool
-        Whether the last run is shown to be worse than the run before.
+        Whether the last run is significantly worse than the previous run.
     since : str or None
-        The first of the runs, each below the baseline, that was shown to be worse.
-    shown : TrendRow or None
-        The last of these that was shown.
+        First significantly worse run among the latest runs that are all below the baseline.
+    last_worse : TrendRow or None
+        Last significantly worse run among them.
     cases, flaky, lost : int or None
-        Cases; those that flip twice or more; those shown to be lost for good. None where scores are not all
-        0 or 1.
+        Number of cases, of cases that flip at least twice, and of cases that are significantly lost. None
+        unless all scores are 0 or 1.
     flip_share : float or None
-        Share of cases that flip from a run to the next, where the model is not shown to have changed.
+        Share of cases that flip from one run to the next, without steps at which the model changed
+        significantly.
     more_failed : float or None
-        How much larger the share of failures is in the last run than in the baseline, where that is too much.
+        Increase of the share of failures from the baseline to the last run, if it is too large.
     """
 
     metric: str
@@ -103,7 +105,7 @@ class TrendLine:
     drop: bool
     rows: Sequence[TrendRow]
     since: str | None = None
-    shown: TrendRow | None = None
+    last_worse: TrendRow | None = None
     cases: int | None = None
     flaky: int | None = None
     lost: int | None = None
@@ -112,64 +114,67 @@ class TrendLine:
 
     @property
     def last(self) -> TrendRow:
-        """The last run that has it."""
+        """Last run of the line."""
         return self.rows[-1]
 
     @property
     def verdict(self) -> str:
-        """What a gate says of it: a shown loss or an outage fails, a loss that is open is inconclusive."""
+        """Verdict for a gate.
+
+        A significant loss or an outage fails; an undecided loss or changed scoring is inconclusive.
+        """
         if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
-        return INCONCLUSIVE if self.state in (WAS_WORSE, MOVED) else PASS
+        return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
 
     def entry(self) -> dict[str, Any]:
-        """The line as an entry of ``meta``."""
-        found = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "shown")}
-        return found | {"last_shown": None if self.shown is None else self.shown.run}
+        """Return the line as an entry of ``meta``."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "last_worse")}
+        return fields | {"last_shown": None if self.last_worse is None else self.last_worse.run}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrendDocument(Gated[TrendRow], schema="trend"):
     """Means of all runs, what changed, and since when.
 
-    The outcome is a fail where the last run is shown to be worse on a line or far more of it failed,
-    inconclusive where a line is open after a loss, or as its ruler moved.
+    The outcome is a fail if the last run of a line is significantly worse or has far more failures. It is
+    inconclusive if a line is undecided after a loss or its scoring changed.
 
     Attributes
     ----------
     runs : sequence of str
-        In their order.
+        Runs in order.
     baseline : str
     lines : sequence of TrendLine
-    found_cases : sequence of TrendCase
-        Those that flip or were lost for good, the surest first.
-    cases : int
-        How many to show.
-    moved : mapping of str to sequence of str
-        By metric with a fixed set the runs at which its ruler moved.
+    changed_cases : sequence of TrendCase
+        Cases that flip or are lost for good, the most significant first.
+    n_cases : int
+        Number of cases to show.
+    scoring_changes : mapping of str to sequence of str
+        Runs at which the scoring changed, by metric with a fixed set.
     family : Family
     """
 
     runs: Sequence[str]
     baseline: str
     lines: Sequence[TrendLine]
-    found_cases: Sequence[TrendCase]
-    cases: int
-    moved: Mapping[str, Sequence[str]]
+    changed_cases: Sequence[TrendCase]
+    n_cases: int
+    scoring_changes: Mapping[str, Sequence[str]]
     family: Family
 
     @property
     def question(self) -> str:
-        """What it answers."""
+        """The question that the study answers."""
         return f"What changed from {self.baseline} to {self.runs[-1]}?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Runs, lines and cases."""
+        """Return runs, lines and cases."""
         return {
             "outcome": self.outcome,
             "runs": list(self.runs),
             "baseline": self.baseline,
-            "ruler_moved": {metric: list(runs) for metric, runs in self.moved.items()},
+            "ruler_moved": {metric: list(runs) for metric, runs in self.scoring_changes.items()},
             "lines": [line.entry() for line in self.lines],
-            "cases": [asdict(case) for case in self.found_cases],
+            "cases": [asdict(case) for case in self.changed_cases],
         }

@@ -1,4 +1,4 @@
-"""Which run others are compared with, how sure answers have to be, and what fails a build."""
+"""Options of ``trend``: reference run, level of the tests, and conditions that fail a build."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +10,7 @@ from riskrank.options.resampling import LevelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class TrendSettings(LevelSettings):
-    """What runs are compared with, and how sure answers have to be."""
+    """Reference run, fixed sets and decision rules of a trend."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -52,16 +52,16 @@ class TrendSettings(LevelSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for one in self.anchor:
-            metric, _, path = one.partition("=")
+        for anchor in self.anchor:
+            metric, _, path = anchor.partition("=")
             if not metric or not path or len(self.anchors) < len(self.anchor):
                 raise UsageError(
-                    f"{option('anchor', one)} names no metric and its file, or a metric twice",
-                    found=one,
+                    f"{option('anchor', anchor)} names no metric and its file, or a metric twice",
+                    found=anchor,
                     hint=f"write {option('anchor', 'METRIC=FILE')}, a metric once",
                 )
 
     @property
     def anchors(self) -> dict[str, str]:
-        """Files of fixed sets by their metrics."""
-        return {metric: path for metric, _, path in (one.partition("=") for one in self.anchor)}
+        """Files of fixed sets, by metric."""
+        return {metric: path for metric, _, path in (anchor.partition("=") for anchor in self.anchor)}

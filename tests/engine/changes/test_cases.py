@@ -10,14 +10,14 @@ from scipy import stats
 from scipy.stats import binomtest, fisher_exact
 
 from riskrank.engine.changes.cases import (
-    SHARES,
-    Runs,
+    LEVEL_SHARES,
+    Repeats,
     case_p_values,
-    evidence_of,
+    evidence_of_differences,
     family_of_look,
-    flips,
-    losses_of_one_run,
-    lost_for_good,
+    count_flips,
+    expected_losses,
+    permanent_loss,
     sign_test,
 )
 from riskrank.engine.evidence.student import mean_difference
@@ -27,7 +27,7 @@ from riskrank.engine.family import Family
 def runs(*samples):
     """Runs of each sample."""
     numbers = np.repeat(np.arange(len(samples)), [len(one) for one in samples])
-    return Runs(np.concatenate([np.asarray(one, dtype=float) for one in samples]), numbers)
+    return Repeats(np.concatenate([np.asarray(one, dtype=float) for one in samples]), numbers)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -86,7 +86,7 @@ def test_equal_runs_are_no_change():
     st.lists(st.tuples(SCORES, st.lists(st.integers(0, 4), min_size=2, max_size=4)), min_size=1, max_size=4)
 )
 def test_losses_are_counted_over_pairs_of_runs(cases):
-    found, chance = losses_of_one_run(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
+    found, chance = expected_losses(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
     plain = sum(np.mean([n < o for n in new for o in old]) for new, old in cases)
     by_chance = sum(np.mean([one < other for one, other in permutations(old, 2)]) for _, old in cases)
     assert found == pytest.approx(plain)
@@ -94,14 +94,14 @@ def test_losses_are_counted_over_pairs_of_runs(cases):
 
 
 def test_chance_is_unknown_where_a_sample_ran_once():
-    assert losses_of_one_run(runs([1, 0], [0]), runs([1, 0], [1]))[1] is None
+    assert expected_losses(runs([1, 0], [0]), runs([1, 0], [1]))[1] is None
 
 
 def test_losses_by_chance_are_unbiased_for_any_number_of_runs():
     rng, share = np.random.default_rng(1), 0.3
     for count in (2, 5):
         old = runs(*(rng.random((4000, count)) < share))
-        _, chance = losses_of_one_run(old, old)
+        _, chance = expected_losses(old, old)
         # p(1 − p) of 4,000 cases; two standard errors are about 40.
         assert chance == pytest.approx(4000 * share * (1 - share), abs=60)
 
@@ -110,7 +110,7 @@ def test_all_looks_there_will_ever_be_spend_the_level():
     spent = [family_of_look(Family(0.05), look, 1.0).alpha / 2 for look in range(1, 10_001)]
     assert spent[0] == pytest.approx(0.025)
     assert sum(spent) == pytest.approx(0.05 * (1 - 1 / 10_001))
-    assert sum(SHARES.values()) == 1
+    assert sum(LEVEL_SHARES.values()) == 1
 
 
 def test_evidence_is_a_paired_t_where_nothing_is_skewed():
@@ -119,7 +119,7 @@ def test_evidence_is_a_paired_t_where_nothing_is_skewed():
     gain = half[0] - half[1]
     new = np.concatenate([0.3 + gain, 0.3 - gain])  # symmetrical about .3
     units = np.arange(40)
-    found = evidence_of([mean_difference((new, units), (np.zeros(40), units), paired=True)])
+    found = evidence_of_differences([mean_difference((new, units), (np.zeros(40), units), paired=True)])
     known = stats.ttest_1samp(new, 0)
     assert found.p_value[0] == pytest.approx(known.pvalue)
     assert [float(end[0]) for end in found.ends(0.01)] == pytest.approx([*known.confidence_interval(0.99)])
@@ -131,13 +131,13 @@ def test_a_loss_for_good_is_as_likely_as_orders_say(text):
     last = len(text) - len(text.rstrip("0"))
     orders = {*permutations(text)}
     as_long = sum(set(order[len(text) - last :]) <= {"0"} for order in orders)
-    assert lost_for_good(passed) == (last, pytest.approx(as_long / len(orders) if "1" in text else 1.0))
+    assert permanent_loss(passed) == (last, pytest.approx(as_long / len(orders) if "1" in text else 1.0))
 
 
 def test_flips_count_where_nothing_changed():
     passed = np.array([True, False, True, True, False])
-    assert flips(passed, np.ones(4, dtype=bool)) == 3
-    assert flips(passed, np.array([True, True, True, False])) == 2
+    assert count_flips(passed, np.ones(4, dtype=bool)) == 3
+    assert count_flips(passed, np.array([True, True, True, False])) == 2
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_leave_one_out_does_not_depend_on_the_block(monkeypatch):
 def test_who_can_never_be_chosen_is_not_looked_at(monkeypatch):
     found, original = [], copa_stability._possible_choices
     watched = lambda *given: found.append(original(*given)) or found[-1]  # noqa: E731
-    monkeypatch.setattr(copa_stability, "_within_reach", watched)
+    monkeypatch.setattr(copa_stability, "_possible_choices", watched)
     models = build_population(table(1000, n=60))
     influence = leave_one_out(models, rank_models(models, p=2))
     assert {influence.chosen, *influence.choice.tolist()} <= set(found[0].tolist())

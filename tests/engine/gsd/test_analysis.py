@@ -5,12 +5,12 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from riskrank.engine.family import Family
-from riskrank.engine.gsd.analysis import analyse
+from riskrank.engine.gsd.analysis import analyse_dominance
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
 from riskrank.engine.gsd.relabelling import dominance_relation
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.errors import InputError
@@ -27,7 +27,7 @@ def chain(n=12):
 @pytest.mark.parametrize("pairs", ["dominant", "all"])
 def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
     # 19 relabellings: the smallest p-value is 1/20, the level itself.
-    found = analyse(
+    found = analyse_dominance(
         Utilities(chain()),
         Relabelling(pairs=pairs, resamples=19, family=Family(correction="none"), contamination=True),
     )
@@ -41,7 +41,7 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
 
 def test_survival_is_found_only_if_asked():
     how = Relabelling(resamples=19, family=Family(correction="none"))
-    assert analyse(Utilities(chain()), how).survives == {}
+    assert analyse_dominance(Utilities(chain()), how).survives == {}
 
 
 def test_what_is_asked_reaches_relation_tests_and_front():
@@ -53,7 +53,7 @@ def test_what_is_asked_reaches_relation_tests_and_front():
     for system, largest in (("pair", 1.0), ("all", 1 / 6)):
         utilities = Utilities(table, Threshold(0.1), system)
         relation, tests = dominance_relation(utilities, how)
-        found = analyse(utilities, how, epsilon=2.0)
+        found = analyse_dominance(utilities, how, epsilon=2.0)
         assert found.relation.largest_slack[0, 1] == pytest.approx(largest)
         np.testing.assert_array_equal(found.relation.optimum, relation.optimum)
         assert (found.threshold, found.tests, found.family) == (Threshold(0.1), tests, how.family)
@@ -67,7 +67,7 @@ def scores_with_ties(k=4, s=9, n=2):
 
 def test_friedman_against_scipy():
     scores = scores_with_ties()
-    found = criteria_tests(scores)
+    found = run_criteria_tests(scores)
     for j in range(2):
         expected = friedmanchisquare(*scores[..., j])
         assert found.friedman_statistic[j] == pytest.approx(expected.statistic)
@@ -76,7 +76,7 @@ def test_friedman_against_scipy():
 
 def test_mean_ranks_and_nemenyi_against_definition():
     scores = scores_with_ties()
-    found = criteria_tests(scores)
+    found = run_criteria_tests(scores)
     for j in range(2):
         ranks = np.mean([rankdata(-scores[:, sample, j]) for sample in range(9)], axis=0)
         np.testing.assert_allclose(found.mean_rank[j], ranks)
@@ -92,7 +92,7 @@ def test_nemenyi_against_published_critical_value():
     for wins, significant in ((5, False), (9, True)):
         scores[:, :, 0] = 0.0
         scores[0, :wins, 0], scores[2, :wins, 0] = 1.0, -1.0
-        found = criteria_tests(scores)
+        found = run_criteria_tests(scores)
         gap = found.mean_rank[0, 2] - found.mean_rank[0, 0]
         assert (gap > critical) == significant
         assert (found.nemenyi_p_value[0, 0, 2] < 0.05) == significant
@@ -102,25 +102,25 @@ def test_all_test_and_one_test():
     rng = np.random.default_rng(1)
     noise = 0.01 * rng.normal(size=(3, 20, 2))
     levels = np.array([[3.0, 3.0], [2.0, 1.0], [1.0, 2.0]])
-    found = criteria_tests(noise + levels[:, None, :])
+    found = run_criteria_tests(noise + levels[:, None, :])
     np.testing.assert_array_equal(found.all_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
     np.testing.assert_array_equal(found.one_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
-    one_sided = criteria_tests((noise + levels[:, None, :])[..., :1])
+    one_sided = run_criteria_tests((noise + levels[:, None, :])[..., :1])
     np.testing.assert_array_equal(one_sided.one_test(0.05), one_sided.all_test(0.05))
-    conflict = criteria_tests((noise + levels[:, None, :])[1:])
+    conflict = run_criteria_tests((noise + levels[:, None, :])[1:])
     assert not conflict.one_test(0.05).any()
 
 
 def test_models_that_never_differ():
-    found = criteria_tests(np.ones((3, 5, 1)))
+    found = run_criteria_tests(np.ones((3, 5, 1)))
     assert found.friedman_p_value[0] == 1.0
     np.testing.assert_allclose(found.nemenyi_p_value, 1.0)
 
 
 def test_two_samples_are_enough_and_one_is_not():
-    assert criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[0] == pytest.approx(
-        2
-    )
+    assert run_criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[
+        0
+    ] == pytest.approx(2)
     for shape in ((1, 2, 1), (2, 1, 1)):
         with pytest.raises(InputError, match="two models and two samples"):
-            criteria_tests(np.zeros(shape))
+            run_criteria_tests(np.zeros(shape))

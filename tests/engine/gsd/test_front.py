@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.front import empirical_front, front_test, witness
+from riskrank.engine.gsd.front import empirical_front, run_front_test, find_witness
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 
 
@@ -41,8 +41,8 @@ def test_empirical_front_shrinks_with_epsilon():
 def test_front_tests_are_reversed_dominance_tests():
     table = three_models()
     how = Relabelling(resamples=59, contamination=True)
-    found = front_test(Utilities(table), 2, how)
-    expected = relabelling_tests(Utilities(table), [(0, 2), (1, 2)], how, side="less")
+    found = run_front_test(Utilities(table), 2, how)
+    expected = run_relabelling_tests(Utilities(table), [(0, 2), (1, 2)], how, side="less")
     assert found.tests == expected
     assert found.p_value == max(test.p_value for test in expected)
     assert found.in_front(0.05)
@@ -51,7 +51,7 @@ def test_front_tests_are_reversed_dominance_tests():
         test.winner for test in expected if test.p_value < found.p_value
     )
     assert found.survives(0.05) == min(test.survives(0.05) for test in expected)
-    outside = front_test(Utilities(table), 0, how)
+    outside = run_front_test(Utilities(table), 0, how)
     assert not outside.in_front(0.05)
     assert outside.survives(0.05) is None
 
@@ -59,7 +59,7 @@ def test_front_tests_are_reversed_dominance_tests():
 def test_witness_is_a_utility_under_which_the_model_is_worse():
     table = three_models()
     threshold = Threshold(1e-3)
-    found = witness(Utilities(table, threshold), 1, 2)
+    found = find_witness(Utilities(table, threshold), 1, 2)
     relation, _ = dominance_relation(Utilities(table, threshold))
     assert found.optimum == pytest.approx(relation.optimum[1, 2], abs=1e-9)
     assert found.optimum < 0

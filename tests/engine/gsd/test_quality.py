@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.preference_system import preference_system
-from riskrank.engine.gsd.quality import quality_table, scale_doubts
+from riskrank.engine.gsd.quality import quality_table, suspicious_ordinal_criteria
 from riskrank.errors import InputError
 
 
@@ -42,7 +42,7 @@ def test_doubts_about_ordinal_criteria():
     levels = rng.integers(0, 5, size=(2, 40))
     copy = rng.permutation(levels.ravel()).reshape(2, 40)
     table = quality_table(np.stack([measured, levels, copy, levels], axis=2), ordinal=[True] * 4)
-    assert scale_doubts(table) == ([(0, 80)], [(1, 2), (2, 3)])
+    assert suspicious_ordinal_criteria(table) == ([(0, 80)], [(1, 2), (2, 3)])
 
 
 def test_bad_scores():

@@ -6,11 +6,11 @@ import pytest
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd import null_optima, relabelling
-from riskrank.engine.gsd.null_optima import Relabelling, relabellings
+from riskrank.engine.gsd.null_optima import Relabelling, draw_relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, sample_masses
 
 ORDINAL = [False, True]
@@ -43,9 +43,9 @@ def every_optimum(table, pair, threshold, signs, pooled=False):
 def test_shortcut_against_solving_every_program(resampling, pair, delta):
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
     how = Relabelling(resampling=resampling, resamples=30, seed=3)
-    (found,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how)
-    (less,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how, side="less")
-    signs = relabellings(12, how).signs
+    (found,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], how)
+    (less,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], how, side="less")
+    signs = draw_relabellings(12, how).signs
     null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
     assert found.p_value == (1 + np.sum(null >= found.optimum - RESOLUTION)) / 31
     assert less.p_value == (1 + np.sum(null <= found.optimum + RESOLUTION)) / 31
@@ -55,7 +55,7 @@ def test_shortcut_against_solving_every_program(resampling, pair, delta):
 def test_shortcut_meets_both_outcomes():
     # What the test above rests on: resamples on either side, and fewer programs than resamples.
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resamples=200))
+    (found,) = run_relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resamples=200))
     assert 0 < found.share_smaller < 1
     assert 1 / 201 < found.p_value < 1
     assert found.lps_solved < 100
@@ -69,7 +69,7 @@ def test_shortcut_meets_both_outcomes():
 def test_exact_p_value_against_all_labellings(resampling, samples, total):
     table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
     how = Relabelling(resampling=resampling, resamples=total)
-    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], how)
+    (found,) = run_relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], how)
     if resampling == "swap":
         signs = np.array(list(itertools.product((1, -1), repeat=samples)))
     else:
@@ -82,26 +82,26 @@ def test_exact_p_value_against_all_labellings(resampling, samples, total):
     assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
     assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
     how = Relabelling(resampling=resampling, resamples=total - 1)
-    (drawn,) = relabelling_tests(Utilities(table), [(0, 1)], how)
+    (drawn,) = run_relabelling_tests(Utilities(table), [(0, 1)], how)
     assert not drawn.exact
 
 
 def test_relabellings_keep_group_sizes_and_repeat():
-    pooled = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    pooled = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
     np.testing.assert_array_equal(pooled.signs.sum(axis=1), 0)
-    again = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    again = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
     np.testing.assert_array_equal(pooled.signs, again.signs)
     # More resamples begin with the same full blocks.
-    many = relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
-    fewer = relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
+    many = draw_relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
+    fewer = draw_relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
     np.testing.assert_array_equal(many[:1000], fewer)
 
 
 def test_exact_relabellings_leave_out_the_observed_one():
-    swaps = relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
+    swaps = draw_relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
     assert len(np.unique(swaps, axis=0)) == 7
     assert not (swaps == 1).all(axis=1).any()
-    deals = relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
+    deals = draw_relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
     assert len(np.unique(deals, axis=0)) == 5
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 
@@ -110,7 +110,7 @@ def test_exact_relabellings_leave_out_the_observed_one():
 def test_a_result_is_the_less_sure_the_more_samples_are_arbitrary(pair, side):
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
     how = Relabelling(resamples=40, seed=5, contamination=True, family=Family(alpha=0.3))
-    (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
+    (found,) = run_relabelling_tests(Utilities(table), [pair], how, side=side)
     assert found.contamination[0] == found.p_value
     assert list(found.contamination) == sorted(found.contamination)
     assert found.contamination[-1] > 0.3
@@ -120,9 +120,9 @@ def test_a_result_is_the_less_sure_the_more_samples_are_arbitrary(pair, side):
 def test_contaminated_p_values_against_solving_every_program():
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
     how = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
-    signs = relabellings(14, how).signs
+    signs = draw_relabellings(14, how).signs
     for pair, side, toward in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
-        (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
+        (found,) = run_relabelling_tests(Utilities(table), [pair], how, side=side)
         null = every_optimum(table, pair, 0.0, signs)
         expected = []
         for m in range(14):
@@ -151,8 +151,8 @@ def test_jobs_do_not_change_the_tests():
     pairs = [(2, 0), (0, 1), (2, 1), (1, 0)]
     utilities, how = Utilities(table, Threshold(1e-4)), Relabelling(resamples=50, contamination=True)
     calls = []
-    one = relabelling_tests(utilities, pairs, how, progress=lambda *counts: calls.append(counts))
-    assert one == relabelling_tests(utilities, pairs, how, jobs=2)
+    one = run_relabelling_tests(utilities, pairs, how, progress=lambda *counts: calls.append(counts))
+    assert one == run_relabelling_tests(utilities, pairs, how, jobs=2)
     assert [(test.winner, test.loser) for test in one] == pairs
     assert calls[-1] == (3, 3, f"{sum(test.lps_solved for test in one)} LPs")
 
@@ -161,7 +161,7 @@ def test_other_models_do_not_change_a_test():
     rng = np.random.default_rng(7)
     scores = rng.normal(size=(3, 15, 2)).round(2)
     both = (Utilities(quality_table(part, ordinal=ORDINAL)) for part in (scores, scores[:2]))
-    three, two = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=50)) for one in both)
+    three, two = (run_relabelling_tests(one, [(0, 1)], Relabelling(resamples=50)) for one in both)
     assert three == two
 
 
@@ -171,7 +171,7 @@ def test_draws_of_a_sample_are_swapped_together():
     doubled = np.repeat(scores[:, :, None, :], 3, axis=2)
     doubled[:, :, 2] = np.nan
     both = (Utilities(quality_table(draws, ordinal=ORDINAL)) for draws in (scores, doubled))
-    once, twice = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=40)) for one in both)
+    once, twice = (run_relabelling_tests(one, [(0, 1)], Relabelling(resamples=40)) for one in both)
     assert once == twice
 
 
@@ -182,12 +182,12 @@ def test_tests_in_two_rounds_are_those_of_one(monkeypatch):
     monkeypatch.setattr(null_optima, "_LOOKS", (10, 20))
     scores = np.append(correlated_scores(2, 9, gap=1.5), correlated_scores(5, 9, gap=0.0), axis=0)[:3]
     table = quality_table(scores, ordinal=ORDINAL)
-    how = Relabelling(pairs="all", resamples=60, closing=True)
+    how = Relabelling(pairs="all", resamples=60, stops_early=True)
     seen = []
     _, found = dominance_relation(Utilities(table), how, progress=lambda *told: seen.append(told))
     pairs = list(itertools.permutations(range(3), 2))
     assert list(found) == pairs
-    alone = relabelling_tests(Utilities(table), pairs, how)
+    alone = run_relabelling_tests(Utilities(table), pairs, how)
     assert [(one.p_value, one.resamples) for one in found.values()] == [
         (one.p_value, one.resamples) for one in alone
     ]
@@ -201,7 +201,7 @@ def test_system_of_all_models_tests_too():
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
     utilities, how = Utilities(table, Threshold(1e-4), "all"), Relabelling(resamples=256)
-    (found,) = relabelling_tests(utilities, [(2, 0)], how)
+    (found,) = run_relabelling_tests(utilities, [(2, 0)], how)
     system = preference_system(table)
     first, second = (sample_masses(table, system, model) for model in (2, 0))
     null = []
@@ -216,14 +216,14 @@ def test_system_of_all_models_tests_too():
 def test_a_pair_far_from_significant_is_left_alone_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
-    plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, closing=True)
-    (early,) = relabelling_tests(Utilities(table), [(0, 1)], closing)
-    (whole,) = relabelling_tests(Utilities(table), [(0, 1)], plain)
+    plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, stops_early=True)
+    (early,) = run_relabelling_tests(Utilities(table), [(0, 1)], closing)
+    (whole,) = run_relabelling_tests(Utilities(table), [(0, 1)], plain)
     assert early.resamples == 200
     assert whole.resamples == 600
     assert early.p_value == pytest.approx(whole.p_value, abs=0.12)
     apart = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
-    tests = [relabelling_tests(Utilities(apart), [(0, 1)], how)[0] for how in (closing, plain)]
+    tests = [run_relabelling_tests(Utilities(apart), [(0, 1)], how)[0] for how in (closing, plain)]
     assert tests[0].p_value == tests[1].p_value < 0.05
     assert tests[0].resamples == 600
 
@@ -231,6 +231,8 @@ def test_a_pair_far_from_significant_is_left_alone_early():
 @pytest.mark.slow
 def test_all_labellings_are_never_left_early():
     table = quality_table(correlated_scores(0, 10, gap=0.0), ordinal=ORDINAL)
-    (found,) = relabelling_tests(Utilities(table), [(0, 1)], Relabelling(resamples=3000, closing=True))
+    (found,) = run_relabelling_tests(
+        Utilities(table), [(0, 1)], Relabelling(resamples=3000, stops_early=True)
+    )
     assert found.exact
     assert found.resamples == 2**10 - 1

@@ -135,7 +135,7 @@ def test_optima_and_largest_slack_against_full_model(scale, on, data):
     # Scores in tenths: their differences tie as integers do, not as floats.
     table = quality_table(scores / 10, ordinal=ordinal)
     delta = share * largest * (1 - 1e-12)
-    found, _ = dominance_relation(Utilities(table, Threshold(delta, on=on)))
+    found, _ = dominance_relation(Utilities(table, Threshold(delta, slack_on=on)))
     assert found.largest_slack[0, 1] == pytest.approx(largest, abs=1e-8)
     for i, j in ((0, 1), (1, 0)):
         weights = weights_of(scores[i].tolist(), scores[j].tolist())
@@ -161,7 +161,7 @@ def test_regularization_by_share_is_delta_on_both_orders():
     table = quality_table(scores, ordinal=[False, True])
     by_share, _ = dominance_relation(Utilities(table, Threshold(share=0.4)))
     xi = by_share.delta_max
-    by_delta, _ = dominance_relation(Utilities(table, Threshold(0.4 * xi, on="r1+r2")))
+    by_delta, _ = dominance_relation(Utilities(table, Threshold(0.4 * xi, slack_on="r1+r2")))
     np.testing.assert_allclose(by_share.optimum, by_delta.optimum, atol=1e-9)
     np.testing.assert_allclose(by_share.slack[0, 1], 0.4 * xi)
 

@@ -10,8 +10,8 @@ import pytest
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.rank_tests import criteria_tests
-from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
+from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
@@ -64,7 +64,7 @@ def test_classical_dominance_relates_only_two_pairs(scores):
 
 
 def test_all_test_finds_three_pairs(scores):
-    found = criteria_tests(scores).all_test(0.05)
+    found = run_criteria_tests(scores).all_test(0.05)
     pairs = {(MODELS[i], MODELS[j]) for i, j in np.argwhere(found)}
     assert pairs == {("BDS", "CART"), ("GBM", "CART"), ("RF", "CART")}
 
@@ -83,7 +83,9 @@ def test_all_test_finds_three_pairs(scores):
 )
 def test_significant_pairs(bounded, resamples, names):
     pairs = [tuple(MODELS.index(name) for name in text.split(">")) for text in names.split()]
-    tests = relabelling_tests(Utilities(bounded, Threshold(1e-5)), pairs, Relabelling(resamples=resamples))
+    tests = run_relabelling_tests(
+        Utilities(bounded, Threshold(1e-5)), pairs, Relabelling(resamples=resamples)
+    )
     for test in tests:
         significant = (MODELS[test.winner], MODELS[test.loser]) not in {("GBM", "GLM"), ("GBM", "RF")}
         assert (test.p_value < 0.05) == significant

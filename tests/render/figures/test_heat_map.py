@@ -4,7 +4,7 @@ import pytest
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.render.figures.heat_map import draw_heat_map, heat_map, short
+from riskrank.render.figures.heat_map import draw_heat_map, arrange_heat_map, short_ratio
 
 
 def verdicts(samples, *, test=False):
@@ -14,7 +14,7 @@ def verdicts(samples, *, test=False):
 
 def test_models_stand_by_rank(samples):
     tests = verdicts(samples(6), test=True)
-    found = heat_map(tests)
+    found = arrange_heat_map(tests)
     overall = np.where(np.eye(6, dtype=bool), 0, tests.ratios).sum(axis=1)
     assert np.all(np.diff(overall[found.order]) >= -1e-12)
     for row, i in enumerate(found.order):
@@ -31,15 +31,15 @@ def test_models_stand_by_rank(samples):
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 12, 60, 120])
 def test_legible(legible, names, samples, count):
-    found = heat_map(verdicts(samples(count)))
+    found = arrange_heat_map(verdicts(samples(count)))
     words = legible(lambda: draw_heat_map(found, names(count), "Who is ahead", "R-SSD@P(IC)", tested=False))
     assert words.count("2") in (1, 2)  # the place of the second row, and of the second column where named
 
 
 def test_a_bare_0_and_1_are_exact():
     tests = verdicts([np.array([1.0, 2, 3]), np.array([0.0, 1, 2]), np.array([0.0, 1.5, 3.2])])
-    figure = draw_heat_map(heat_map(tests), "abc", "ratios", "SSD", tested=False)
-    ratios = heat_map(tests).ratios
+    figure = draw_heat_map(arrange_heat_map(tests), "abc", "ratios", "SSD", tested=False)
+    ratios = arrange_heat_map(tests).ratios
     cells, canvas = figure.axes[:2]
     for place in range(3):  # its number stands by its row and below its column
         x, y = canvas.transData.inverted().transform(cells.transData.transform((place, place)))
@@ -60,4 +60,4 @@ def test_a_bare_0_and_1_are_exact():
     ],
 )
 def test_a_cell_says_no_number_that_is_not_there(ratio, text):
-    assert short(ratio) == text
+    assert short_ratio(ratio) == text

@@ -90,7 +90,7 @@ def test_an_axis_has_the_numbers_of_the_file():
     found = gates(["a", "b", "c"])
     shown = []
     for turned in (False, True):
-        plot = draw_intervals([replace(found, turned=turned)])
+        plot = draw_intervals([replace(found, lower_is_better=turned)])
         axes = next(axes for axes in plot.axes if axes.get_xlabel())
         plot.to_bytes("svg", text_as_text=True)
         labels = [label.get_text().replace("−", "-") for label in axes.get_xticklabels()]
@@ -131,7 +131,7 @@ def test_the_rows_of_a_study(legible):
     assert by_unit["mean of acc, new − old"].estimate == pytest.approx(0.5, abs=0.1)
     slower = by_unit["mean of latency, new − old"]
     assert np.all(slower.estimate < -1.8)  # slower is against the new one
-    assert slower.turned
+    assert slower.lower_is_better
     assert np.all(by_unit["½ − violation ratio, acc"].boundary == 0)
     legible(result.plot)
     legible(orders.plot)

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from riskrank.render.figures.labels import spread
+from riskrank.render.figures.labels import spread_labels
 
 places = st.lists(st.floats(-5, 15).map(lambda x: round(x, 2)), min_size=1, max_size=6)
 
@@ -11,7 +11,7 @@ places = st.lists(st.floats(-5, 15).map(lambda x: round(x, 2)), min_size=1, max_
 @settings(max_examples=40, deadline=None)
 @given(places, st.sampled_from([0.5, 1.0, 2.0]))
 def test_spread_moves_as_little_as_possible(wanted, gap):
-    found = spread(wanted, gap, 0, 10)
+    found = spread_labels(wanted, gap, 0, 10)
     order = np.argsort(wanted, kind="stable")
     gap = min(gap, 10 / max(len(wanted) - 1, 1))
     assert np.all(np.diff(found[order]) >= gap - 1e-9)
@@ -31,6 +31,6 @@ def test_spread_moves_as_little_as_possible(wanted, gap):
 
 
 def test_spread_leaves_alone_what_has_room():
-    assert spread([7, 1, 4], 2, 0, 10).tolist() == [7, 1, 4]
-    assert spread([], 2, 0, 10).tolist() == []
-    assert spread([3, 3], 2, 0, 10).tolist() == [2, 4]
+    assert spread_labels([7, 1, 4], 2, 0, 10).tolist() == [7, 1, 4]
+    assert spread_labels([], 2, 0, 10).tolist() == []
+    assert spread_labels([3, 3], 2, 0, 10).tolist() == [2, 4]

@@ -9,9 +9,9 @@ import pytest
 
 import riskrank as rr
 from riskrank.render.figures.catalogue import pictures
-from riskrank.render.figures.fonts import displayable
+from riskrank.render.figures.fonts import escape_missing_glyphs
 from riskrank.render.figures.marks import marked_models
-from riskrank.render.figures.picture import numbered
+from riskrank.render.figures.picture import renumber_pictures
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "organisation/one-prefix-of-all-" + "x" * 60
@@ -131,7 +131,7 @@ def test_every_model_has_marks_and_names_are_marked_by_number(results, drawn):
         for _, text, about, axis in found:
             # These names are nothing else in any picture.
             for unlike in ("last", "مودل", "<b>", "model-1"):
-                if text == displayable(unlike) and not axis:
+                if text == escape_missing_glyphs(unlike) and not axis:
                     assert about == (models.index(unlike),), (name, text)
             assert "…" not in text or about or axis, (name, text)  # a name cut is still a name
 
@@ -163,6 +163,6 @@ def test_copa_counts_models_of_the_whole_table():
         about = {text: about for tag, text, about, axis in found if tag == "text" and not axis and about}
         assert about["score"] == (models.index("score"),)
     whole = list(dict.fromkeys(frame["model"]))
-    (picture, *_) = numbered(pictures(result.document), models, whole)
+    (picture, *_) = renumber_pictures(pictures(result.document), models, whole)
     about = {text: about for _, text, about, axis in marks(picture.draw()) if about and not axis}
     assert about["score"] == (whole.index("score"),)

@@ -5,13 +5,23 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 
-from riskrank.render.figures.legend import OTHERS, looks, own_looks
-from riskrank.render.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, drawn, look, sheet, wrap
+from riskrank.render.figures.legend import OTHERS, choose_looks, assign_looks
+from riskrank.render.figures.style import (
+    DASHES,
+    FOCUS,
+    MARKERS,
+    PALETTE,
+    Plot,
+    in_common_style,
+    common_style,
+    start_sheet,
+    wrap_text,
+)
 
 
 def example() -> Plot:
-    with look():
-        page = sheet("A title", "How to read it. " * 10, width=300, height=100)
+    with common_style():
+        page = start_sheet("A title", "How to read it. " * 10, width=300, height=100)
         axes = page.axes(40, 30, 200, 60)
         axes.plot([0, 1, 2], [3, 1, 2])
         axes.set_xlabel("$5 & more \x01\uffff")
@@ -52,27 +62,31 @@ def test_no_pyplot():
 
 def test_every_look_differs_in_colour_and_without():
     assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
-    assert [look.color for look in looks(3, [2, 0])] == [PALETTE[1], OTHERS.color, PALETTE[0]]
+    assert [look.color for look in choose_looks(3, [2, 0])] == [PALETTE[1], OTHERS.color, PALETTE[0]]
 
 
 def test_a_model_looks_the_same_whoever_is_first_among_the_same_models():
     models = ["b", "c", "a"]
-    assert own_looks(models, [0, 1, 2]) == own_looks(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
+    assert assign_looks(models, [0, 1, 2]) == assign_looks(models, [2, 1, 0]) == {0: 1, 1: 2, 2: 0}
     crowd = [f"m{number}" for number in range(9)]
-    assert own_looks(crowd, range(9))[6] == 6
-    assert own_looks(crowd, [8, 1, 0]) == {8: 1, 1: 2, 0: 0}  # two would look alike: the first keeps its own
+    assert assign_looks(crowd, range(9))[6] == 6
+    assert assign_looks(crowd, [8, 1, 0]) == {
+        8: 1,
+        1: 2,
+        0: 0,
+    }  # two would look alike: the first keeps its own
 
 
 def test_wrapping():
-    assert wrap("one two three", 1000) == ["one two three"]
-    assert wrap("one two three", 1) == ["one", "two", "three"]
-    assert wrap("", 10) == []
+    assert wrap_text("one two three", 1000) == ["one two three"]
+    assert wrap_text("one two three", 1) == ["one", "two", "three"]
+    assert wrap_text("", 10) == []
 
 
 def test_numbers_of_an_axis_have_thousands_apart():
-    @drawn
+    @in_common_style
     def draw():
-        page = sheet("t", "r", width=300, height=200)
+        page = start_sheet("t", "r", width=300, height=200)
         page.axes(40, 30, 200, 150).plot([0, 4000], [-0.00125, 0.00125])
         return page.figure
 

@@ -14,13 +14,13 @@ import riskrank
 from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.render import page as pages
-from riskrank.render.figures.catalogue import colors, pictures
+from riskrank.render.figures.catalogue import model_colors, pictures
 from riskrank.render.figures.marks import marked_models
 from riskrank.render.figures.style import FAINT, GREY, PALETTE, QUIET
 from riskrank.render.glossary import GLOSSARY
-from riskrank.render.page.sections import answer, chapters
-from riskrank.render.view import Table, text_of
-from riskrank.studies.report.screen.contents import parts
+from riskrank.render.page.sections import answer_sections, chapters
+from riskrank.render.view import Table, cell_text
+from riskrank.studies.report.screen.contents import report_parts
 from tests.tables import of_rows
 
 pytestmark = pytest.mark.slow  # a page holds every picture
@@ -130,20 +130,20 @@ def test_the_policy_names_the_style_and_the_script(small):
 def test_tables_hold_the_numbers_of_the_document(small):
     """Cell by cell what the studies found, in their order; and nothing else."""
     parts_shown = [part for chapter in chapters(small.document) for part in chapter.parts]
-    blocks = [*answer(small.document), *(block for part in parts_shown for block in part.blocks)]
-    tables = [block.plain.filled for block in blocks if isinstance(block, Table)]
-    cells = [text_of(cell) for table in tables for row in table.rows for cell in row]
+    blocks = [*answer_sections(small.document), *(block for part in parts_shown for block in part.blocks)]
+    tables = [block.plain.without_empty_columns for block in blocks if isinstance(block, Table)]
+    cells = [cell_text(cell) for table in tables for row in table.rows for cell in row]
     # A number and its percent sign stay on one line.
     assert Reader(small.to_html()).cells == cells
-    (ranking,) = [part for part in parts(small.document) if part.entry.anchor == "ranking"]
+    (ranking,) = [part for part in report_parts(small.document) if part.entry.anchor == "ranking"]
     rows = [row for row in small.rows if row.method.startswith("R-SSD@")]
     shown = ranking.words[0].rows
     assert [int(row[0]) for row in shown] == [row.rank for row in rows]
-    assert [text_of(row[1]) for row in shown] == [row.model for row in rows]
+    assert [cell_text(row[1]) for row in shown] == [row.model for row in rows]
 
 
 def test_every_part_has_its_figures(small):
-    for part in parts(small.document):
+    for part in report_parts(small.document):
         (found,) = [
             one
             for chapter in chapters(small.document)
@@ -369,8 +369,10 @@ def test_a_model_has_one_colour_in_all_pictures_of_a_page(make, make_scores):
     assert sorted(looks) == [0, 1, 2]
     assert all(len(colors) == 1 for colors in looks.values())
     models = document.provenance.models
-    assert colors(document) == {models[model]: color for model, (color,) in looks.items()}  # of tables, too
-    assert [colors(document)[name] for name in ("high", "low", "middle")] == [
+    assert model_colors(document) == {
+        models[model]: color for model, (color,) in looks.items()
+    }  # of tables, too
+    assert [model_colors(document)[name] for name in ("high", "low", "middle")] == [
         *PALETTE[:3]
     ]  # whoever is first
     assert len(set.union(*looks.values())) == 3

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from riskrank.render.page.svg import Styles, _in_steps, to_inline
+from riskrank.render.page.svg import Styles, _shorten_path, to_inline_svg
 
 
 def corners(path):
@@ -31,13 +31,13 @@ def test_steps_go_where_lines_went(seed):
     points = np.cumsum(own.integers(-1, 2, (40, 2)) * own.choice([0, 0.01, 10.5], (40, 2)), axis=0).round(2)
     points = points[np.any(np.diff(points, axis=0, prepend=np.nan) != 0, axis=1)]
     path = "L".join(f"{x:g} {y:g}" for x, y in points)
-    shorter = _in_steps(f"M{path}z")
+    shorter = _shorten_path(f"M{path}z")
     assert np.array_equal(corners(shorter), corners(f"M{path}z"))
     assert len(shorter) < len(path) + 2
 
 
 def test_numbers_with_exponents_stay():
-    assert _in_steps("M0 1e-05L1 1e-05") == "M0 1e-05L1 1e-05"
+    assert _shorten_path("M0 1e-05L1 1e-05") == "M0 1e-05L1 1e-05"
 
 
 # Heights of the headings, and where panels begin and end, as the figures have them.
@@ -51,8 +51,8 @@ def test_what_matplotlib_wrote_is_made_part_of_a_page_as_before(name, write_made
     heading, panels = WRITTEN[name]
     plot = SimpleNamespace(heading=heading, panels=panels, to_bytes=lambda *_, **__: given.read_bytes())
     styles = Styles()
-    page = to_inline(plot, styles, identity="i", alternative="What it shows.").replace("><", ">\n<")
-    made = f"{page}\n{styles.sheet('root')}\n"
+    page = to_inline_svg(plot, styles, identity="i", alternative="What it shows.").replace("><", ">\n<")
+    made = f"{page}\n{styles.css('root')}\n"
     if write_made:
         told.write_text(made, "utf-8")
     assert made == told.read_text("utf-8")

@@ -13,7 +13,7 @@ import zstandard
 
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.collection import RowCollector
+from riskrank.scores.exports.row_collector import RowCollector
 from riskrank.scores.exports.export_file import ExportFile, find_files, walk_files
 from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.interface import LabelledPath

@@ -72,7 +72,7 @@ def export_of(name, case):
         else:
             files[place] = document(path)
     found = load_reader(name)
-    filtered = found.choices or "filter" in found.uses
+    filtered = found.choices or "filter" in found.supported_rules
     rules = {"filter": ("*",)} if filtered else {"split": ("*",)} if name == "helm" else {}
     return Written(files, ReadOptions(from_="auto", **rules))
 

@@ -9,10 +9,10 @@ from riskrank.errors import UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.names.directions import (
-    doubtful_by_name,
+    has_uncertain_direction,
     looks_like_a_cost,
     looks_like_an_amount,
-    lower_by_name,
+    clearly_lower_is_better,
     lower_is_likelier,
     names_a_metric,
 )
@@ -57,8 +57,12 @@ def test_names_of_gains(name):
 
 @pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success", "tage_bis_loesung"])
 def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
-    assert (lower_by_name(name), doubtful_by_name(name), lower_is_likelier(name)) == (False, True, True)
-    assert [*map(lower_by_name, ("time_to_first_token", "time_to_correct"))] == [True, True]
+    assert (clearly_lower_is_better(name), has_uncertain_direction(name), lower_is_likelier(name)) == (
+        False,
+        True,
+        True,
+    )
+    assert [*map(clearly_lower_is_better, ("time_to_first_token", "time_to_correct"))] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,9 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
 def test_which_way_is_better_is_told_by_all_words_of_a_name(names, way):
     for name in names.split():
         asked = f"asked, {'less' if lower_is_likelier(name) else 'more'} first"
-        assert way == ("less" if lower_by_name(name) else asked if doubtful_by_name(name) else "more"), name
+        assert way == (
+            "less" if clearly_lower_is_better(name) else asked if has_uncertain_direction(name) else "more"
+        ), name
         assert names_a_metric(name)
     assert not any(map(names_a_metric, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
 

@@ -233,7 +233,7 @@ def test_answers_are_two_sided_and_of_one_family(columns, few):
 def test_clusters_count_as_their_number(few):
     doc = [int(name[1:]) // 10 for name in few["sample"]]
     document = study(dict(few, doc=doc), {"cluster": "doc"}, resamples=200)
-    assert document.uncertainty.samples == "12 clusters of samples"
+    assert document.uncertainty.sample_text == "12 clusters of samples"
     alone = of_model(study(few, resamples=200))
     assert of_model(document)["big"].on_p_adjusted > alone["big"].on_p_adjusted
 
@@ -312,7 +312,7 @@ def test_values_of_a_suite_are_means_over_tasks(few):
     macro = np.mean([part.mean(axis=1) for part in parts], axis=0)
     for model, value in zip(MODELS, macro, strict=True):
         assert of_model(document)[model].values["acc"] == pytest.approx(value)
-    assert document.uncertainty.samples == "120 samples of 6 tasks"
+    assert document.uncertainty.sample_text == "120 samples of 6 tasks"
     assert not document.uncertainty.random_tasks
     pooled = study(suite_of(few, sizes), {"task": "none"}, no_test=True)
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
@@ -333,7 +333,7 @@ def test_tasks_like_these_are_fewer_than_samples(few):
     fixed, random = (
         study(suite_of(few, [15] * 8), tasks=tasks, resamples=300) for tasks in ("fixed", "random")
     )
-    assert random.uncertainty.samples == "8 tasks"
+    assert random.uncertainty.sample_text == "8 tasks"
     assert random.uncertainty.random_tasks
     assert "resampled tasks" in random.verdict
     assert of_model(random)["small"].on_p_adjusted >= of_model(fixed)["small"].on_p_adjusted

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.render.junit import junit
+from riskrank.render.junit import write_junit
 from riskrank.render.schema import json_schema
 from riskrank.studies.gate.screen.junit import suite
 
@@ -61,7 +61,7 @@ def test_several_tasks_that_fail_are_all_named():
 
 def test_junit_has_a_case_a_task():
     document = gate(table(0.5), on=["macro", "task"]).document
-    cases = ElementTree.fromstring(junit(suite(document))).findall(".//testcase")
+    cases = ElementTree.fromstring(write_junit(suite(document))).findall(".//testcase")
     assert [case.get("name") for case in cases][1:] == [
         f"new not worse than old by 0.2: mean of x on {task}" for task in SIZES
     ]

@@ -8,7 +8,7 @@ import riskrank as rr
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
-from riskrank.render.junit import junit, notes
+from riskrank.render.junit import write_junit, workflow_annotations
 from riskrank.studies.gate.screen.junit import suite
 
 GOOD, EVEN, BAD = 0.95, 0.7, 0.4
@@ -88,10 +88,10 @@ def test_what_waits_and_what_fails_nothing(way):
 
 def test_what_is_advisory_is_a_warning_and_a_case_that_is_skipped():
     _, result = answers("advisory=c", a=GOOD, c=BAD)
-    (note,) = notes(suite(result.document), failed=False)
+    (note,) = workflow_annotations(suite(result.document), failed=False)
     assert note.startswith("::warning")
-    assert b"<skipped" in junit(suite(result.document))
-    assert b"<failure" not in junit(suite(result.document))
+    assert b"<skipped" in write_junit(suite(result.document))
+    assert b"<failure" not in write_junit(suite(result.document))
     assert "0 of 1 advisory" in result.verdict
     _, result = answers("supporting=b,advisory=c", a=EVEN, b=GOOD, c=GOOD)
     assert "WAITS" in str(result)

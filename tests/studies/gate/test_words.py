@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.render.junit import junit
-from riskrank.render.view import Line, Table, text_of
+from riskrank.render.junit import write_junit
+from riskrank.render.view import Line, Table, cell_text
 from riskrank.studies.gate.screen.first import view
 from riskrank.studies.gate.screen.junit import suite
 from riskrank.studies.gate.sentences import interval_of, quoted
@@ -44,9 +44,9 @@ def test_it_is_the_same_everywhere(document):
     row = replace(document.rows[0], verdict="fail", estimate=0.7, low=0.0084, high=1.4, standard_error=0.35)
     found = replace(document, rows=(row,))
     assert "0.01 to 1.4" in quoted([row])[0].words
-    assert "0.01 to 1.4" in junit(suite(found)).decode()
+    assert "0.01 to 1.4" in write_junit(suite(found)).decode()
     for table in (section for section in view(found) if isinstance(section, Table)):
-        assert "0.01 to 1.4" in [text_of(cell) for cell in table.rows[0]]
+        assert "0.01 to 1.4" in [cell_text(cell) for cell in table.rows[0]]
 
 
 def to_decide(frame, **options) -> list[str]:

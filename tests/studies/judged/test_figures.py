@@ -6,7 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.options.commands import BY_NAME
-from riskrank.studies.judge.figures import standing
+from riskrank.studies.judge.figures import models_by_mean
 
 DATA = str(Path(__file__).parents[3] / "sample_data" / "judge.csv")
 HOW = {"wide": True, "human": "people", "judge": "judge"}
@@ -16,7 +16,7 @@ HOW = {"wide": True, "human": "people", "judge": "judge"}
 def test_models_stand_by_their_corrected_means(way):
     result = rr.rank(DATA, **HOW, no_test=True, **{way: ["people", "judge"]})
     entry = result.document.judged.entry
-    means = [entry.models[at].mean for at in standing(entry)]
+    means = [entry.models[at].mean for at in models_by_mean(entry)]
     assert means == sorted(means, reverse=way == "higher")
     one = result.plot("judge")
     assert one.to_bytes("svg") == result.plot("judge").to_bytes("svg")

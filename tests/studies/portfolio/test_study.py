@@ -87,7 +87,7 @@ def test_summary_by_model(table, scores):
 
 
 def test_models_of_the_page_are_ordered_by_mean(table):
-    found = portfolio(table(), FoldingSettings(summary=True)).found
+    found = portfolio(table(), FoldingSettings(summary=True)).summary
     means = found.mean[found.best_mean_first]
     assert (np.diff(means) <= 0).all()
 

@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.api import dominance, rank, read, report
 from riskrank.render.figures.catalogue import pictures
-from riskrank.render.figures.legend import in_focus
+from riskrank.render.figures.legend import by_importance
 from riskrank.render.figures.marks import marked_models
 from riskrank.render.view import Table
 from riskrank.studies.rank.screen.first import view
@@ -135,5 +135,5 @@ def test_alone_a_study_of_pairs_shows_its_own_first_two():
 
 
 def test_the_named_come_first():
-    assert in_focus((2,), [0, 1, 2]) == [2, 0, 1]
-    assert in_focus((), [1, 0]) == [1, 0]
+    assert by_importance((2,), [0, 1, 2]) == [2, 0, 1]
+    assert by_importance((), [1, 0]) == [1, 0]

@@ -9,7 +9,7 @@ import pytest
 import riskrank as rr
 from riskrank.api import report
 from riskrank.studies.report.screen.bad_cases import details
-from riskrank.studies.report.screen.by_metric import differences
+from riskrank.studies.report.screen.by_metric import difference_sections
 from tests.tables import long_table, of_rows
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,7 +75,10 @@ def test_bad_cases_of_the_two_models_are_told_apart_as_a_test_does(spread, said)
 def test_what_a_verdict_says_of_single_metrics_stands_in_a_table_with_its_tests():
     """An interval leaves out 0, or ends there, exactly where the row says better or worse."""
     document = report(scores(), resamples=60, jobs=1, higher="*").document
-    (table, _), held = differences(document.ranking, document), next(iter(document.ranking.leading.values()))
+    (table, _), held = (
+        difference_sections(document.ranking, document),
+        next(iter(document.ranking.leading.values())),
+    )
     answers = held.contrasts.answers
     assert len(table.rows) == 2 * len(held.others)
     for (metric, model, _, interval, p, shown), (i, m) in zip(

@@ -17,8 +17,8 @@ from riskrank.render.formats.data import to_csv, to_json
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.schema import json_schema
 from riskrank.render.screens import first_screen
-from riskrank.render.sections import spelled_sections
-from riskrank.render.view import Line, Table, text_of
+from riskrank.render.sections import sections_with_parameters
+from riskrank.render.view import Line, Table, cell_text
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import NO_SUITE, Suite
@@ -32,10 +32,10 @@ from riskrank.studies.rank.leader import firsts
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank
 from riskrank.studies.suites.column import suite_column
-from riskrank.studies.suites.figures.pictures import task_forest, task_map
-from riskrank.studies.suites.screen import MARKS, strips
+from riskrank.studies.suites.figures.pictures import arrange_task_forest, arrange_task_map
+from riskrank.studies.suites.screen import MARKS, marks_table
 from riskrank.studies.suites.section import First, SuiteOutline
-from riskrank.studies.suites.sentences import other_scope
+from riskrank.studies.suites.sentences import other_scope_answer
 from tests.tables import long_table
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
@@ -170,7 +170,7 @@ def test_a_table_without_tasks_has_no_suite():
 
 
 def strips_of(document):
-    shown = first_screen(spelled_sections(document, flags=True))
+    shown = first_screen(sections_with_parameters(document, flags=True))
     return next(
         s for s in shown if isinstance(s, Table) and any("+ better than" in one.head for one in s.columns)
     )
@@ -182,16 +182,16 @@ def test_strips_say_what_the_marks_are():
     one = document.suite.columns["x0"]
     assert [row[0] for row in strips.rows] == ["m3", "m2"]
     for row, model in zip(strips.rows, (2, 1), strict=True):
-        assert text_of(row[1]) == "".join(MARKS[mark] for mark in one.marks[model, 0].tolist())
-        assert int(text_of(row[-1])) == text_of(row[1]).count(".")
-    assert text_of(strips.rows[1][2]) == "1: gsm8k"
+        assert cell_text(row[1]) == "".join(MARKS[mark] for mark in one.marks[model, 0].tolist())
+        assert int(cell_text(row[-1])) == cell_text(row[1]).count(".")
+    assert cell_text(strips.rows[1][2]) == "1: gsm8k"
     with pytest.raises(StopIteration):  # of several metrics each its ranks, and no strips
         strips_of(ranked(CLEAR, resamples=100, metrics=2, per_metric=True))
 
 
 def screen(document):
     out = io.StringIO()
-    to_terminal(first_screen(spelled_sections(document, flags=True)), out, width=None, color=False)
+    to_terminal(first_screen(sections_with_parameters(document, flags=True)), out, width=None, color=False)
     return out.getvalue()
 
 
@@ -205,17 +205,17 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     assert firsts({name: instead}, "ratio")[name] == First(0, 2, (1, 0))
     table, inference, first = suite_table(CLEAR), document.inference, First(0, 2, (1, 0))
     column = suite_column(name, table.column(0), table, first, inference, chapter.scope)
-    assert (column.first.model, column.against) == (0, 1)
-    strip = strips(chapter, column, [0, 1])
+    assert (column.first.model, column.reference) == (0, 1)
+    strip = marks_table(chapter, column, [0, 1])
     assert "+ better than m2 on" in [column.head for column in strip.columns]
-    assert [text_of(row[0]) for row in strip.rows] == ["m1"]
-    assert text_of(strip.rows[0][1]) == "++-+++++"
+    assert [cell_text(row[0]) for row in strip.rows] == ["m1"]
+    assert cell_text(strip.rows[0][1]) == "++-+++++"
     # Pictures and documents hold the others against the same model, with the same sign.
     worse = np.array([1, 1, -1, 1, 1, 1, 1, 1])
-    assert task_map(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
-    forest = task_forest(chapter, column)
-    assert forest.others == (0,)
-    assert sorted(forest.marks[0, : -forest.whole].tolist()) == sorted((-worse).tolist())
+    assert arrange_task_map(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
+    forest = arrange_task_forest(chapter, column)
+    assert forest.rivals == (0,)
+    assert sorted(forest.marks[0, : -forest.overall_rows].tolist()) == sorted((-worse).tolist())
     document = replace(document, suite=replace(chapter, columns={name: column}))
     assert {row["leader"] for row in document.meta()["suite"]["task_means"]} == {"m2"}
 
@@ -263,7 +263,7 @@ def test_without_a_test_there_are_no_marks():
 def test_dominance_says_it_too():
     document = dominance(suite_table(CLEAR), DominanceSettings(resamples=1000))
     assert "By task, m1 against m2: better on 7, worse on 1 (gsm8k)" in document.verdict
-    assert first_screen(spelled_sections(document, flags=True))[0].label == "Suite:"
+    assert first_screen(sections_with_parameters(document, flags=True))[0].label == "Suite:"
     assert strips_of(document).rows[0][0] == "m2"
 
 
@@ -291,7 +291,7 @@ def test_the_other_question_is_answered_without_contradiction(scope, ahead, p, s
     column = chapter.columns["x0"]
     answers = {name: replace(one, p_adjusted=np.full((2, 2), p)) for name, one in column.scopes.items()}
     first = replace(column.first, ahead=np.array([[False, ahead], [False, False]]))
-    told = [*other_scope(chapter, replace(column, scopes=answers, first=first), 0, 1)]
+    told = [*other_scope_answer(chapter, replace(column, scopes=answers, first=first), 0, 1)]
     assert told == [(p, f"Whether m1 is better than m2 {one}") for one in said]
 
 
@@ -339,7 +339,7 @@ def test_a_task_that_does_not_count_is_not_spoken_of():
 @pytest.mark.parametrize(("heavy", "said"), [(9.0, "6.2 % to 56 %"), (1e300, "under 0.01 % to 100 %")])
 def test_weights_of_any_size_are_read_as_shares(heavy, said):
     weights = np.array([heavy, 1, 1, 1, 1, 1, 1, 1])
-    words = SuiteOutline(NAMES, (30,) * 8, tuple(weights / weights.sum()), "none").words
+    words = SuiteOutline(NAMES, (30,) * 8, tuple(weights / weights.sum()), "none").summary
     assert words == f"8 tasks, weights {said} ({NAMES[0]}), 30 samples each"
 
 
@@ -430,7 +430,9 @@ def test_what_is_combined_is_said_of_a_suite():
         mrm(table, MeanRiskSettings(resamples=100)),
     ):
         lines = [
-            one.text for one in first_screen(spelled_sections(document, flags=True)) if isinstance(one, Line)
+            one.text
+            for one in first_screen(sections_with_parameters(document, flags=True))
+            if isinstance(one, Line)
         ]
         assert sum(line.startswith("share of scores of the task no better, ") for line in lines) == 1
 
@@ -444,7 +446,7 @@ def test_what_the_first_gains_by_metric_is_told_of_a_combined_score_only(metrics
     assert ("Against m2, m1 is better on" in said) == (metrics == 2)
     assert ("macro mean" in said) == (metrics == 1)
     (column,) = document.suite.columns.values()
-    heads = [one.name for one in strips(document.suite, column, [0, 1]).columns]
+    heads = [one.name for one in marks_table(document.suite, column, [0, 1]).columns]
     assert ("+ better than m1 on (combined score)" in heads) == (metrics == 2)
     # The other question names what it is about.
     assert "m1 is better than m2 on the combined score of tasks like" in said or metrics == 1
@@ -458,5 +460,5 @@ def test_what_lies_between_tasks_is_the_variance_that_their_samples_leave(spread
     tasks = [apart[table.suite.of_sample == task] for task in range(8)]
     within = sum(sem(one) ** 2 for one in tasks) / 64
     expected = max(1 - within / sem([one.mean() for one in tasks]) ** 2, 0.0)
-    assert column.between_tasks((0, 1)) == pytest.approx(expected, rel=1e-9)
-    assert column.between_tasks((1, 0)) == pytest.approx(expected, rel=1e-9)
+    assert column.task_variance_share((0, 1)) == pytest.approx(expected, rel=1e-9)
+    assert column.task_variance_share((1, 0)) == pytest.approx(expected, rel=1e-9)

@@ -8,7 +8,12 @@ from scipy import stats
 import riskrank as rr
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.options.commands import BY_NAME
-from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest, task_map
+from riskrank.studies.suites.figures.pictures import (
+    pictures,
+    models_by_mean,
+    arrange_task_forest,
+    arrange_task_map,
+)
 from tests.tables import long_table
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}
@@ -49,10 +54,10 @@ def test_each_is_drawn_the_same_again(ranked, kind):
 def test_a_map_is_of_means_and_marks(ranked):
     chapter = ranked.document.suite
     one = chapter.columns["x"]
-    found = task_map(chapter, one)
+    found = arrange_task_map(chapter, one)
     order = found.order.tolist()
     assert order[0] == one.first.model
-    assert order == standing(one)
+    assert order == models_by_mean(one)
     frame = scores(1 if one.units.sign > 0 else -1)
     for row, model in enumerate(order):
         for t, task in enumerate(chapter.names):
@@ -68,14 +73,14 @@ def test_a_map_is_of_means_and_marks(ranked):
 def test_a_forest_sorts_tasks_and_ends_with_all_of_them(ranked):
     chapter = ranked.document.suite
     one = chapter.columns["x"]
-    found = task_forest(chapter, one)
-    assert found.others[0] == one.first.pair[1]
-    assert [one.first.model, *found.others] == standing(one)
+    found = arrange_task_forest(chapter, one)
+    assert found.rivals[0] == one.first.pair[1]
+    assert [one.first.model, *found.rivals] == models_by_mean(one)
     tasks = len(chapter.names)
     assert found.names[tasks:] == ("all, these tasks", "all, tasks like these")
     assert (np.diff(found.estimate[0, :tasks]) <= 0).all()
     assert found.names[tasks - 1] == "gsm8k"
-    for column, other in enumerate(found.others):
+    for column, other in enumerate(found.rivals):
         gap = {
             task: one.scores.values[one.first.model][one.scores.tasks[0] == t]
             - one.scores.values[other][one.scores.tasks[0] == t]
@@ -121,7 +126,7 @@ def test_few_and_many_tasks_are_drawn(tasks):
 
 def test_a_command_that_only_names_its_tasks_draws_what_it_has():
     found = rr.mrm(scores(), resamples=100, higher=["x"])
-    assert "6 tasks" in found.document.suite.words
+    assert "6 tasks" in found.document.suite.summary
     assert found.pictures
     assert not {name.partition("@")[0] for name in found.pictures} & set(KINDS)
 

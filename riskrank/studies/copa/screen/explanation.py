@@ -1,4 +1,4 @@
-"""Why COPA ranks a model where it does, in words."""
+"""The screen of ``copa --why``: the explanation of one model's rank."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
 from riskrank.errors import by_door, listing, option
 from riskrank.render import numbers
-from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.objectives import Objectives
 
@@ -16,55 +16,59 @@ _MOST_NAMES = 5
 
 
 def view(document: ExplanationDocument) -> Iterator[Section]:
-    """The objectives of a model, what holds it back, and what would choose it."""
-    table, found = document.objectives, document.explanation
+    """Yield the objectives of the model, the reasons for its rank, and the weights that would choose it."""
+    table, explanation = document.objectives, document.explanation
     yield _objective_table(document)
     yield Line(_describe_rank(document), "Place:")
-    yield Line(_describe_binding(table, found), "Binding:")
+    yield Line(_describe_binding(table, explanation), "Binding:")
     if document.violated_constraints:
-        text = f"it does not meet {' and '.join(document.violated_constraints)}, so that no weights choose it."
+        text = (
+            f"it does not meet {' and '.join(document.violated_constraints)}, so that no weights choose it."
+        )
         yield Line(text, "Barred:", "yellow")
     yield _dominance_line(document)
-    if found.model != found.ranking.chosen and table.population.front[found.model]:
+    if explanation.model != explanation.ranking.chosen and table.population.front[explanation.model]:
         yield from _choosing_lines(document)
-    yield _reading(found)
+    yield _reading(explanation)
 
 
 def _objective_table(document: ExplanationDocument) -> Table:
-    table, found, i = document.objectives, document.explanation, document.explanation.model
-    share = "of the\nlargest" if np.isinf(found.ranking.p) else "of the\nnorm^p"
+    table, explanation, i = document.objectives, document.explanation, document.explanation.model
+    share = "of the\nlargest" if np.isinf(explanation.ranking.p) else "of the\nnorm^p"
     values, u = table.values[i], table.population.u[i]
-    metrics, upward = table.population.metrics, table.larger_is_better
+    metrics, larger_is_better = table.population.metrics, table.larger_is_better
 
     def styled(k: int, text: str) -> Cell:
-        return Cell(text, "yellow" if k in found.binding else "green" if u[k] == 0 else "")
+        return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
 
-    columns: list[OfModel] = [
-        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if upward[k] else '↓'}"),
-        (Column("value"), lambda k: "missing" if np.isnan(values[k]) else numbers.score(values[k])),
-        (Column("top-%"), lambda k: styled(k, numbers.top_share(u[k]))),
-        (Column("weight"), lambda k: numbers.ratio(table.weights[k])),
-        (Column("weighted\nrank"), lambda k: numbers.score(found.weighted[k])),
-        (Column(share), lambda k: styled(k, f"{100 * found.contribution[k]:.0f} %")),
+    columns: list[ModelColumn] = [
+        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if larger_is_better[k] else '↓'}"),
+        (Column("value"), lambda k: "missing" if np.isnan(values[k]) else numbers.format_score(values[k])),
+        (Column("top-%"), lambda k: styled(k, numbers.format_top_share(u[k]))),
+        (Column("weight"), lambda k: numbers.format_ratio(table.weights[k])),
+        (Column("weighted\nrank"), lambda k: numbers.format_score(explanation.weighted[k])),
+        (Column(share), lambda k: styled(k, f"{100 * explanation.contribution[k]:.0f} %")),
         (Column("chosen for\nweights", "left"), lambda k: _format_ranges(document, k, 2)),
     ]
-    title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
-    return by_row(title, columns, range(len(metrics)))
+    title = f"{table.name(i)}, p = {numbers.format_order(explanation.ranking.p)}"
+    return build_table(title, columns, range(len(metrics)))
 
 
-def _format_ranges(document: ExplanationDocument, k: int, most: int) -> str:
-    """Weights of an objective for which the model is chosen."""
-    ranges = [numbers.interval(*ends) for ends in document.intervals(k)]
-    return listing(ranges, most) if ranges else "–"
+def _format_ranges(document: ExplanationDocument, k: int, limit: int) -> str:
+    """Format the ranges of an objective's weight for which the model is chosen."""
+    ranges = [numbers.format_ratio_interval(*interval) for interval in document.intervals(k)]
+    return listing(ranges, limit) if ranges else "–"
 
 
 def _describe_rank(document: ExplanationDocument) -> str:
-    table, found = document.objectives, document.explanation
-    i, ranking = found.model, found.ranking
-    norm = numbers.score(ranking.norm[i])
+    table, explanation = document.objectives, document.explanation
+    i, ranking = explanation.model, explanation.ranking
+    norm = numbers.format_score(ranking.norm[i])
     if i == ranking.chosen:
         return f"it is the choice among {len(ranking.order):,} models, norm {norm}."
-    chosen = f"{table.name(ranking.chosen)} is chosen with {numbers.score(ranking.norm[ranking.chosen])}"
+    chosen = (
+        f"{table.name(ranking.chosen)} is chosen with {numbers.format_score(ranking.norm[ranking.chosen])}"
+    )
     if not ranking.rank[i]:
         return f"no rank, for it does not meet the constraints; norm {norm}, {chosen}."
     tied = ranking.tied_with(i)
@@ -74,26 +78,26 @@ def _describe_rank(document: ExplanationDocument) -> str:
     return text
 
 
-def _describe_binding(table: Objectives, found: CopaExplanation) -> str:
-    if not (found.weighted > 0).any():
+def _describe_binding(table: Objectives, explanation: CopaExplanation) -> str:
+    if not (explanation.weighted > 0).any():
         return "nothing: no model is better on any objective that has a weight."
-    names = listing(table.population.metrics[k] for k in found.binding)
-    if np.isinf(found.ranking.p):
+    names = listing(table.population.metrics[k] for k in explanation.binding)
+    if np.isinf(explanation.ranking.p):
         return f"{names}. At p = ∞ only the worst weighted rank counts; nothing else would help."
-    share = 100 * found.contribution[found.binding].sum()
+    share = 100 * explanation.contribution[explanation.binding].sum()
     return f"{names}, {share:.0f} % of what makes up the norm; improving there helps most."
 
 
 def _dominance_line(document: ExplanationDocument) -> Line:
-    table, found = document.objectives, document.explanation
-    if table.population.front[found.model]:
+    table, explanation = document.objectives, document.explanation
+    if table.population.front[explanation.model]:
         return Line(
             "no model is at least as good everywhere and better somewhere: it is on the front.", "Front:"
         )
-    if not len(found.dominators):
+    if not len(explanation.dominators):
         return Line("no model that meets the constraints dominates it.", "Front:")
-    verb = "is" if len(found.dominators) == 1 else "are"
-    names = listing((table.name(j) for j in found.dominators), _MOST_NAMES)
+    verb = "is" if len(explanation.dominators) == 1 else "are"
+    names = listing((table.name(j) for j in explanation.dominators), _MOST_NAMES)
     text = (
         f"{names} {verb} at least as good everywhere and better somewhere. While there "
         f"{verb}, no positive weights choose it, at any p."
@@ -102,23 +106,27 @@ def _dominance_line(document: ExplanationDocument) -> Line:
 
 
 def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
-    """Say which weights would choose a model of the front."""
-    table, found, p = document.objectives, document.explanation, document.explanation.ranking.p
-    if found.weights is not None:
-        yield Line(_describe_weights(table, found.weights, p), "To be chosen:", "green")
+    """Yield lines about the weights that would choose a model of the front."""
+    table, explanation, p = document.objectives, document.explanation, document.explanation.ranking.p
+    if explanation.weights is not None:
+        yield Line(_describe_weights(table, explanation.weights, p), "To be chosen:", "green")
     elif document.worst_case_weights is not None:
-        others = _describe_weights(table, document.worst_case_weights, np.inf)
-        yield Line(f"no weights choose it at p = {p:g}, but {others}", "To be chosen:", "yellow")
+        alternative = _describe_weights(table, document.worst_case_weights, np.inf)
+        yield Line(f"no weights choose it at p = {p:g}, but {alternative}", "To be chosen:", "yellow")
     else:
         text = "no weights choose it: another model of the same values comes first by its name."
         yield Line(text, "To be chosen:", "yellow")
-    alone = [
+    single_weights = [
         f"{metric} {_format_ranges(document, k, 3)}"
         for k, metric in enumerate(table.population.metrics)
         if document.intervals(k)
     ]
-    text = "moving one weight and leaving the others in proportion does it for " + listing(alone, 4) + "."
-    if not alone:
+    text = (
+        "moving one weight and leaving the others in proportion does it for "
+        + listing(single_weights, 4)
+        + "."
+    )
+    if not single_weights:
         text = "moving one weight and leaving the others in proportion never chooses it."
     yield Line(text, "One weight:")
 
@@ -130,9 +138,9 @@ def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
     return f"for example {option('p', f'{p:g}')} " + by_door(flags, f"weight={{{mapping}}}")
 
 
-def _reading(found: CopaExplanation) -> Line:
+def _reading(explanation: CopaExplanation) -> Line:
     power = "as a share of the norm's p-th power"
-    share = "compared with the largest of them" if np.isinf(found.ranking.p) else power
+    share = "compared with the largest of them" if np.isinf(explanation.ranking.p) else power
     text = (
         "top-% is the share of the other models that do better (best: none); times its weight it is the "
         f"weighted rank, then {share}. The last column: for which weights of that objective, the others in "

@@ -1,1 +1,1 @@
-"""What is shown, from the document alone."""
+"""Screens of a comparison of two models, built from its document."""

@@ -11,9 +11,9 @@ from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans
 from riskrank.render import numbers
-from riskrank.render.mean_tables import in_words, inference_line
+from riskrank.render.mean_tables import score_label, inference_line
 from riskrank.render.text_charts import interval_bars
-from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.wording import decimals_apart, rounded
@@ -71,7 +71,7 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
     differences, bars = _differences(column, pairs)
-    columns: list[OfRow] = [
+    columns: list[RowColumn] = [
         (Column("better", "left"), lambda pair: models[pair[0]]),
         (Column("worse", "left"), lambda pair: models[pair[1]]),
         *(told for order in orders for told in _of_order(study, order)),
@@ -79,14 +79,14 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
         (Column("verdict", "left"), lambda pair: _answer(column, orders, *pair)),
         *bars,
     ]
-    return by_row(f"Stochastic dominance on {in_words(column.name)}", columns, pairs, stub=2)
+    return build_table(f"Stochastic dominance on {score_label(column.name)}", columns, pairs, stub=2)
 
 
-def _of_order(study: DominanceStudy, order: int) -> Iterator[OfRow]:
+def _of_order(study: DominanceStudy, order: int) -> Iterator[RowColumn]:
     """Ratios of pairs in one order, p-values of claims that decide, and the smallest threshold that held."""
     name, ratios = ORDERS[order], study.estimates.ratios[order - 1]
     deciding, absolute = _tests_of(study, order)
-    yield Column(f"{name}\nε"), lambda pair: numbers.ratio(ratios[pair])
+    yield Column(f"{name}\nε"), lambda pair: numbers.format_ratio(ratios[pair])
     for tests in deciding:
         if tests.p_value is not None:
             head = tests.claim.method if tests.claim.kind == RELATIVE else name
@@ -110,27 +110,27 @@ def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
     mark = "~" if tests.extrapolated[pair] else "" if tests.decided[pair] else "?"
     if not mark and tests.crossings is not None and tests.crossings[pair] == 0:
         mark = "≤"
-    return mark + numbers.p_value(tests.p_adjusted[pair])
+    return mark + numbers.format_p_value(tests.p_adjusted[pair])
 
 
 def _differences(
     column: DominanceColumn, pairs: Sequence[tuple[int, int]]
-) -> tuple[list[OfRow], list[OfRow]]:
+) -> tuple[list[RowColumn], list[RowColumn]]:
     """Differences of the means in the units of the file; with intervals these, and bars on one scale."""
     estimate, low, high = column.units.told(column.differences)
     if low is None or high is None:
         digits = decimals_apart(estimate.ravel().tolist())
         return [(Column("difference"), lambda pair: rounded(float(estimate[pair]), digits))], []
-    decimals, at = numbers.decimals_of_ends(low, high), tuple(np.array(pairs).T)
+    decimals, at = numbers.interval_decimals(low, high), tuple(np.array(pairs).T)
     bars = dict(zip(pairs, interval_bars(estimate[at], low[at], high[at], mark=0.0), strict=True))
-    told: list[OfRow] = [
+    told: list[RowColumn] = [
         (Column("difference"), lambda pair: rounded(float(estimate[pair]), decimals)),
         (
             Column("interval", "left"),
-            lambda pair: numbers.ends(float(low[pair]), float(high[pair]), decimals),
+            lambda pair: numbers.format_difference_interval(float(low[pair]), float(high[pair]), decimals),
         ),
     ]
-    return told, [(Column("difference", "left", only="terminal"), bars.__getitem__)]
+    return told, [(Column("difference", "left", medium="terminal"), bars.__getitem__)]
 
 
 def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
@@ -171,9 +171,13 @@ def _backwards(column: DominanceColumn) -> Booleans:
 
 def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
     def cell(j: int, i: int) -> str:
-        return "·" if i == j else numbers.ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+        return (
+            "·"
+            if i == j
+            else numbers.format_ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+        )
 
     every = range(len(models))
-    columns: list[OfRow] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
+    columns: list[RowColumn] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
     columns += [(Column(str(j + 1)), partial(cell, j)) for j in every]
-    return by_row(f"{tests.claim.method}@{metric}: violation ratios", columns, every)
+    return build_table(f"{tests.claim.method}@{metric}: violation ratios", columns, every)

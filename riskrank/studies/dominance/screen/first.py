@@ -10,21 +10,28 @@ from riskrank.options.flags import among_commas
 from riskrank.render import numbers
 from riskrank.render.mean_tables import (
     CORRECTIONS,
-    combined,
-    head,
-    seen,
-    side_by_side,
-    told_apart_line,
-    worst,
+    combined_score_lines,
+    metric_head,
+    describe_samples,
+    side_by_side_table,
+    separation_line,
+    tail_columns,
 )
-from riskrank.render.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
-from riskrank.render.view import Column, Line, OfModel, Section, by_row
+from riskrank.render.screens import (
+    MOST_METRICS,
+    MOST_ROWS,
+    also_lines,
+    more_metrics_lines,
+    follow_up_sections,
+    hidden_count_lines,
+)
+from riskrank.render.view import Column, Line, ModelColumn, Section, build_table
 from riskrank.studies.detectable_difference import could_show
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.screen.detail import details
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.suites.screen import details as task_details
-from riskrank.studies.suites.screen import screen as task_screen
+from riskrank.studies.suites.screen import suite_sections as task_screen
 from riskrank.studies.wording import claim_words, tests_words
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.
@@ -43,7 +50,7 @@ def view(document: DominanceDocument) -> list[Section]:
     return [
         *shown,
         _tests(document),
-        *offered([*also(document.more), *chapter, *details(document)], *_next(document)),
+        *follow_up_sections([*also_lines(document.more), *chapter, *details(document)], *_next(document)),
     ]
 
 
@@ -52,10 +59,10 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     models, means = document.provenance.models, document.means
     order = one.standing
     shown, number = order[:MOST_ROWS], {i: at for at, i in enumerate(order, 1)}
-    columns: list[OfModel] = [
+    columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: models[i]),
-        *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
-        *worst(one.name, means, one.tail),
+        *((Column(metric_head(mean)), mean.of) for mean in means[:MOST_METRICS]),
+        *tail_columns(one.name, means, one.tail),
     ]
     stub = 1
     if len(models) > 2:
@@ -65,17 +72,17 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
         first = one.orders.get(1, one.leading)
         if len(means) <= _FEW_METRICS and not np.array_equal(first.dominates, one.leading.dominates):
             columns.append(
-                (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
+                (Column("ahead of\n(order 1)", "left", optional=True), _ahead_of(first, number, shown))
             )
-    table = by_row("", columns, shown, stub=stub)
-    below = [*unshown(len(order) - len(shown), "model"), *more_metrics(means)]
-    return [table, *below, *combined(one.name, document)]
+    table = build_table("", columns, shown, stub=stub)
+    below = [*hidden_count_lines(len(order) - len(shown), "model"), *more_metrics_lines(means)]
+    return [table, *below, *combined_score_lines(one.name, document)]
 
 
 def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:
     """Numbers of the models that one is ahead of, or how many where they are no short list."""
     found = {
-        i: numbers.ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
+        i: numbers.format_ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
         for i in shown
     }
     if max(map(len, found.values())) <= _SHORT:
@@ -93,21 +100,21 @@ def _side_by_side(document: DominanceDocument) -> list[Section]:
         return str(columns[at].leading.dominates[i].sum())
 
     models, names = document.provenance.models, [one.name for one in columns]
-    return side_by_side(models, document.means, names, order, ahead_of, "ahead of")
+    return side_by_side_table(models, document.means, names, order, ahead_of, "ahead of")
 
 
 def _tests(document: DominanceDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
     columns, inference = document.by_column, document.inference
     if not inference.test:
-        return Line(f"{seen(columns[0].scores)}; nothing was tested.")
+        return Line(f"{describe_samples(columns[0].scores)}; nothing was tested.")
     k, power = len(document.provenance.models), could_show(document.means, document.visible)
     if k == 2 and len(columns) == 1:
         rule = "k²" if inference.paper_exact else CORRECTIONS[inference.family.correction]
-        size, p = seen(columns[0].scores), _p_values(columns[0])
+        size, p = describe_samples(columns[0].scores), _p_values(columns[0])
         return Line(f"{size}; {p} ({inference.family.text}, {rule}){power}.")
     leading, on = columns[0].leading, f" on {columns[0].name}" if len(columns) == 1 else ""
-    return told_apart_line(
+    return separation_line(
         columns[0].scores,
         inference,
         {one.name: int((one.leading.dominates | one.leading.dominates.T).sum()) // 2 for one in columns},
@@ -124,7 +131,9 @@ def _p_values(one: DominanceColumn) -> str:
     for _, tests in sorted(one.orders.items()):
         assert tests.p_adjusted is not None
         p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
-        found.append(f"{tests_words(claim_words(tests.claim), tests)} on {one.name} p = {numbers.p_value(p)}")
+        found.append(
+            f"{tests_words(claim_words(tests.claim), tests)} on {one.name} p = {numbers.format_p_value(p)}"
+        )
     return ", ".join(found)
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from riskrank.errors import listing, one_line, option
 from riskrank.render import numbers
-from riskrank.render.screens import offered, unshown
-from riskrank.render.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render.screens import follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.detectable_difference import visible_words
-from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.diff.screen.cases import cases_table, texts_tables
 from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
@@ -32,13 +32,13 @@ def view(document: GateDocument) -> list[Section]:
     return [
         *(cases if document.comment else []),
         _table(document, rows),
-        *unshown(len(document.rows) - len(rows), "claim"),
+        *hidden_count_lines(len(document.rows) - len(rows), "claim"),
         Line(_tests(document)),
         *_baseline(document),
         *_unshared(document),
         *_to_do(document),
         *([] if document.comment else cases),
-        *offered(_details(document)),
+        *follow_up_sections(_details(document)),
     ]
 
 
@@ -62,7 +62,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
     tiered = any(row.tier for row in document.rows)
     needed = any(row.samples_needed is not None for row in document.rows)
     together = "all together"
-    columns: list[OfRow | None] = [
+    columns: list[RowColumn | None] = [
         (Column("answer", "left"), _answer),
         (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
         (Column("new", "left"), lambda row: row.new) if several and common else None,
@@ -76,19 +76,19 @@ def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = Fal
         (Column("interval", "left"), _interval),
         (Column("passes if all", "left"), sentences.passes_if),
         (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
-        (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if every else None,
-        (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
+        (Column("p"), lambda row: numbers.format_p_value(row.p_adjusted)) if every else None,
+        (Column("n\nneeded", name="n needed"), lambda row: numbers.format_count(row.samples_needed))
         if every and needed
         else None,
     ]
     title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
-    return by_row("All claims" if every else title, columns, rows, stub=2)
+    return build_table("All claims" if every else title, columns, rows, stub=2)
 
 
 def _difference(row: GateRow) -> str:
     """The difference that was found, or the violation ratio."""
     return (
-        f"ratio {sentences.estimated(row, numbers.ratio)}"
+        f"ratio {sentences.estimated(row, numbers.format_ratio)}"
         if row.statistic in ORDERS
         else sentences.estimated(row)
     )
@@ -177,7 +177,7 @@ def _lost(document: GateDocument) -> list[Section]:
             sections.append(Line(f"{counted}.", f"{one.new} {where}:"))
             continue
         table = cases_table(one.cases, one.new, one.old, f"Cases that {one.new} lost most {where}: {counted}")
-        texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
+        texts = texts_tables(one.cases, one.new, one.old, document.texts)
         sections += [replace(found, part="cases") for found in (table, *texts)]
     return sections
 

@@ -10,7 +10,7 @@ from riskrank.errors import one_line
 from riskrank.options.tiers import ADVISORY
 from riskrank.render import numbers
 from riskrank.render.junit import Suite, TestCase
-from riskrank.studies.diff.screen.cases import told
+from riskrank.studies.diff.screen.cases import text_lines
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
@@ -49,9 +49,9 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
     for lost in document.lost:
         if (lost.new, lost.old, lost.metric, lost.group, lost.task) == place:
             for case in lost.cases:
-                new, old = map(numbers.single_score, (case.new, case.old))
+                new, old = map(numbers.format_single_score, (case.new, case.old))
                 yield one_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
-                yield from (f"  {line}" for line in told(case, row.new, row.old))
+                yield from (f"  {line}" for line in text_lines(case, row.new, row.old))
 
 
 def kind_of(verdict: str, inconclusive: str | None) -> str:

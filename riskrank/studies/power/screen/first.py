@@ -6,10 +6,10 @@ from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.render import numbers
 from riskrank.render.mean_tables import CORRECTIONS
-from riskrank.render.noise import shares_table
-from riskrank.render.numbers import power_share
-from riskrank.render.screens import offered, unshown
-from riskrank.render.view import Cell, Column, Line, Section, Table, headed
+from riskrank.render.noise import variance_table
+from riskrank.render.numbers import format_power
+from riskrank.render.screens import follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, Section, Table, column_heads
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.study import PowerDocument
@@ -32,9 +32,9 @@ def view(document: PowerDocument) -> list[Section]:
     given = _AS_TRUTH if document.metric is not None else "the distributions are taken as given"
     return [
         _curve_table(document, shown),
-        *unshown(len(hardest) - len(shown), "easier pair"),
+        *hidden_count_lines(len(hardest) - len(shown), "easier pair"),
         Line(f"{_shares(study)}; {given}."),
-        *offered([*every, _simulated(document), *repeats]),
+        *follow_up_sections([*every, _simulated(document), *repeats]),
     ]
 
 
@@ -52,18 +52,20 @@ def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
     """How often some of the pairs are found by size, and all of them at once."""
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
-    columns = headed("better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist())))
+    columns = column_heads(
+        "better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))
+    )
     rows: list[tuple[Cell | str, ...]] = [
         (
             *(models[model] for model in pairs[number]),
-            numbers.ratio(float(ratios[pairs[number]])),
-            *map(power_share, curve.power[:, number]),
+            numbers.format_ratio(float(ratios[pairs[number]])),
+            *map(format_power, curve.power[:, number]),
         )
         for number in shown
     ]
     if len(pairs) > 1:
         rows.append(
-            (Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *map(power_share, curve.together))
+            (Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *map(format_power, curve.together))
         )
     on = "" if document.metric is None else f" on {document.metric}"
     return Table(f"How often it is found{on}", columns, tuple(rows), stub=2)
@@ -98,10 +100,10 @@ def labels_view(document: LabelsDocument) -> list[Section]:
         Table(
             f"{first.new} {first.claim} on {first.metric}: how often the gate passes",
             (Column("labels"), Column("passes")),
-            tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
+            tuple((f"{row.size:,}", format_power(row.power)) for row in document.rows),
         ),
         Line(f"Of tables with {document.samples:,} samples, by the variance of the difference; {_AS_TRUTH}."),
-        *offered(otherwise),
+        *follow_up_sections(otherwise),
     ]
 
 
@@ -109,7 +111,7 @@ def noise_view(document: NoisePlanDocument) -> list[Section]:
     """Sources with their shares, the levels there are, and those that would do."""
     cost = option("cost", f"{document.components.names[-1]}=20")
     return [
-        shares_table(document.components, {row.source: row.needed for row in document.rows}),
+        variance_table(document.components, {row.source: row.needed for row in document.rows}),
         Line(document.why),
         Line(f"{cost} is the cost of a level of it; 1 by default."),
     ]

@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
-from riskrank.render.figures.units import worse_to_better
+from riskrank.render.figures.units import direction_label
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.wording import percent
@@ -30,14 +30,14 @@ def forest(one: MeanRanking) -> Forest:
     order, ranking, means = one.ranking.order, one.ranking, one.means
     sign = -1.0 if means.lower else 1.0
     found = [
-        Interval.of(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
-        Interval.of(order, worse_to_better(means.name, lower=means.lower), "", means.mean, *means.ends),
+        Interval.build(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.build(order, direction_label(means.name, lower=means.lower), "", means.mean, *means.ends),
     ]
     if one.low is not None and one.high is not None:
         parts = np.array([one.gaps, *((one.low, one.high) if sign > 0 else (one.high, one.low))])
         parts[:, one.not_compared] = np.nan
-        label = worse_to_better("to the first", lower=means.lower)
-        found.append(Interval.of(order, label, DIFFERENCES, *(sign * parts)))
+        label = direction_label("to the first", lower=means.lower)
+        found.append(Interval.build(order, label, DIFFERENCES, *(sign * parts)))
     return Forest(order, tuple(found))
 
 

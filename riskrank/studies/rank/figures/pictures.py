@@ -6,19 +6,19 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
-from riskrank.render.figures.bump import Bump, bump, draw_bump
+from riskrank.render.figures.bump import Bump, arrange_bump, draw_bump
 from riskrank.render.figures.curves import CAPTIONS, draw_curves
 from riskrank.render.figures.error_bars import ErrorBars, draw_error_bars
 from riskrank.render.figures.fonts import text_width
 from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.render.figures.legend import in_focus, looks
-from riskrank.render.figures.marks import model_mark, write
-from riskrank.render.figures.names import fitted
+from riskrank.render.figures.legend import by_importance, choose_looks
+from riskrank.render.figures.marks import model_mark, write_text
+from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.rows import BELOW, bar, dot
-from riskrank.render.figures.style import MARGIN, QUIET, SMALL, Plot, drawn, sheet
-from riskrank.render.figures.units import worse_to_better
-from riskrank.render.mean_tables import score_of
+from riskrank.render.figures.rows import BELOW, draw_bar, draw_dot
+from riskrank.render.figures.style import MARGIN, QUIET, SMALL, Plot, in_common_style, start_sheet
+from riskrank.render.figures.units import direction_label
+from riskrank.render.mean_tables import score_title
 from riskrank.studies.rank.document import RankDocument, trade
 from riskrank.studies.targets import Units
 from riskrank.studies.wording import percent
@@ -29,14 +29,14 @@ _WIDTH, _HIGH = 234.0, 32.0
 _REACH = 2.0
 
 
-@drawn
+@in_common_style
 def draw_trade(document: RankDocument) -> Plot:
     """Draw the difference of two models on every metric, each to a scale of its own."""
     found, models, means = trade(document), document.provenance.models, document.means
     assert found is not None
     both = model_mark(*found.pair)
     first, other = (models[model] for model in found.pair)
-    page = sheet(
+    page = start_sheet(
         f"{first} or {other}, metric by metric",
         f"Right: {first} is better; left: {other}. Bar: the difference of the means and two standard errors "
         "to either side, each row to its own scale. Filled: shown, after all models and metrics are allowed "
@@ -45,20 +45,20 @@ def draw_trade(document: RankDocument) -> Plot:
         height=_HIGH * len(means) + BELOW / 2,
     )
     axes = page.axes(MARGIN, BELOW / 2, _WIDTH, _HIGH * len(means))
-    given, canvas = looks(len(models), found.pair), page.canvas()
+    given, canvas = choose_looks(len(models), found.pair), page.canvas()
     scale = np.maximum(np.abs(found.lead) + _REACH * found.error, np.finfo(float).tiny)
     lead, reach = found.lead / scale, _REACH * found.error / scale
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     for at, mean in enumerate(means):
         side, y = int(found.side[at]), (len(means) - at - 0.75) * _HIGH
         color = QUIET if side == 0 else given[found.pair[0 if side > 0 else 1]].color
-        bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
-        dot(axes, lead[at], y, both, color, size=6.0, full=side != 0)
+        draw_bar(axes, [lead[at] - reach[at], lead[at] + reach[at]], y, both, color)
+        draw_dot(axes, lead[at], y, both, color, size=6.0, filled=side != 0)
         above, figures = BELOW / 2 + y + _HIGH / 2, mean.against(*found.pair)
-        name = fitted([mean.name], _WIDTH - text_width(figures) - 10)[0]
-        write(canvas, MARGIN, above, name, both)
-        write(canvas, MARGIN + _WIDTH, above, figures, both, "right")
-    names = fitted([first, other], _WIDTH / 2 - 25, SMALL)
+        name = fit_names([mean.name], _WIDTH - text_width(figures) - 10)[0]
+        write_text(canvas, MARGIN, above, name, both)
+        write_text(canvas, MARGIN + _WIDTH, above, figures, both, "right")
+    names = fit_names([first, other], _WIDTH / 2 - 25, SMALL)
     axes.set(xlim=(-1.06, 1.06), ylim=(0, _HIGH * len(means)), xticks=[], yticks=[])
     axes.set_xlabel(f"{names[1]} ← better → {names[0]}", size=SMALL)
     axes.spines["left"].set_visible(False)
@@ -97,15 +97,15 @@ def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Fores
     order = ranking.order
 
     found = [
-        Interval.of(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
-        Interval.of(order, _score(method)[0], "", ranking.score),
+        Interval.build(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.build(order, _score(method)[0], "", ranking.score),
     ]
     statistic, _, name = method.partition("@")
     if method not in study.aggregations:
         effects, unit = study.studies[name].effects[statistic].mean_difference, units[name]
-        label = f"{fitted([unit.label], 80.0, SMALL)[0]}, to the first"
-        label = worse_to_better(label, lower=unit.sign < 0)
-        found.append(Interval.of(order, label, DIFFERENCES, *unit.told(effects)))
+        label = f"{fit_names([unit.label], 80.0, SMALL)[0]}, to the first"
+        label = direction_label(label, lower=unit.sign < 0)
+        found.append(Interval.build(order, label, DIFFERENCES, *unit.told(effects)))
     return Forest(order, tuple(found))
 
 
@@ -123,7 +123,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
         parts.append(
             f"Right: difference of the mean {document.units[column].label} to the first model{held}."
         )
-    title = "Places and how sure they are" + (f", {score_of(column)}" if column in document.units else "")
+    title = "Places and how sure they are" + (f", {score_title(column)}" if column in document.units else "")
     return draw_forest(found, models, title, " ".join(parts), method)
 
 
@@ -140,13 +140,13 @@ def _score(method: str) -> tuple[str, str]:
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
     found, one = document.curves(column), document.leading.get(column)
     spoken_of = document.named or (() if one is None else one.pair)
-    order = in_focus(spoken_of, found.best_mean_first.tolist())
+    order = by_importance(spoken_of, found.best_mean_first.tolist())
     return draw_curves(kind, found, document.provenance.models, column, order)
 
 
 def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
     """Arrange the rankings of all methods, with the models of the verdict in focus."""
-    return bump(np.array([ranking.rank for ranking in study.rankings.values()]), named)
+    return arrange_bump(np.array([ranking.rank for ranking in study.rankings.values()]), named)
 
 
 def _bump(document: RankDocument) -> Plot:
@@ -155,7 +155,7 @@ def _bump(document: RankDocument) -> Plot:
     found, models = method_ranks(document.study, document.named), document.provenance.models
     by = " by second-order dominance, which minds bad cases: the best mean may be another's"
     by = by if all(name.startswith("R-SSD@") for name in names) else ""
-    return draw_bump(found, models, heads, f"Ranks by every {what}", what=what, by=by)
+    return draw_bump(found, models, heads, f"Ranks by every {what}", column_kind=what, ranked_by=by)
 
 
 def _ranked_by(document: RankDocument) -> str:
@@ -182,6 +182,6 @@ def _stability(steady: Stability) -> Plot:
         f"Kendall's tau to the ranking of all samples, 1 for the same order: mean of {steady.repeats} "
         "random subsamples a size; bars: their standard deviation.",
         ylabel="Kendall's tau",
-        low=max(min(0.0, float((found.values - found.errors).min()) - 0.05), -1.02),
-        least=-1.0,
+        lower=max(min(0.0, float((found.values - found.errors).min()) - 0.05), -1.02),
+        smallest=-1.0,
     )

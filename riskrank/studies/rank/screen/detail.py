@@ -10,9 +10,9 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.render import numbers
 from riskrank.render.agreement import aggregation_lines, agreement_table
-from riskrank.render.mean_tables import inference_line, score_of
-from riskrank.render.text_charts import beaten_letters, interval_bars
-from riskrank.render.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
+from riskrank.render.mean_tables import inference_line, score_title
+from riskrank.render.text_charts import significance_letters, interval_bars
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
 from riskrank.studies.detectable_difference import shown_by_metric
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leading
@@ -66,50 +66,52 @@ def detail_table(document: RankDocument, one: Leading) -> Table:
     gap, low, high = units.told(effects.mean_difference)
     sets = span = None
     if ranking.rank_low is not None and ranking.rank_high is not None:
-        sets = [*map(numbers.rank_interval, ranking.rank_low, ranking.rank_high)]
+        sets = [*map(numbers.format_rank_interval, ranking.rank_low, ranking.rank_high)]
     if low is not None and high is not None:
         ends = zip(low, high, strict=True)
-        span = ["–" if at == to == 0 else numbers.ends(at, to, decimals) for at, to in ends]
+        span = [
+            "–" if at == to == 0 else numbers.format_difference_interval(at, to, decimals) for at, to in ends
+        ]
     columns = [
-        each("rank", ranking.rank),
+        value_column("rank", ranking.rank),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
-        each("rank\nset", sets),
-        each("beats", ranking.wins),
-        each("beaten\nby", ranking.losses),
-        each("tier", ranking.tier),
-        each("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.ratio),
-        each("mean", units.of(effects.mean), lambda mean: rounded(float(mean), decimals)),
+        value_column("rank\nset", sets),
+        value_column("beats", ranking.wins),
+        value_column("beaten\nby", ranking.losses),
+        value_column("tier", ranking.tier),
+        value_column("ε" if ranking.wins is not None else "win\nrate", ranking.score, numbers.format_ratio),
+        value_column("mean", units.of(effects.mean), lambda mean: rounded(float(mean), decimals)),
         (Column(f"worst\n{percent(effects.level)}"), document.tails[metric].of),
-        each("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
-        each("interval", span),
+        value_column("to the\nfirst", gap, lambda gap: "–" if gap == 0 else rounded(float(gap), decimals)),
+        value_column("interval", span),
         *_pictures(document, one),
     ]
     order = ranking.order[: document.top].tolist()
-    return by_row(f"Ranking of {score_of(metric)}, {one.method}@{metric}", columns, order, stub=2)
+    return build_table(f"Ranking of {score_title(metric)}, {one.method}@{metric}", columns, order, stub=2)
 
 
-def _pictures(document: RankDocument, one: Leading) -> Iterator[OfModel]:
+def _pictures(document: RankDocument, one: Leading) -> Iterator[ModelColumn]:
     """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
     ranking = one.ranking
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
-        yield Column("places, first to last", "left", only="terminal"), lambda i: places[i]
+        yield Column("places, first to last", "left", medium="terminal"), lambda i: places[i]
     gap, low, high = document.units[one.column].told(one.found.effects[one.method].mean_difference)
     if low is not None and high is not None:
         # One scale of the models that are shown: the others would only make it coarser.
         shown = ranking.order[: document.top]
         drawn = interval_bars(gap[shown], low[shown], high[shown], mark=0.0)
         gaps = dict(zip(shown.tolist(), drawn, strict=True))
-        yield Column("difference", "left", only="terminal"), lambda i: gaps[i]
+        yield Column("difference", "left", medium="terminal"), lambda i: gaps[i]
     if one.tests is not None and document.inference.test:
         yield from _letters(one.tests, ranking)
 
 
-def _letters(tests: DominanceTests, ranking: Ranking) -> Iterator[OfModel]:
+def _letters(tests: DominanceTests, ranking: Ranking) -> Iterator[ModelColumn]:
     """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
-    if (beaten := beaten_letters(tests.dominates, ranking.order)) is not None:
+    if (beaten := significance_letters(tests.dominates, ranking.order)) is not None:
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
-        head = Column("significantly better than", "left", only="terminal", least=_WIDE)
+        head = Column("significantly better than", "left", medium="terminal", min_width=_WIDE)
         yield head, lambda i: by_model[i]
     sets = tests.letter_groups(ranking.order)
     if len(sets) <= len(ascii_lowercase):
@@ -117,7 +119,7 @@ def _letters(tests: DominanceTests, ranking: Ranking) -> Iterator[OfModel]:
             "".join(letter for letter, one in zip(ascii_lowercase, sets, strict=False) if i in one)
             for i in range(len(ranking.order))
         ]
-        yield Column("letters", "left", only="latex"), lambda i: shared[i]
+        yield Column("letters", "left", medium="latex"), lambda i: shared[i]
 
 
 def mean_decimals(document: RankDocument, one: Leading) -> int:
@@ -126,7 +128,7 @@ def mean_decimals(document: RankDocument, one: Leading) -> int:
     _, low, high = units.told(effects.mean_difference)
     if low is None or high is None:
         return decimals_apart(units.of(effects.mean).tolist())
-    return numbers.decimals_of_ends(low, high)
+    return numbers.interval_decimals(low, high)
 
 
 def separation_line(one: Leading) -> Line:
@@ -145,9 +147,9 @@ def side_by_side(
 ) -> Table:
     """Ranks of every model by several methods, models in the order of the leading one."""
     models = document.provenance.models
-    columns: list[OfModel | None] = [(Column("model", "left"), lambda i: models[i])]
-    columns += [each(_short(name), ranking.rank, name=name) for name, ranking in rankings.items()]
-    return by_row(title, columns, leading.order[: document.top].tolist())
+    columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
+    columns += [value_column(_short(name), ranking.rank, name=name) for name, ranking in rankings.items()]
+    return build_table(title, columns, leading.order[: document.top].tolist())
 
 
 def _short(name: str) -> str:

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.render.mean_tables import CORRECTIONS, head, side_by_side, with_bars
-from riskrank.render.noise import shares_table
-from riskrank.render.screens import MOST_ROWS, also, offered, unseen
-from riskrank.render.view import Column, Line, OfModel, Section, Table, by_row
+from riskrank.render.mean_tables import CORRECTIONS, metric_head, side_by_side_table, with_interval_bars
+from riskrank.render.noise import variance_table
+from riskrank.render.screens import MOST_ROWS, also_lines, follow_up_sections, detection_limit_lines
+from riskrank.render.view import Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.detectable_difference import could_show
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
@@ -23,17 +23,17 @@ def view(document: MeanRankDocument) -> list[Section]:
     if len(rankings) > 1:
         order = rankings[0].ranking.order[:MOST_ROWS].tolist()
         columns, means = [one.column.name for one in rankings], [one.means for one in rankings]
-        sections = side_by_side(
+        sections = side_by_side_table(
             models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
         )
     told = [] if document.why in document.verdict else [Line(document.why)]
-    sections += [*told, _tests(document), *unseen(document)]
+    sections += [*told, _tests(document), *detection_limit_lines(document)]
     each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
-    rest: list[Section] = [*also(document.more), *each]
-    rest += [] if document.components is None else [shares_table(document.components)]
+    rest: list[Section] = [*also_lines(document.more), *each]
+    rest += [] if document.components is None else [variance_table(document.components)]
     return [
         *sections,
-        *offered([*rest, _reading(shared=rankings[0].samples is not None)]),
+        *follow_up_sections([*rest, _reading(shared=rankings[0].samples is not None)]),
     ]
 
 
@@ -41,11 +41,11 @@ def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
     ranking, means = one.ranking, one.means
     shown = ranking.order[:MOST_ROWS].tolist()
     scored = np.zeros(1) if one.samples is None else np.diag(one.samples)
-    columns: list[OfModel | None] = [
+    columns: list[ModelColumn | None] = [
         (Column("place"), partial(place_of, one.ranking)),
         (Column("model", "left"), lambda i: models[i]),
         (Column("scored"), lambda i: f"{scored[i]:,}") if np.ptp(scored) else None,
-        with_bars((Column(head(means)), means.of), means, shown),
+        with_interval_bars((Column(metric_head(means)), means.of), means, shown),
     ]
     low, high = one.low, one.high
     if low is not None and high is not None:
@@ -59,7 +59,7 @@ def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
             return "–" if i in apart else means.span(ends[0], ends[1])
 
         columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
-    return by_row(title, columns, shown, stub=2)
+    return build_table(title, columns, shown, stub=2)
 
 
 def _tests(document: MeanRankDocument) -> Line:

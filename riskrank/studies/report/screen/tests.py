@@ -1,4 +1,4 @@
-"""The tests behind a report: how they are corrected for their number, and what samples could not show."""
+"""Tests behind a report: correction for multiple comparisons, and limits of detection."""
 
 from collections.abc import Iterator
 
@@ -12,15 +12,15 @@ from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
 from riskrank.studies.wording import counted, percent, unseen
 
-# What the smallest difference means that samples could have shown (method §15).
+# Meaning of the smallest detectable difference (method §15).
 _OFTEN = "tests of as many samples would find 4 times in 5"
 
 
-def not_shown(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
-    """What is too small or too rare for these samples, and what no sample tells."""
+def limit_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    """Yield lines on effects that are too small or too rare to detect, and on limits of any sample."""
     scores, study = ranking.lead.scores, ranking.lead.found.dominance.estimates
     tail = counted(max(round(study.tail_level * study.samples), 1), "sample")
-    yield from _of_the_pair(ranking)
+    yield from _detectable_difference_line(ranking)
     rare = unseen(scores.effective_size, scores.unit)
     yield Line(
         f"{rare} What never happened in n independent samples may still happen in up to about 3 in n of all "
@@ -36,14 +36,14 @@ def not_shown(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
     )
 
 
-def _of_the_pair(ranking: RankDocument) -> Iterator[Line]:
+def _detectable_difference_line(ranking: RankDocument) -> Iterator[Line]:
     """The smallest differences on single metrics that tests would mostly show of the verdict's two models."""
-    one, models, metrics = ranking.lead, ranking.provenance.models, [mean.name for mean in ranking.means]
-    if one.recommendation is None:
+    leader, models, metrics = ranking.lead, ranking.provenance.models, [mean.name for mean in ranking.means]
+    if leader.recommendation is None:
         return
-    seen = one.contrasts.visible(ranking.inference.family)[one.other]
-    if told := shown_by_metric(ranking.means, dict(zip(metrics, seen.tolist(), strict=True))):
-        yield Line(told, f"Of {models[one.first]} and {models[one.other]}, {_OFTEN}")
+    detectable = leader.contrasts.visible(ranking.inference.family)[leader.other]
+    if differences := shown_by_metric(ranking.means, dict(zip(metrics, detectable.tolist(), strict=True))):
+        yield Line(differences, f"Of {models[leader.first]} and {models[leader.other]}, {_OFTEN}")
 
 
 _FAMILIES = (
@@ -53,8 +53,8 @@ _FAMILIES = (
 )
 
 
-def corrected(ranking: RankDocument, _: ReportDocument) -> str:
-    """By which rule tests are corrected, and at which level."""
+def correction_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Return the correction for multiple comparisons and its significance level."""
     inference = ranking.inference
     if not inference.test:
         return "nothing was tested"
@@ -62,8 +62,8 @@ def corrected(ranking: RankDocument, _: ReportDocument) -> str:
     return f"{rule}, level {inference.family.level(1):g} within each family of claims, none across them"
 
 
-def corrections(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
-    """What is a family of tests, and how those of the ranking were made."""
+def correction_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    """Yield lines on the families of tests, and on the tests of the ranking."""
     if ranking.inference.test:
         yield Line(_FAMILIES, "Families:")
     if ranking.judged:
@@ -72,17 +72,17 @@ def corrections(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     yield inference_line(study, ranking.inference, models, ranking.lead.scores)
 
 
-def two_counts(document: ReportDocument) -> Iterator[Line]:
-    """How many pairs each of the two tests tells apart, where these are not the same."""
-    one = document.ranking.lead
-    counted = one.found.separations.get(one.method)
+def count_difference_lines(document: ReportDocument) -> Iterator[Line]:
+    """Yield a line that explains why relative and direct tests separate different numbers of pairs."""
+    leader = document.ranking.lead
+    counted = leader.found.separations.get(leader.method)
     direct = document.pairs.by_column[0].study.tests[-1]
     order = "first" if direct.claim.order == 1 else "second"
-    apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
-    if counted and document.ranking.inference.test and counted.separated != apart:
+    separated = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
+    if counted and document.ranking.inference.test and counted.separated != separated:
         yield Line(
             f"{counted.separated} of {counted.pairs} pairs are told apart in the ranking, which asks who "
-            f"does better against the field (relative claims), and {apart} by {order} order in part "
+            f"does better against the field (relative claims), and {separated} by {order} order in part "
             f"Pairs, which compares two models with each other alone (direct claims). {WHY_COUNTS_DIFFER}",
             "Two tests:",
         )

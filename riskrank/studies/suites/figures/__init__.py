@@ -1,1 +1,1 @@
-"""What is drawn, from the document alone."""
+"""Pictures of a suite, drawn from the document alone."""

@@ -1,1 +1,1 @@
-"""What is shown, from the document alone."""
+"""Screens of a trend, built from its document."""

@@ -1,4 +1,4 @@
-"""A trend as tests of a CI server: one a metric and model, of the last run."""
+"""A trend as test cases of a CI server: one per metric and model, for the last run."""
 
 from riskrank.render.junit import Suite, TestCase
 from riskrank.studies.gate.screen.junit import kind_of
@@ -7,7 +7,7 @@ from riskrank.studies.trend.findings import line_sentence
 
 
 def suite(document: TrendDocument) -> Suite:
-    """A test case a line; what is open after a loss, or as the ruler moved, is what it counts as."""
+    """Return one test case per line; inconclusive lines are reported as the option says."""
     cases = [
         TestCase(
             kind_of(line.verdict, document.inconclusive),

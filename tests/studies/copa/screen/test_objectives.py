@@ -9,7 +9,7 @@ import riskrank as rr
 from riskrank.engine.copa.population import build_population
 from riskrank.render import numbers
 from riskrank.render.formats.terminal import to_terminal
-from riskrank.render.view import Column, by_row
+from riskrank.render.view import Column, build_table
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
@@ -49,14 +49,15 @@ def ranked(values, upward, weights=None):
     ],
 )
 def test_top_share_is_never_rounded_onto_the_ends(u, text):
-    assert numbers.top_share(u) == text
+    assert numbers.format_top_share(u) == text
 
 
 def test_cells_hold_the_value_and_the_rank():
     table = ranked([[0.5, 10], [0.9, 30], [0.7, np.nan]], [True, False])
     assert [column.head for column in objective_columns(table)] == ["metric0 ↑", "metric1 ↓"]
     texts = [
-        [cell.text for cell in row] for row in by_row("", objective_cells(table, [1, 0, 2]), [1, 0, 2]).rows
+        [cell.text for cell in row]
+        for row in build_table("", objective_cells(table, [1, 0, 2]), [1, 0, 2]).rows
     ]
     assert texts == [
         ["0.9000   best", "30.00   50 %"],
@@ -78,7 +79,7 @@ def test_many_objectives_go_on_below_and_fit_the_page(width):
     table = ranked(np.random.default_rng(0).normal(size=(6, 21)) * 1000, [True] * 21)
     models = list(range(6))
     columns = [(Column("model", "left"), table.name), *objective_cells(table, models)]
-    shown = by_row("Title", columns, models, stub=1)
+    shown = build_table("Title", columns, models, stub=1)
     stream = io.StringIO()
     to_terminal([shown], stream, width=width, color=False)
     page = stream.getvalue()

@@ -5,11 +5,11 @@ import riskrank as rr
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.gsd.relation import DominanceRelation
 from riskrank.studies.gsd.figures.critical_difference import (
-    cliques,
+    find_cliques,
     critical_difference,
     draw_critical_difference,
 )
@@ -51,7 +51,7 @@ def test_the_diagram_is_the_engine_s():
     for node, inside in zip(found.nodes, found.front, strict=True):
         assert inside == front[node[0]]
     assert (0, 11) in found.nodes
-    assert found.left_out == 0
+    assert found.excluded == 0
     assert found.label == "δ = 0"
 
 
@@ -59,7 +59,7 @@ def test_of_very_many_nodes_the_top_ones():
     order = np.arange(100)
     dominates = order[:, None] <= order[None]
     found = HassePanel.of(analysed(dominates, order == 0, ~dominates), [str(model) for model in order])
-    assert found.left_out == 20
+    assert found.excluded == 20
     assert found.nodes == [(model,) for model in range(80)]
     assert [(path[0], path[-1]) for path in found.paths] == [(node, node + 1) for node in range(79)]
 
@@ -87,22 +87,22 @@ def test_cliques_are_maximal():
         longest = {
             (a, b) for a, b in runs if not any((c, d) != (a, b) and c <= a and b <= d for c, d in runs)
         }
-        assert set(cliques(different)) == longest
+        assert set(find_cliques(different)) == longest
 
 
 def test_a_wrong_clique_of_other_tools():
     # 1 and 3 differ although neither differs from 2: two bars, not one.
     different = np.zeros((3, 3), dtype=bool)
     different[0, 2] = different[2, 0] = True
-    assert cliques(different) == ((0, 1), (1, 2))
-    assert cliques(np.ones((3, 3), dtype=bool)) == ()
+    assert find_cliques(different) == ((0, 1), (1, 2))
+    assert find_cliques(np.ones((3, 3), dtype=bool)) == ()
 
 
 @pytest.mark.parametrize("count", [2, 12, 60])
 def test_critical_difference(legible, names, count):
     scores = np.random.default_rng(0).normal(np.arange(count)[:, None, None] * 0.1, 1, (count, 25, 2))
     scores[-1] = scores[0]
-    tests = criteria_tests(scores)
+    tests = run_criteria_tests(scores)
     found = [critical_difference(tests, number, f"criterion {number}", 0.05) for number in range(2)]
     for number, one in enumerate(found):
         assert np.array_equal(one.mean_rank, np.sort(tests.mean_rank[number]))

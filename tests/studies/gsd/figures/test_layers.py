@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.relation import hasse_diagram
-from riskrank.studies.gsd.figures.layers import layered, positions
+from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
 
 
 def random_diagram(seed, count=9):
@@ -26,7 +26,7 @@ def crossings(layers):
 @pytest.mark.parametrize("seed", range(4))
 def test_every_edge_goes_down_layer_by_layer(seed):
     diagram = random_diagram(seed, 20)
-    found = layered(diagram.levels, diagram.edges, 4)
+    found = arrange_layers(diagram.levels, diagram.edges, 4)
     row_of = {node: row for row, nodes in enumerate(found.order) for node in nodes}
     assert sorted(node for node in row_of if node < 20) == list(range(20))
     assert [(path[0], path[-1]) for path in found.paths] == list(diagram.edges)
@@ -39,7 +39,7 @@ def test_every_edge_goes_down_layer_by_layer(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_small_diagrams_have_the_fewest_crossings(seed):
     diagram = random_diagram(seed, 6)
-    found = layered(diagram.levels, diagram.edges, 8)
+    found = arrange_layers(diagram.levels, diagram.edges, 8)
     every = itertools.product(*(itertools.permutations(row) for row in found.order))
     least = min(crossings(type(found)(found.count, order, found.paths)) for order in every)
     assert found.crossings == least
@@ -49,15 +49,15 @@ def test_barycentres_untangle_a_large_one():
     # A ladder of ten columns, shuffled: it can be drawn without any crossing.
     columns = np.random.default_rng(0).permutation(10)
     edges = [(int(columns[at]), 10 + at) for at in range(10)]
-    found = layered([0] * 10 + [1] * 10, edges, 10)
+    found = arrange_layers([0] * 10 + [1] * 10, edges, 10)
     assert found.crossings == 0
 
 
 def test_nodes_of_a_layer_do_not_touch():
     diagram = random_diagram(5, 20)
-    found = layered(diagram.levels, diagram.edges, 5)
+    found = arrange_layers(diagram.levels, diagram.edges, 5)
     widths = [30.0 + node for node in range(20)]
-    x = positions(found, widths)
+    x = node_positions(found, widths)
     for row in found.order:
         nodes = [node for node in row if node < 20]
         for left, right in itertools.pairwise(nodes):

@@ -1,4 +1,4 @@
-"""What readers of exports share: files taken one by one, rows gathered, everything left out counted."""
+"""Collect the rows of an export file by file, and count everything that is excluded."""
 
 import hashlib
 from collections import Counter
@@ -27,23 +27,22 @@ REQUIRED_COLUMNS = ("model", "sample", "metric", "score")
 
 
 class RowCollector:
-    """Rows of one export while they are being read.
+    """Rows and notes of one export while its files are read.
 
     Parameters
     ----------
     rules : ReadOptions
-        Of these what only a person can decide.
-    texts_of : frozenset of str
-        Samples, as readers name them, whose texts somebody wants: few, as prompts would pile up.
+    samples_with_texts : frozenset of str
+        Samples, as readers name them, whose input and output are kept. Keep this set small to save memory.
 
     Attributes
     ----------
     files : list of LabelledPath
-        Those that rows are from, by their number in the column `FILE`.
+        Files of the rows, indexed by the column `FILE`.
     bounds : dict of str to (float, float)
-        Of metrics that are no truths, as far as they are known.
-    board : bool
-        Whether scores are averages of tasks.
+        Known bounds of metrics that are not booleans.
+    has_task_averages : bool
+        Whether scores are task averages.
     """
 
     def __init__(self, rules: ReadOptions, samples_with_texts: frozenset[str] = frozenset()) -> None:
@@ -61,8 +60,8 @@ class RowCollector:
         self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
         self._counts: Counter[str] = Counter()
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
-        self._beside, self._models = dict[Path, Record](), dict[str, None]()
-        # A file may say of a sample only what its name ends in.
+        self._optional_documents, self._models = dict[Path, Record](), dict[str, None]()
+        # A file may contain only the last part of a sample's name.
         self._names_with_texts = {
             text[at:]
             for text in samples_with_texts
@@ -71,9 +70,9 @@ class RowCollector:
         }
 
     def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
-        """Let `use` add the rows of a file.
+        """Add the rows of a file by calling `add_rows`.
 
-        With `skip_bad`, a file that raises InputError leaves no row and one note.
+        With `skip_bad`, a file that raises InputError adds a note and no rows.
         """
         self.files.append(file)
         rows, frames, counts = len(self._rows), len(self._frames), self._counts.copy()
@@ -89,33 +88,35 @@ class RowCollector:
             self._counts = counts
             while len(self._notes) > notes:
                 self._notes.popitem()
-            while len(self._inputs) > inputs:  # what is left out is no input
-                self._beside.pop(Path(self._inputs.popitem()[0]), None)
+            while len(self._inputs) > inputs:
+                self._optional_documents.pop(Path(self._inputs.popitem()[0]), None)
             prefix = "" if str(file.path) in error.what else f"{file.path}, as "
             self.note(f"left out: {prefix}{error.what} ({error.found})")
 
     def read(self, path: Path) -> bytes:
-        """The bytes of a file, without its compression and mark, and keep its name and SHA-256."""
+        """Return the decompressed content of a file without byte order mark; record its name and SHA-256."""
         raw = read_bounded(path, self.room.limit)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.room).removeprefix(b"\xef\xbb\xbf")
 
     def read_optional(self, path: Path) -> Record:
-        """The object a file holds that may be there, read once; an empty one where it is not."""
-        if path not in self._beside:
+        """Return the object in a JSON file, read once, or an empty record if the file does not exist."""
+        if path not in self._optional_documents:
             exists = path.is_file()
-            self._beside[path] = parse_document(path, self.read(path)) if exists else Record(str(path), None)
-        return self._beside[path]
+            self._optional_documents[path] = (
+                parse_document(path, self.read(path)) if exists else Record(str(path), None)
+            )
+        return self._optional_documents[path]
 
     def record_input(self, path: Path) -> None:
-        """Keep the name and SHA-256 of a file that is read in places only."""
+        """Record the name and SHA-256 of a file that is read in parts only."""
         require_file(str(path))
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
 
     def set_run(self, run: object) -> None:
-        """Keep which run the file at hand says it is of: what holds the same rows of it is a copy."""
+        """Record the run of the current file; another file with the same rows of the same run is a copy."""
         self._runs[len(self.files) - 1] = run
 
     def add(
@@ -130,21 +131,20 @@ class RowCollector:
         already_counted: object = False,
         **columns: str,
     ) -> None:
-        """Add one score, if it is one.
+        """Add the score or scores of one logged value.
 
         Parameters
         ----------
         model, sample, metric : str
         score : object
-            A number or boolean is a score; None and NaN are a row without one. Text, lists and objects are
-            counted and left out, but lists of numbers with the rule `parts`: they are one metric a part.
-        asked, answered : object
-            What the model was asked and what it said, as the file has it; kept of samples whose texts
-            somebody wants.
-        counted : bool
-            Whether the reader has counted already why there is no score: this is the row without one.
+            Numbers and booleans are scores; None and NaN give a row without a score. Text, lists and objects
+            are counted and excluded. With the option `parts`, each item of a list is a metric of its own.
+        input_text, output_text : object
+            Input and output of the model as logged; kept for samples whose texts are requested.
+        already_counted : bool
+            Whether the reader has counted why the score is missing; the row is added without a score.
         **columns : str
-            Further columns: ``task``, ``split``, and ``draw``: epoch, trial, which of several scores this is.
+            Further columns: ``task``, ``split``, and ``draw`` (epoch, trial or other repeat).
         """
         self._models[model] = None
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
@@ -154,10 +154,12 @@ class RowCollector:
             self._rows.append(row | {"metric": name, "score": number})
 
     def parse_scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
-        """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
+        """Return the metric names and scores of a logged value; count values that are not scores."""
         if self.rules.parts and isinstance(value, list | tuple):
             return [
-                pair for index, part in enumerate(value) for pair in self.parse_scores(f"{metric}.{index}", part)
+                pair
+                for index, part in enumerate(value)
+                for pair in self.parse_scores(f"{metric}.{index}", part)
             ]
         number = as_score(value)
         if isinstance(number, str):
@@ -173,53 +175,55 @@ class RowCollector:
         return [(metric, number)]
 
     def needs_texts(self, sample: str) -> bool:
-        """Whether somebody wants to know what was asked in a sample, and answered."""
+        """Return whether the input and output of a sample are requested."""
         return sample in self._names_with_texts
 
     def add_frame(self, frame: pl.DataFrame) -> None:
-        """Add many rows of the file at hand at once, checked already; columns as in `Export.rows`."""
+        """Add many validated rows of the current file at once, with the columns of `Export.rows`."""
         self._models |= dict.fromkeys(frame["model"].unique(maintain_order=True))
         self._frames.append(frame.with_columns(pl.lit(len(self.files) - 1, pl.Int64).alias(FILE)))
 
     def count(self, description: str, times: int = 1) -> None:
-        """Count something for the notes: ``count("match: samples that failed")`` is ``…: 2`` in the end."""
+        """Count items under a description; the notes show its total, as in ``failed samples: 2``."""
         if times:
             self._counts[description] += times
 
     def note(self, text: str) -> None:
-        """Note something once."""
+        """Add a note, once."""
         self._notes[text] = None
 
     def set_direction(self, metric: str, direction: str, *, source: str = "") -> None:
-        """Keep what the export says about a metric's direction; two answers are none, and told.
+        """Record the direction that a run, `source`, declares for a metric.
 
-        `of` says which run it is that says so.
+        If runs disagree, the direction counts as undeclared and a note says so.
         """
-        known_direction, first_source = self._directions.setdefault(metric, (direction, source))
-        if known_direction and known_direction != direction:
+        earlier, first_source = self._directions.setdefault(metric, (direction, source))
+        if earlier and earlier != direction:
             self._directions[metric] = ("", "")
             runs = [
-                f"{known_direction} is better in {first_source or 'another run'}",
+                f"{earlier} is better in {first_source or 'another run'}",
                 f"{direction} is better in {source}",
             ]
             remedy = f"it counts as undeclared: say {option('higher', metric)} or {option('lower', metric)}"
             self.note(f"'{metric}': the runs disagree on its direction ({', '.join(runs)}); {remedy}")
 
     def set_primary_metric(self, task: str, metric: str) -> None:
-        """Keep by which metric the harness judges a task; of two answers neither counts."""
+        """Record the metric by which the harness judges a task; if runs disagree, there is none."""
         if self._primary_metrics.setdefault(task, metric) != metric:
             self._primary_metrics[task] = ""
 
     def rows(self) -> pl.DataFrame:
-        """All rows that were gathered, under the names that labels give the models.
+        """Return all collected rows, with labels in place of the model names.
+
+        Copies of a run are removed.
 
         Raises
         ------
         InputError
-            If there is no row at all.
+            If there is no row.
         """
         rows = self._concatenate()
-        self._rows, self._frames = [], []  # what is here twice takes twice the memory
+        self._rows, self._frames = [], []  # free the memory before copies are made
         models = {*rows["model"]} if rows.height else set()
         for model in (name for name in self._models if name not in models):
             self.note(f"model '{model}': no score of it is left")
@@ -244,20 +248,20 @@ class RowCollector:
         return rows
 
     def path_of(self, number: int) -> str:
-        """The file of a number."""
+        """Return the path of a file by its number."""
         return str(self.files[number].path) if self.files else "the export"
 
     def all_notes(self) -> tuple[str, ...]:
-        """All notes, and what was counted."""
+        """Return all notes, followed by the counts."""
         return (*self._notes, *(f"{description}: {times:,}" for description, times in self._counts.items()))
 
     def to_export(self, rows: pl.DataFrame) -> Export:
-        """Rows that count, with what is known of their metrics."""
+        """Return an `Export` of the selected rows with the recorded directions, bounds and notes."""
         metrics = {*rows["metric"]}
-        # A metric may be called by its filter or judge too: ``acc,strict``.
+        # A metric's name may include its filter or judge: ``acc,strict``.
         declared = self._directions
         directions = {name: declared.get(name) or declared.get(name.rpartition(",")[0]) for name in metrics}
-        # Numbers among truths have no bounds.
+        # A metric with both booleans and numbers has no known bounds.
         boolean_bounds = dict.fromkeys(self._boolean_metrics - self._numeric_metrics, (0.0, 1.0))
         return Export(
             rows=order_columns(rows.drop(FILE, strict=False)),
@@ -272,7 +276,10 @@ class RowCollector:
         )
 
     def _concatenate(self) -> pl.DataFrame:
-        """All rows; names that hold half a character, which no table can, are refused or left out."""
+        """Return all rows as one frame.
+
+        Names that are not valid Unicode raise an error; with `skip_bad` their rows are excluded.
+        """
         types = {"score": pl.Float64, FILE: pl.Int64}
         schema = {name: types.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
         try:
@@ -290,10 +297,10 @@ class RowCollector:
 
 
 def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
-    """Put labels of files in the place of the model's name; of several models one goes before each."""
+    """Replace model names by the labels of files; with several models per label, prefix them with it."""
     if not any(labels):
         return rows
-    names = pl.Series("label", [*labels, None], dtype=pl.String)  # of what is from no file: none
+    names = pl.Series("label", [*labels, None], dtype=pl.String)  # the last entry is for rows without a file
     rows = rows.with_columns(names.gather(rows[FILE] % len(names)))
     alone = pl.col("model").n_unique().over("label") == 1
     before = pl.when(alone).then("label").otherwise(pl.concat_str("label", "model", separator="/"))
@@ -302,7 +309,7 @@ def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFr
 
 
 def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Order the columns, and drop ``draw`` where nothing repeats."""
+    """Put the required columns first, and drop ``draw`` if nothing repeats."""
     if "draw" in rows.columns:
         if rows.select("model", "sample", "metric").n_unique() == rows.height:
             rows = rows.drop("draw")

@@ -1,7 +1,7 @@
 """Tables on pages too narrow for them: shorter heads first, then what can be spared, by name."""
 
-from riskrank.render.escapes import together
-from riskrank.render.formats.showable import narrowed
+from riskrank.render.escapes import protect_spaces
+from riskrank.render.formats.terminal_text import narrow_table
 from riskrank.render.view import Column, Table
 
 TABLE = Table(
@@ -12,8 +12,8 @@ TABLE = Table(
         Column("model", "left"),
         Column("latency_ms ↓"),
         Column("share of all"),
-        Column(together("worst 5 %\ncombined"), spare=True),
-        Column("by one", spare=True),
+        Column(protect_spaces("worst 5 %\ncombined"), optional=True),
+        Column("by one", optional=True),
     ),
     (("1", "", "a-model", "12", "0.5", "0.125", "1–2"), ("2", "", "b-model", "345.25", "0.25", "0.5", "1")),
     stub=3,
@@ -29,7 +29,7 @@ def width(table):
 
 
 def at_most(room):
-    return narrowed(TABLE, lambda table: width(table) <= room)
+    return narrow_table(TABLE, lambda table: width(table) <= room)
 
 
 def heads(table):
@@ -52,7 +52,7 @@ def test_heads_go_on_below_between_words_then_in_names():
     assert heads(found)[2:] == [
         "latency_ms\n↓",
         "share\nof\nall",
-        together("worst\n5 %\ncombined"),
+        protect_spaces("worst\n5 %\ncombined"),
         "by\none",
     ]
     found, left_out = at_most(width(found) - 1)
@@ -64,9 +64,9 @@ def test_what_can_be_spared_is_left_out_by_name_the_last_first():
     everything = at_most(width(TABLE) - 4)[0]
     found, left_out = at_most(width(everything) - 5)
     assert left_out == ["by one"]
-    assert heads(found)[-1] == together("worst\n5 %\ncombined")
+    assert heads(found)[-1] == protect_spaces("worst\n5 %\ncombined")
     found, left_out = at_most(width(found) - 1)
-    assert left_out == [together("worst 5 % combined"), "by one"]
+    assert left_out == [protect_spaces("worst 5 % combined"), "by one"]
     assert [row[1] for row in found.rows] == ["a-model", "b-model"]
 
 
