@@ -180,7 +180,7 @@ def family_of_look(family: Family, look: int, share: float) -> Family:
 
 
 def evidence_of_differences(differences: Sequence[MeanDifference]) -> Evidence:
-    """Return evidence that paired mean differences are positive, by the larger of Student's and Johnson's p."""
+    """Return evidence that paired mean differences are positive: the larger of Student's and Johnson's p."""
     parts = np.array(
         [
             (difference.estimate, difference.error, difference.samples - 1, difference.skewness)

@@ -113,6 +113,7 @@ class _RatioScores(SideScores):
 
     @property
     def sizes(self) -> Floats:  # type: ignore[override]
+        """Denominator of each cluster: its sum of successes."""
         return np.asarray(np.bincount(self.clusters, self.denominators), dtype=np.float64)
 
 

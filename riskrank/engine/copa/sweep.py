@@ -159,15 +159,21 @@ def sweep_weight(
     }
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
+        """Return norms with `low` as the weight of the objective and 1 - `high` for the others.
+
+        With low = high = α, this is the norm at α; with other values, a bound.
+        """
         terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])
         return power_norm(np.stack(terms, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
+        """Yield the norms at α that decide the choice and its ties."""
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
     def contenders(alpha: Floats) -> Integers:
         # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
         # and the minimum on the right is an upper bound of the smallest norm.
+        """Return the candidates that may win within a block of α."""
         all_columns = np.arange(candidates.size)
         below = norm(alpha[0], alpha[-1], all_columns, p)
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], all_columns, p).min() * (1 + _SLACK))
@@ -203,12 +209,14 @@ def sweep_p(
     tie_norms = [*tie_breaking_norms(terms)]
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
+        """Yield the norms at each grid position that decide the choice and its ties."""
         pairs = zip(_p_at(positions[:, 0]), columns, strict=True)
         yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
         yield from (key[columns] for key in tie_norms)
 
     def contenders(positions: Floats) -> Integers:
         # A p-norm never grows with p, which bounds all norms of the block.
+        """Return the candidates that may win within a block of grid positions."""
         first, last = _p_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
@@ -243,6 +251,7 @@ def _sweep_parameter(
     name_order = models.name_order[candidates]
 
     def decide(points: Floats, columns: Integers) -> Integers:
+        """Return the chosen candidate at each grid position, among the given columns."""
         columns = np.broadcast_to(columns, (len(points), columns.shape[-1]))
         choice = lexicographic_argmin(chain(keys(points, columns), [name_order[columns]]))
         return columns[np.arange(len(points)), choice]

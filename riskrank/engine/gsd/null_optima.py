@@ -52,14 +52,14 @@ class Relabelling:
     family: Family = Family()
     contamination: bool = False
 
-    def continues_after_first(self, extreme: int, looked_at: int, samples: int) -> bool:
+    def continues_after_first(self, extreme: int, n_evaluated: int, samples: int) -> bool:
         """Return whether a pair needs more than its first relabellings.
 
         Parameters
         ----------
         extreme : int
             Number of relabellings at least as extreme as the observed labelling.
-        looked_at : int
+        n_evaluated : int
             Number of relabellings evaluated so far.
         samples : int
         """
@@ -67,7 +67,7 @@ class Relabelling:
         if min(n_labellings, self.resamples) <= FIRST:
             return False
         looks_at_all = n_labellings <= self.resamples or not self.stops_early
-        return looks_at_all or not is_futile(extreme, looked_at, self.family.level(1))
+        return looks_at_all or not is_futile(extreme, n_evaluated, self.family.level(1))
 
     def label_contributions(self, winner: Floats, loser: Floats) -> Floats:
         """Return the contribution of each unit's label to the difference of two models' distributions.
@@ -140,6 +140,7 @@ def draw_relabellings(samples: int, relabelling: Relabelling) -> Relabellings:
 
 
 def _all_pooled_signs(samples: int) -> Floats:
+    """Return the signs of all ways to assign 2s pooled units to two models of s samples each."""
     chosen = list(combinations(range(2 * samples), samples))
     signs = np.full((len(chosen), 2 * samples), -1.0)
     signs[np.arange(len(chosen))[:, None], chosen] = 1.0
@@ -151,19 +152,19 @@ FIRST, _FUTILITY_LEVEL = 1000, 0.05
 _LOOKS = (200, FIRST)
 
 
-def is_futile(extreme: int, looked_at: int, level: float) -> bool:
+def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
     """Return whether a test can stop: a significant pair would rarely have so many extreme relabellings.
 
     Parameters
     ----------
     extreme : int
         Number of relabellings at least as extreme as the observed labelling.
-    looked_at : int
+    n_evaluated : int
         Number of relabellings evaluated so far.
     level : float
         Level of the test.
     """
-    return bool(bdtrc(extreme - 1, looked_at, level) < _FUTILITY_LEVEL)
+    return bool(bdtrc(extreme - 1, n_evaluated, level) < _FUTILITY_LEVEL)
 
 
 class NullOptima:
@@ -202,6 +203,7 @@ class NullOptima:
         return self._upper_bounds.copy()
 
     def _solve(self, b: int) -> None:
+        """Solve the linear program of relabelling b, and tighten the bounds of the others by its utility."""
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)
         self._upper_bounds = np.where(

@@ -42,6 +42,7 @@ def run_pairs(
     totals, solved, started = list(accumulate(programs or [1] * len(tasks), initial=0)), 0, monotonic()
 
     def results() -> Iterator[tuple[Any, int]]:
+        """Yield the results in the order of the tasks."""
         next_task = 0
         # The first tasks show how long the others take. An executor of the caller is used at once.
         while next_task < len(tasks) and isinstance(jobs, int):

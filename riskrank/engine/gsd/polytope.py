@@ -147,6 +147,7 @@ class UtilityPolytope:
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
     def _new_solver(self) -> Solver:
+        """Return a solver with the variables and the covers of R1."""
         solver = Solver(
             presolve="off",  # a warm start and a presolve exclude each other
             primal_feasibility_tolerance=_SOLVER_TOLERANCE,
@@ -161,6 +162,7 @@ class UtilityPolytope:
         return solver
 
     def _set_slack_bounds(self, lower: float, upper: float) -> None:
+        """Bound the slack variable, and discard the stored utilities and bases."""
         self._lower[-1], self._upper[-1] = lower, upper
         self._utilities.clear()
         self._bases.clear()
@@ -198,6 +200,7 @@ class UtilityPolytope:
         raise _solver_error(f"{_MOST_ROUNDS} rounds of new rows")
 
     def _run(self, strategy: int) -> Floats:
+        """Run the solver, restarting it once from scratch, and return its solution."""
         for attempt in (strategy, _DUAL_SIMPLEX):
             _require_ok(self._solver.setOptionValue("simplex_strategy", attempt))
             self._solver.run()
@@ -215,6 +218,7 @@ class UtilityPolytope:
         return np.where(self._equal, np.abs(gain), -gain)
 
     def _generate(self, rows: Integers) -> None:
+        """Add exchange rows, given by their numbers, to the program."""
         for equal in (False, True):
             selected = rows[self._equal[rows] == equal]
             if len(selected):
@@ -269,6 +273,7 @@ class UtilityPolytope:
             raise _solver_error(f"a solution {excess:.3g} above its lower bound")
 
     def _lower_bound(self, costs: Floats) -> float:
+        """Return a lower bound of the minimum, computed from the multipliers of the solver."""
         duals = np.array(self._solver.getSolution().row_dual)
         better, worse = self.system.improvements.T
         improvement_duals = np.maximum(duals[: len(better)], 0.0)
@@ -292,11 +297,13 @@ class UtilityPolytope:
 
 
 def _require_ok(status: highspy.HighsStatus) -> None:
+    """Raise a NumericalError unless a solver call succeeded."""
     if status != highspy.HighsStatus.kOk:
         raise _solver_error(f"solver call status {status.name}")
 
 
 def _solver_error(details: str) -> NumericalError:
+    """Return the error for a linear program that could not be solved reliably."""
     return NumericalError(
         "a linear program of the dominance relation could not be solved for certain",
         found=details,

@@ -208,6 +208,7 @@ def _decimal_places(
 
 
 def _require_within_bounds(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
+    """Raise an InputError if a score lies outside the declared bounds of its criterion."""
     outside = np.flatnonzero((column < bounds[0]) | (column > bounds[1]))
     if len(outside) == 0:
         return

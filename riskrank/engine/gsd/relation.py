@@ -211,10 +211,12 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
 
 
 def _true_pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
+    """Return the index pairs at which a matrix is True."""
     return tuple((i, j) for i, j in np.argwhere(relation).tolist())
 
 
 def _node_levels(strict: Booleans) -> tuple[int, ...]:
+    """Return the length of the longest path from each node to the top."""
     level = np.zeros(len(strict), dtype=np.int64)
     # Nodes are processed by the number of nodes above them, so all of those have their level already.
     for node in np.argsort(strict.sum(axis=0), kind="stable"):

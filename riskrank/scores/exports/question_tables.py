@@ -31,8 +31,9 @@ def table_rows(file: ExportFile, columns: Columns, *, questions: Names, metrics:
         If there is no metric; `hint` explains the names of metrics.
     """
     if not metrics:
-        found = f"columns: {listing(columns, 20)}"
-        raise InputError(f"{file.path}: there is no metric", found=found, hint=hint)
+        raise InputError(
+            f"{file.path}: there is no metric", found=f"columns: {listing(columns, 20)}", hint=hint
+        )
     model = file.model_name()
     question = next((name for name in questions if name in columns), None)
     if question is None:

@@ -97,7 +97,7 @@ class JudgeCheck:
 
     @property
     def problems(self) -> list[str]:
-        """Warnings if the judge ranks in the opposite direction; the table itself checks the choice of labels."""
+        """Warnings if the judge ranks in the opposite direction; the table itself checks the labels."""
         if not self.section.direction_hint:
             return []
         text = f"what {self.entry.judge} scores better, people score worse, for every model"

@@ -134,7 +134,8 @@ def _pairing_text(inspection: Inspection) -> str:
     )
     if inspection.same_samples:
         return f"all models have the same {counted(inspection.samples, 'sample')} (paired).{cluster_text}"
-    return f"{inspection.common_samples:,} of {inspection.samples:,} samples are common to all models.{cluster_text}"
+    shared = f"{inspection.common_samples:,} of {inspection.samples:,}"
+    return f"{shared} samples are common to all models.{cluster_text}"
 
 
 def _missing_scores_text(inspection: Inspection) -> str:
@@ -152,8 +153,8 @@ def _missing_scores_text(inspection: Inspection) -> str:
     unpaired_text = f" Too few are shared to compare {pairs}." if inspection.apart else ""
     cells = len(inspection.models) * inspection.samples
     return (
-        f"{count:,} of {cells:,} scores: {'; '.join(sentences)}. Each pair is compared on what both have, and no "
-        f"hole may depend on how well a model did.{unpaired_text}"
+        f"{count:,} of {cells:,} scores: {'; '.join(sentences)}. Each pair is compared on what both have, "
+        f"and no hole may depend on how well a model did.{unpaired_text}"
     )
 
 
@@ -162,9 +163,10 @@ def _suite_text(tasks: Sequence[InspectedTask]) -> str:
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighed alike" if min(weights) == max(weights) else "weighed as asked"
     has_task_metrics = len({task.metrics for task in tasks}) > 1
+    names = listing([task.name for task in tasks], _MOST_TASKS)
     return (
         f"a suite of {len(tasks)} tasks, {weighting}, {span(sizes)} samples each"
-        f"{', with metrics of their own' * has_task_metrics}: {listing([task.name for task in tasks], _MOST_TASKS)}."
+        f"{', with metrics of their own' * has_task_metrics}: {names}."
     )
 
 

@@ -84,7 +84,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
 
     @property
     def refusal(self) -> InputError | None:
-        """Error that other commands raise for this table, with the number of further errors; None if valid."""
+        """Error that other commands raise for this table, with a count of further errors; None if valid."""
         errors = _problems_of_severity(self.inspection, "error")
         if not errors:
             return None

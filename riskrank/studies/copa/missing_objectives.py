@@ -128,6 +128,7 @@ def _missing_scores_error(
 
 
 def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
+    """Return a text with the number of models that lack values, and the missing model/metric pairs."""
     cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
     return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
 

@@ -16,10 +16,10 @@ from riskrank.engine.sampling.cluster_means import cluster_means, task_column_me
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.objective_names import MEAN, TOTAL, ObjectiveName
 from riskrank.studies.costs import PER_SUCCESS, require_costs, require_successes
 from riskrank.studies.metric_means import is_share
@@ -184,12 +184,23 @@ def objective_columns(
 def _objective_column(
     table: ScoreTable, name: ObjectiveName, tasks: TaskDesign | None, keys: tuple[Integers, ...]
 ) -> ObjectiveColumn:
+    """Return the scores behind one objective, without missing scores.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    name : ObjectiveName
+    tasks : TaskDesign or None
+    keys : tuple of N ndarray of int
+        Unit of resampling of each row, by model.
+    """
     present: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
     if name.success is not None:
         successes = table.column(name.success)
         present = [mask & ~np.isnan(column) for mask, column in zip(present, successes, strict=True)]
 
     def select_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the rows of each model that have a score."""
         return tuple(part[mask] for part, mask in zip(parts, present, strict=True))
 
     present_tasks = None
@@ -221,7 +232,10 @@ def _objective_column(
 
 
 def _is_complete(present: Booleans, metric: int) -> bool:
-    """Return whether a model has a metric on all samples with any score, or wherever it has another one."""
+    """Return whether the missing scores of a metric leave no gaps within the samples of a model.
+
+    True if the metric is present on every sample with any score, or wherever some other metric is present.
+    """
     has_metric, other_metrics = present[:, metric, None], np.delete(present, metric, axis=1)
     other_metrics = other_metrics[:, other_metrics.sum(axis=0) > 1]
     return bool(

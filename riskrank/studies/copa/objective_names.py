@@ -72,6 +72,7 @@ def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[Objec
 
 
 def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
+    """Parse one objective, such as ``latency:tvar@0.05``."""
     if text not in metrics and (cost_pair := cost_and_success("objective", text, metrics)):
         cost, success = map(list(metrics).index, cost_pair)
         return ObjectiveName(cost, PER_SUCCESS, None, text, success)

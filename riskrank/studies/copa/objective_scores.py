@@ -7,8 +7,8 @@ import numpy as np
 from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples
 from riskrank.engine.types import Integers
-from riskrank.options.option import differing
 from riskrank.errors import InputError, UsageError, option
+from riskrank.options.option import differing
 from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives

@@ -18,8 +18,8 @@ from riskrank.engine.copa.population import (
 )
 from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.scores.table.score_table import ScoreTable
 from riskrank.errors import UsageError, listing, option
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.missing_objectives import handle_missing_scores
 from riskrank.studies.copa.objective_columns import (
     ObjectiveColumn,
@@ -225,6 +225,7 @@ def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectiv
 
 
 def _population_warnings(population: Population, *, from_means: bool) -> list[str]:
+    """Return warnings about constant objectives and duplicated models."""
     warnings = [
         f"objective '{population.metrics[k]}' has the same value for every model: it says nothing"
         for k in constant_objectives(population)

@@ -148,6 +148,7 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
         return self.p or (inf,)
 
     def _reject_inapplicable_settings(self) -> None:
+        """Raise a UsageError for options that do not apply to the question."""
         for name in differing(self):
             if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
                 about = option(self.question) if self.question else "the ranking"

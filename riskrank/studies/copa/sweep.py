@@ -131,6 +131,18 @@ def _sweep_document(
     sweeps: list[tuple[float | None, Sweep]],
     question_settings: dict[str, Any],
 ) -> Swept:
+    """Build the document of one or more sweeps.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the document.
+    request : CopaRequest
+    sweeps : list of (float or None, Sweep)
+        The order p of each sweep and the sweep.
+    question_settings : dict
+        Method entries that are specific to the sweep.
+    """
     records = (
         (request.objectives, p, low, high, model)
         for p, sweep in sweeps
@@ -144,6 +156,7 @@ def _sweep_document(
 
 
 def _swept_objective(request: CopaRequest) -> int:
+    """Return the index of the objective to sweep; raise a UsageError if its weight cannot be swept."""
     name, metrics = request.settings.sweep or "", request.objectives.population.metrics
     if name == "p" and name not in metrics:
         raise UsageError(

@@ -225,8 +225,8 @@ def add_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -
 
 
 def _has_same_samples(table: ScoreTable) -> bool:
-    first, *rest = ({*rows.tolist()} for rows in table.row_samples)
-    return all(samples == first for samples in rest)
+    sample_sets = [{*rows.tolist()} for rows in table.row_samples]
+    return all(samples == sample_sets[0] for samples in sample_sets)
 
 
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
@@ -293,11 +293,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     document = replace(document, rows=_add_listed_texts(table, document))
     specs = table.suite.specs
     assumed_names = assumed(
-        list(
-            dict.fromkeys(
-                change.name for change in specs or table.metrics if assumed_against_its_name(change)
-            )
-        )
+        list(dict.fromkeys(spec.name for spec in specs or table.metrics if assumed_against_its_name(spec)))
     )
     models = (document.new, document.old)
     sentences = SENTENCES.told(diff_findings(document), document, models, assumed_names, limits=limits)

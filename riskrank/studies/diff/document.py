@@ -108,7 +108,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def main_change(self) -> Change:
-        """Change over all samples of one metric: the first significant one, else the first with any change."""
+        """Overall change of one metric: the first significant one, else the first with any change."""
         overall = (change for change in self.changes if change.group is None)
         return min(overall, key=lambda change: (not change.significant, change.samples == change.same))
 

@@ -80,8 +80,8 @@ def _repeats_sentence(finding: Finding, document: DiffDocument) -> str:
     n_significant = int(finding.figures["shown_worse"])
     return (
         f"One run each would lose about {finding.figures['worse_in_one_run']:.0f} cases, where two runs of "
-        f"{document.old} already lose {finding.figures['worse_by_chance']:.0f} to each other; {n_significant} "
-        f"single {'case is' if n_significant == 1 else 'cases are'} shown to be worse."
+        f"{document.old} already lose {finding.figures['worse_by_chance']:.0f} to each other; "
+        f"{n_significant} single {'case is' if n_significant == 1 else 'cases are'} shown to be worse."
     )
 
 

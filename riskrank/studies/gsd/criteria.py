@@ -73,6 +73,7 @@ def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
 
 
 def _task_warnings(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
+    """Yield the warnings about treating tasks as samples."""
     yield f"{option('tasks', RANDOM)}: the samples are the tasks, by the means of their scores"
     levels = [spec.name for spec in table.metrics if spec.scale == "ordinal" or spec.name in ordinal]
     if levels:
@@ -80,6 +81,7 @@ def _task_warnings(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
 
 
 def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
+    """Raise a UsageError unless the tasks of a suite were requested as samples and can be used so."""
     if not requested:
         raise UsageError(
             "gsd takes the tasks of a suite as its samples, or all samples as one pot: say which",
@@ -189,6 +191,7 @@ def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
 
 
 def _override_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
+    """Return the specifications with the requested criteria set to ordinal."""
     labels = [spec.name for spec in specs]
     for name in ordinal:
         index_of(name, labels, kind="criterion", plural="criteria", parameter="ordinal")
@@ -219,6 +222,7 @@ def _numbers_by_criterion(
 
 
 def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str]:
+    """Return warnings about criteria with a single value."""
     constant = (quality.vectors == quality.vectors[0]).all(axis=0)
     return [
         f"criterion '{name}' is the same everywhere, possibly by rounding: it says nothing"
@@ -228,6 +232,7 @@ def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:
+    """Return warnings about scales, bounds and averages that were probably not intended."""
     many_levels, permuted_copies = suspicious_ordinal_criteria(quality)
     texts = [
         f"ordinal criterion '{specs[j].name}' has {levels} levels: is it made from a measurement? A cardinal "

@@ -112,6 +112,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
         def for_every_threshold(
             entries_of: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]],
         ) -> list[dict[str, Any]]:
+            """Return the entries of all analyses, each with its threshold."""
             return [
                 {**_threshold_entry(analysis.threshold), **entry}
                 for analysis in analyses
@@ -168,6 +169,7 @@ def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[G
 
 
 def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
+    """Return the threshold as entries ``delta`` and ``regularization``, one of which is None."""
     delta = threshold.delta if threshold.share is None else None
     return {"delta": delta, "regularization": threshold.share}
 
@@ -234,5 +236,6 @@ def _baseline_entries(
 
 
 def _pair_entry(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
+    """Return a pair as entries ``winner`` and ``loser``."""
     winner, loser = (models[i] for i in pair)
     return {"winner": winner, "loser": loser}

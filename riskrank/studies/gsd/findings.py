@@ -65,14 +65,16 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
 
 
 def _describe_best(finding: Finding, case: GsdCase) -> str:
+    """Return the sentence about the models that dominate all others."""
     best = [case.models[i] for i in finding.models]
-    others_text = all_others([model for model in case.models if model not in best] or best[1:])
+    rivals_text = all_others([model for model in case.models if model not in best] or best[1:])
     verb = _is_or_are(len(best))
     subject = f"{case.capitalised_scope} {names(best)} {verb}"
-    return f"{subject} at least as good as {others_text}, {_FOR_EVERY_UTILITY}."
+    return f"{subject} at least as good as {rivals_text}, {_FOR_EVERY_UTILITY}."
 
 
 def _describe_front(finding: Finding, case: GsdCase) -> str:
+    """Return the sentence about the models that no other model dominates."""
     front = names([case.models[i] for i in finding.models], 6).replace(" and ", " or ")
     no_best_text = (
         f"{case.capitalised_scope} no model is at least as good as all others, {_FOR_EVERY_UTILITY}"

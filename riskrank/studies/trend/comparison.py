@@ -136,7 +136,7 @@ def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
     if len(shared) < FEWEST_SAMPLES:
         return None
     units = new.shared_units(shared)
-    worst, favourable = (
+    against, in_favour = (
         mean_difference(
             new.shared_scores(shared, units, favourable=favourable),
             old.shared_scores(shared, units, favourable=not favourable),
@@ -145,7 +145,7 @@ def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
         for favourable in (False, True)
     )
     is_complete = new.table.best is None and old.table.best is None
-    return PairedDifference(len(shared), worst, worst if is_complete else favourable)
+    return PairedDifference(len(shared), against, against if is_complete else in_favour)
 
 
 def evidence_of_pairs(pairs: Sequence[PairedDifference]) -> Evidence:
@@ -170,7 +170,7 @@ def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunC
 
 
 def scoring_versions(anchor_tables: Mapping[str, Tables], family: Family) -> dict[str, int]:
-    """Return a version number of the scoring for each run, increased if the fixed set changes significantly.
+    """Return the version of the scoring in each run, increased if scores of the fixed set change.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
     versions = {
         metric: scoring_versions(anchor_tables, family) for metric, anchor_tables in runs.anchors.items()
     }
-    looks = {run: at for at, run in enumerate([one for one in order if one != runs.baseline], 1)}
+    looks = {run: at for at, run in enumerate([name for name in order if name != runs.baseline], 1)}
     rows: list[TrendRow] = []
     last_runs: dict[LineKey, str] = {}
     for run in order:
@@ -223,7 +223,7 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
         }
         if run != runs.baseline and not comparisons["baseline"]:
             raise _no_overlap_error(run, runs.baseline, columns)
-        means = {one.name: one for table in runs.tables[run] for one in metric_means(table)}
+        means = {mean.name: mean for table in runs.tables[run] for mean in metric_means(table)}
         rows += rows_from(
             TrendRow,
             "run column mean baseline last",
@@ -239,8 +239,8 @@ def compare_runs(runs: Runs, family: Family) -> tuple[list[TrendRow], dict[str, 
         )
         last_runs = last_runs | dict.fromkeys(run_columns, run)
     changes = {
-        metric: [run for one, run in pairwise(order) if comparisons[run] > comparisons[one]]
-        for metric, comparisons in versions.items()
+        metric: [run for previous, run in pairwise(order) if version[run] > version[previous]]
+        for metric, version in versions.items()
     }
     return rows, changes
 
@@ -249,10 +249,13 @@ def _no_overlap_error(
     run: str, baseline: str, columns: Mapping[str, Mapping[LineKey, RunColumn]]
 ) -> InputError:
     column_sets, kind = (columns[run], columns[baseline]), "models"
-    name_lists = [list(dict.fromkeys(model for _, model in names)) for names in column_sets]
+    name_lists = [list(dict.fromkeys(model for _, model in run_columns)) for run_columns in column_sets]
     hint = "give models that change their names one: write bot=PATH for every run"
     if any(key in columns[baseline] for key in columns[run]):
-        name_lists, kind = [list(next(iter(names.values())).sample_names) for names in column_sets], "samples"
+        name_lists, kind = (
+            [list(next(iter(run_columns.values())).sample_names) for run_columns in column_sets],
+            "samples",
+        )
         hint = f"leave the run out, or say what samples are: {option('columns', 'sample=…')}"
     run_names, baseline_names = (listing(names, 3) for names in name_lists)
     return InputError(
@@ -281,7 +284,9 @@ def _compare_with(
 ) -> dict[LineKey, Comparison]:
     """Return the comparison of a run with a reference run per line, corrected as one family."""
     run_columns = columns[run]
-    pairs = _compare_lines(run_columns, {key: columns[other][key] for key, other in references.items()})
+    pairs = _compare_lines(
+        run_columns, {key: columns[reference][key] for key, reference in references.items()}
+    )
     if not pairs:
         return {}
     run_versions = {key: versions.get(key[0], {}) for key in pairs}

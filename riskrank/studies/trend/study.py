@@ -57,7 +57,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
     refuse_assumed_costs(metrics.values(), command="trend")
     for metric in runs.anchors:
         index_of(metric, [*metrics], kind="metric", parameter="anchor")
-    rows, moved = compare_runs(runs, family)
+    rows, scoring_changes = compare_runs(runs, family)
     columns, by_line = columns_by_run(runs.tables), dict[LineKey, list[TrendRow]]()
     for row in rows:
         by_line.setdefault((row.metric, row.model), []).append(row)
@@ -89,7 +89,7 @@ def trend(runs: Runs, settings: TrendSettings, _runtime: Runtime | None = None) 
         lines=lines,
         changed_cases=[case for _, cases in lines_with_cases for case in cases],
         n_cases=max(_SCREEN_ROWS - len(lines), 0) if settings.cases is None else settings.cases,
-        scoring_changes=moved,
+        scoring_changes=scoring_changes,
         family=family,
         outcome=outcome,
         failed=_exit_error(lines, outcome, settings),
@@ -162,14 +162,17 @@ def add_cases(
     """
     key = line.metric, line.model
     passed = {row.run: _passed_samples(columns[row.run][key]) for row in line.rows}
-    passed_by_run = {run: one for run, one in passed.items() if one is not None}
+    passed_by_run = {run: outcomes for run, outcomes in passed.items() if outcomes is not None}
     if len(passed_by_run) < len(passed):
         return line, []
     changed = {row.run for row in line.rows if row.against_last_answer in (WORSE, BETTER)}
-    names = sorted({name for one in passed_by_run.values() for name in one})
+    names = sorted({name for outcomes in passed_by_run.values() for name in outcomes})
     histories = [
         _case_history(
-            key, name, {run: one[name] for run, one in passed_by_run.items() if name in one}, changed
+            key,
+            name,
+            {run: outcomes[name] for run, outcomes in passed_by_run.items() if name in outcomes},
+            changed,
         )
         for name in names
     ]
@@ -185,7 +188,7 @@ def add_cases(
     share = sum(case.flips for case in cases) / pairs if pairs else None
     changed_cases = [case for case in cases if case.flips or case.shown]
     changed_cases.sort(
-        key=lambda one: (not one.shown, one.p_adjusted if one.shown else 0.0, -one.flips, one.sample)
+        key=lambda case: (not case.shown, case.p_adjusted if case.shown else 0.0, -case.flips, case.sample)
     )
     return replace(line, cases=len(names), flaky=flaky, lost=lost, flip_share=share), changed_cases
 

@@ -73,13 +73,13 @@ def test_a_ruler_that_moved_leaves_claims_across_it_open(tmp_path):
         return trend([GOOD[0], GOOD[1], BAD[2]], anchor=f"acc={tmp_path / 'fixed.csv'}", fail_on="worse")
 
     moved = fixed(BAD[5])
-    assert moved.document.moved == {"acc": ["run 3"]}
+    assert moved.document.scoring_changes == {"acc": ["run 3"]}
     assert moved.rows[2].against_baseline_answer == moved.rows[2].against_last_answer == "ruler-moved"
     assert isinstance(moved.failed, GateInconclusive)
     assert "The ruler of acc moved at run 3" in moved.verdict
     assert moved.rows[1].against_baseline_answer == "open"
     still = fixed(GOOD[5])
-    assert still.document.moved == {"acc": []}
+    assert still.document.scoring_changes == {"acc": []}
     assert isinstance(still.failed, GateFailed)
 
 
@@ -88,7 +88,7 @@ def test_a_ruler_moves_once_where_it_stays_moved(tmp_path):
     rows = [table(values, run=f"run {at}").drop("model") for at, values in scored]
     pl.concat(rows).write_csv(tmp_path / "fixed.csv")
     result = trend([GOOD[0], GOOD[1], BAD[2], BAD[3]], anchor=f"acc={tmp_path / 'fixed.csv'}")
-    assert result.document.moved == {"acc": ["run 3"]}
+    assert result.document.scoring_changes == {"acc": ["run 3"]}
     assert [row.against_last_answer for row in result.rows] == [None, "open", "ruler-moved", "open"]
 
 
@@ -149,7 +149,7 @@ def test_cases_that_flip_and_cases_that_are_lost():
         values[0] = at % 2
         values[1] = at < 6
     result = trend(runs)
-    flaky, lost = (next(c for c in result.document.found_cases if c.sample == f"s{at:03d}") for at in (0, 1))
+    flaky, lost = (next(c for c in result.document.changed_cases if c.sample == f"s{at:03d}") for at in (0, 1))
     assert (flaky.flips, flaky.shown, flaky.lost_since) == (11, False, None)
     assert (lost.flips, lost.shown, lost.lost_since, lost.p_value) == (
         1,

@@ -69,7 +69,18 @@ def draw_boxes(
 def _draw_box(
     axes: Axes, summary: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int
 ) -> None:
-    """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
+    """Draw the line, box, median and mean of one model.
+
+    Parameters
+    ----------
+    axes : Axes
+    summary : tuple of 6 float
+        The five quantiles and the mean.
+    y : float
+    mark, color : str
+    objectives : int
+        Number of objectives; with few of them, no box is drawn.
+    """
     least, lower, median, upper, largest, mean = summary
     named = color != GREY
     high = 8.0 if named else 1.6
@@ -129,6 +140,7 @@ def draw_parallel(models: Population, order: Integers) -> Plot:
 
 
 def _draw_lines(axes: Axes, u: Floats, model_looks: Sequence[Look]) -> None:
+    """Draw one line per model across the axes of the objectives."""
     x = np.arange(u.shape[1])
     for model, look in enumerate(model_looks):
         if look is OTHERS:

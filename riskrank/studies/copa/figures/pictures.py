@@ -30,6 +30,7 @@ def pictures(document: Documents) -> list[Picture]:
 
 
 def _pictures(document: Documents) -> list[Picture]:
+    """Return the pictures of a document, with models numbered as in its objectives."""
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
         return [Picture("bump", caption, partial(_draw_comparison, document))]
@@ -47,6 +48,7 @@ def _pictures(document: Documents) -> list[Picture]:
 
 
 def _ranking_pictures(document: CopaDocument) -> list[Picture]:
+    """Return the pictures of a ranking."""
     table = document.objectives
     pictures = [] if document.uncertainty is None else _uncertainty_pictures(table, document.uncertainty)
     if len(table.population.metrics) > 1:
@@ -91,6 +93,7 @@ def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Pictur
 
 
 def _draw_comparison(document: ComparisonDocument) -> Plot:
+    """Draw the ranks of every model by every scalarization."""
     comparison = document.comparison
     names = [document.objectives.name(model) for model in comparison.models]
     plot = draw_bump(

@@ -133,6 +133,7 @@ def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
 
 
 def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
+    """Draw one point per model, coloured by the weight that chooses it."""
     for model in np.flatnonzero(panel.located).tolist():
         (x, y), mark = (coordinates[model] for coordinates in panel.positions), model_mark(model)
         if not np.isnan(weight[model]):

@@ -32,27 +32,33 @@ def view(document: ComparisonDocument) -> Iterator[Section]:
 def _rank_table(
     title: str, table: Objectives, comparison: ScalarizationComparison, places: Iterable[int]
 ) -> Table:
+    """Return the table of ranks by every scalarization."""
     rank, movement = comparison.comparison.rank, comparison.comparison.movement
     columns: list[ModelColumn] = [(Column("model", "left"), lambda j: table.name(comparison.models[j]))]
-    for m, head in enumerate(_heads(comparison)):
+    for m, head in enumerate(_criterion_headings(comparison)):
         columns.append((head, lambda j, m=m: Cell(str(rank[m, j]), "green" if rank[m, j] == 1 else "")))  # type: ignore[misc]
     columns.append((Column("moves\nby"), lambda j: str(movement[j])))
     return build_table(title, columns, places)
 
 
-def _heads(comparison: ScalarizationComparison) -> list[Column]:
+def _criterion_headings(comparison: ScalarizationComparison) -> list[Column]:
+    """Return column headings of the scalarizations."""
     return [Column(scalarization_label(name).replace(" ", "\n", 1)) for name in comparison.names]
 
 
 def _tau_table(comparison: ScalarizationComparison) -> Table:
+    """Return the table of Kendall's tau between the scalarizations."""
     rows = tuple(
         (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
         for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
     )
-    return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(comparison)), rows)
+    return Table(
+        "Kendall's tau-b between the criteria", (Column("", "left"), *_criterion_headings(comparison)), rows
+    )
 
 
 def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
+    """Yield lines about the first model of each scalarization, the largest mover and the exclusions."""
     table, comparison = document.objectives, document.comparison
     rank = comparison.comparison.rank
     winners: dict[str, list[str]] = {}
@@ -98,6 +104,7 @@ def sweep_view(document: SweepDocument) -> Iterator[Section]:
 
 
 def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
+    """Return the table of the widest intervals of a sweep."""
     widths = sweep.widths
     widest = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
     format_value: Callable[[float], str]
@@ -122,6 +129,7 @@ def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
 
 
 def _coverage_line(p: float | None, sweep: Sweep) -> Line:
+    """Return a line about how many models of the front are chosen, and how evenly."""
     effective = sweep.evenness * sweep.front_size
     label = "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:"
     text = (
@@ -134,6 +142,7 @@ def _coverage_line(p: float | None, sweep: Sweep) -> Line:
 
 
 def _reading_of_sweep(table: Objectives, sweep: Sweep) -> Line:
+    """Return a line that explains how to read the tables of a sweep."""
     if sweep.objective is None:
         text = "shares are those of 1/p, of which the steps are equal. "
     else:

@@ -38,6 +38,7 @@ def details(document: CopaDocument) -> Iterator[Section]:
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return the table of models with ranks, norms, front and objectives."""
     table, leading, bootstrap = document.objectives, document.leading, document.population_bootstrap
     columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else ""))
@@ -65,6 +66,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
 
 
 def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return the table of quantiles of the share of models that do not do better."""
     table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
     columns: list[ModelColumn] = [
         (Column("model", "left"), table.name),
@@ -82,9 +84,11 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
 
 
 def _weight_table(document: CopaDocument) -> Table:
+    """Return the table of the range of each weight in which the choice stays the same."""
     table, ranges = document.objectives, document.weight_ranges
 
     def stable_range(k: int) -> Cell:
+        """Format the range of a weight without a change of the choice."""
         low, high = ranges[k].low, ranges[k].high
         any_weight = low == 0 and high == 1
         text = numbers.format_ratio_interval(low, high, certain=float(table.weights[k]))
@@ -100,6 +104,7 @@ def _weight_table(document: CopaDocument) -> Table:
 
 
 def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
+    """Describe which models change the choice if they are removed."""
     chosen = f"without the chosen model, {table.name_or_none(influence.successor) or 'none'} is chosen."
     changes = [
         f"without {table.name(i)} it is {table.name_or_none(influence.choice[i])}"
@@ -114,6 +119,7 @@ def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
 
 
 def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
+    """Describe how often the choice stays the same in resampled populations."""
     text = (
         f"{table.name(bootstrap.chosen)} stays the choice in {_format_percent(bootstrap.survival)} of "
         f"{bootstrap.resamples:,} resampled populations"
@@ -126,6 +132,7 @@ def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
 
 
 def _format_percent(share: float) -> str:
+    """Format a share in percent, with a decimal close to 0 % and 100 %."""
     percent = 100 * share
     if 0 < percent < 0.1:
         return "<0.1 %"
@@ -133,6 +140,7 @@ def _format_percent(share: float) -> str:
 
 
 def _reading(table: Objectives, ranking: CopaRanking) -> Line:
+    """Return a line that explains how to read the tables."""
     weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
     norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
     text = (

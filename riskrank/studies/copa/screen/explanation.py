@@ -33,6 +33,7 @@ def view(document: ExplanationDocument) -> Iterator[Section]:
 
 
 def _objective_table(document: ExplanationDocument) -> Table:
+    """Return the table of the objectives of the explained model."""
     table, explanation, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(explanation.ranking.p) else "of the\nnorm^p"
     values, u = table.values[i], table.population.u[i]
@@ -61,6 +62,7 @@ def _format_ranges(document: ExplanationDocument, k: int, limit: int) -> str:
 
 
 def _describe_rank(document: ExplanationDocument) -> str:
+    """Describe the rank and the norm of the explained model."""
     table, explanation = document.objectives, document.explanation
     i, ranking = explanation.model, explanation.ranking
     norm = numbers.format_score(ranking.norm[i])
@@ -79,6 +81,7 @@ def _describe_rank(document: ExplanationDocument) -> str:
 
 
 def _describe_binding(table: Objectives, explanation: CopaExplanation) -> str:
+    """Describe the objectives that determine the norm most."""
     if not (explanation.weighted > 0).any():
         return "nothing: no model is better on any objective that has a weight."
     names = listing(table.population.metrics[k] for k in explanation.binding)
@@ -89,6 +92,7 @@ def _describe_binding(table: Objectives, explanation: CopaExplanation) -> str:
 
 
 def _dominance_line(document: ExplanationDocument) -> Line:
+    """Return a line about the models that dominate the explained model."""
     table, explanation = document.objectives, document.explanation
     if table.population.front[explanation.model]:
         return Line(
@@ -132,6 +136,7 @@ def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
 
 
 def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
+    """Show options that set the weights and p, for the command line or for Python."""
     named = [(metric, f"{weight:.6g}") for metric, weight in table.by_metric(weights).items()]
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
@@ -139,6 +144,7 @@ def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
 
 
 def _reading(explanation: CopaExplanation) -> Line:
+    """Return a line that explains how to read the table."""
     power = "as a share of the norm's p-th power"
     share = "compared with the largest of them" if np.isinf(explanation.ranking.p) else power
     text = (

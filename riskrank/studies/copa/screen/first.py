@@ -37,6 +37,7 @@ def view(document: CopaDocument) -> list[Section]:
 
 
 def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return the table of the best models, their objectives and their front states."""
     table, leading = document.objectives, document.leading
     columns: list[ModelColumn] = [
         (Column("place"), lambda i: str(leading.rank_of(i) or "–")),
@@ -151,6 +152,7 @@ def _stability_lines(document: CopaDocument) -> list[str]:
 
 
 def _most_sensitive_weight(document: CopaDocument) -> int:
+    """Return the objective whose weight has the narrowest range without a change of the choice."""
     widths = [weight_range.high - weight_range.low for weight_range in document.weight_ranges]
     return int(np.argmin(widths))
 

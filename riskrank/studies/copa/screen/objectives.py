@@ -37,6 +37,7 @@ def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColum
 
 
 def _cell_formatter(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+    """Return a function that formats the value and the top-% of a model on one objective."""
     values, u = table.values[:, k], table.population.u[:, k]
     width = max((len(numbers.format_top_share(u[i])) for i in models), default=0)
 
@@ -128,6 +129,7 @@ def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int)
 
 
 def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
+    """Format the interval of a model's value on one objective, or a dash if it is unknown."""
     low, high = uncertainty.low[model, k], uncertainty.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"

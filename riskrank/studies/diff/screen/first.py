@@ -68,9 +68,8 @@ def _fit_screen(document: DiffDocument) -> tuple[int, int]:
         n_cases := _LINES - n_lines - n_changes - 2 * (len(document.changes) > n_changes)
     ) < 1 and n_changes > _FEWEST_CHANGES:
         n_changes -= 1
-    n_cases += (
-        len(document.worse_cases) == n_cases + 1
-    )  # the last one in the place of the line that counts it
+    # A single remaining case takes the line that would count it.
+    n_cases += len(document.worse_cases) == n_cases + 1
     return n_changes, min(max(n_cases, 1), document.n_cases)
 
 
@@ -90,7 +89,7 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
     columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda change: change.metric) if several else None,
         (Column("cases of", "left"), lambda change: change.group or "all together") if grouped else None,
-        (Column("worse"), lambda change: Cell(f"{change.worse:,}", "red" if change.lost else "")),
+        (Column("worse"), lambda change: Cell(f"{change.worse:,}", "red" if change.is_loss else "")),
         (Column("better"), lambda change: f"{change.better:,}"),
         (Column("same"), lambda change: f"{change.same:,}"),
         (Column("p", name="p, exact sign test"), lambda change: numbers.format_p_value(change.p_adjusted)),
@@ -138,7 +137,8 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], verb: str)
     """Return a folded table of the cases not listed before, unless there are too many to read."""
     if not 0 < len(cases) <= _MOST_LISTED:
         return []
-    title = f"{'The other' if document.n_cases else 'The'} {counted(len(cases), 'case')} that {document.new} {verb}"
+    start = "The other" if document.n_cases else "The"
+    title = f"{start} {counted(len(cases), 'case')} that {document.new} {verb}"
     return [replace(cases_table(cases, document.new, document.old, title), folded=True)]
 
 

@@ -122,6 +122,19 @@ def draw_critical_difference(
 def _draw_diagram(
     canvas: Axes, diagram: CriticalDifference, labels: Sequence[str], left: float, width: float, axis: float
 ) -> None:
+    """Draw the diagram of one criterion.
+
+    Parameters
+    ----------
+    canvas : Axes
+    diagram : CriticalDifference
+    labels : sequence of str
+        Names of the first models, which get a label.
+    left, width : float
+        Left end and width of the axis of ranks, in points.
+    axis : float
+        Height of the axis of ranks.
+    """
     k = len(diagram.order)
     x = left + width * (diagram.mean_rank - 1) / max(k - 1, 1)
     canvas.plot([left, left + width], [axis, axis], color=INK, linewidth=1.0)

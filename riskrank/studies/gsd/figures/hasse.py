@@ -65,11 +65,11 @@ class HassePanel:
 
     @classmethod
     def of(cls, analysis: GsdAnalysis, names: Sequence[str]) -> HassePanel:
-        """Arrange a diagram for drawing."""
+        """Lay out the Hasse diagram of an analysis."""
         diagram = analysis.hasse
         order = sorted(range(len(diagram.nodes)), key=lambda node: (diagram.levels[node], node))[:_MOST_NODES]
         place = {node: i for i, node in enumerate(order)}
-        drawn_edges = [i for i, edge in enumerate(diagram.edges) if place.keys() >= {*edge}]
+        edge_numbers = [i for i, edge in enumerate(diagram.edges) if place.keys() >= {*edge}]
         nodes = [diagram.nodes[node] for node in order]
         members = sorted({model for node in nodes for model in node})
         label_of_model = dict(
@@ -77,7 +77,7 @@ class HassePanel:
         )
         labels = [[label_of_model[model] for model in node] for node in nodes]
         widths = [max(text_width(line) for line in lines) + 26 for lines in labels]
-        edges = [(place[upper], place[lower]) for upper, lower in (diagram.edges[i] for i in drawn_edges)]
+        edges = [(place[upper], place[lower]) for upper, lower in (diagram.edges[i] for i in edge_numbers)]
         layers = arrange_layers([diagram.levels[node] for node in order], edges, _MOST_ACROSS)
         y: dict[int, float] = {}
         depth = 0.0
@@ -92,7 +92,7 @@ class HassePanel:
             nodes=nodes,
             labels=labels,
             paths=list(layers.paths),
-            significant=[analysis.significant_edges[i] for i in drawn_edges],
+            significant=[analysis.significant_edges[i] for i in edge_numbers],
             front=[bool(analysis.front[list(node)].any()) for node in nodes],
             x=node_positions(layers, widths),
             y=y,
@@ -104,8 +104,8 @@ class HassePanel:
     @property
     def width(self) -> float:
         """Width of the panel, up to the right end of its widest node."""
-        right_ends = [x + width / 2 for x, width in zip(self.x, self.widths, strict=False)]
-        return max(*right_ends, text_width(self.label, TEXT, "bold"), max(self.x) + 6)
+        right_edges = [x + width / 2 for x, width in zip(self.x, self.widths, strict=False)]
+        return max(*right_edges, text_width(self.label, TEXT, "bold"), max(self.x) + 6)
 
 
 @in_common_style
@@ -143,6 +143,7 @@ def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
 
 
 def _draw_panel(canvas: Axes, panel: HassePanel, left: float, top: float) -> None:
+    """Draw one Hasse diagram with its top left corner at (left, top)."""
     marks = [model_mark(*models) for models in panel.nodes]
     for path, significant in zip(panel.paths, panel.significant, strict=True):
         canvas.plot(

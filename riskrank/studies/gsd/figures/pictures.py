@@ -49,6 +49,7 @@ def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
 
 
 def _draw_null_distribution(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
+    """Draw the null distribution of the test of models i and j."""
     models, test = document.provenance.models, analysis.tests[i, j]
     optima = document.null_optima(analysis, i, j)
     plot = draw_null_distribution(

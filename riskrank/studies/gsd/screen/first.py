@@ -45,6 +45,7 @@ def requested_sections(document: GsdDocument) -> Iterator[Section]:
 
 
 def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
+    """Yield the diagram, the incomparable pairs and the front at one threshold."""
     analysis, models = document.analyses[index], document.provenance.models
     label = str(analysis.threshold)
     for earlier in document.analyses[:index]:
@@ -62,6 +63,7 @@ def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
 
 
 def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
+    """Return the table of dominant and tested pairs at one threshold."""
     pairs = [
         pair
         for pair in np.ndindex(analysis.relation.optimum.shape)
@@ -94,6 +96,7 @@ def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section
 
 
 def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
+    """Return the cell with the verdict on a pair: no dominance, in the sample only, or significant."""
     dominates = analysis.relation.dominates
     if not dominates[i, j]:
         return Cell("no dominance", "dim")
@@ -107,6 +110,7 @@ def _verdict_cell(analysis: GsdAnalysis, i: int, j: int) -> Cell:
 
 
 def _reading(document: GsdDocument) -> Line:
+    """Return a line that explains how to read the tables."""
     relabelling, first = document.relabelling, document.analyses[0]
     parts = [
         "Dominance: at least as good in expectation under every utility that respects the metrics. "

@@ -85,6 +85,7 @@ def _clean_utility(utility: float) -> float:
 
 
 def _explain(explanation: Explanation, models: Sequence[str], criteria: Sequence[str]) -> str:
+    """Explain in words why the winner does or does not dominate the loser."""
     witness = explanation.witness
     better, worse = models[witness.winner], models[witness.loser]
     expected = witness.expected

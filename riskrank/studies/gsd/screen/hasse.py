@@ -36,11 +36,12 @@ def to_dot(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
 
 
 def _graph(analysis: GsdAnalysis, models: Sequence[str]) -> str:
+    """Return one Hasse diagram as a DOT graph."""
     share = analysis.threshold.share
     title = f"delta = {analysis.threshold.delta:g}" if share is None else f"regularization = {share:g}"
-    lines = [f"digraph {_quoted(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
+    lines = [f"digraph {_quote_dot(title)} {{", "  node [shape = box];", "  edge [dir = none];"]
     lines += [
-        f"  n{node} [label = {_quoted(name)}];" for node, name in enumerate(_node_names(analysis, models))
+        f"  n{node} [label = {_quote_dot(name)}];" for node, name in enumerate(_node_names(analysis, models))
     ]
     for (upper, lower), significant in zip(analysis.hasse.edges, analysis.significant_edges, strict=True):
         style = " [style = dashed]" if analysis.tests and not significant else ""
@@ -52,9 +53,11 @@ def _graph(analysis: GsdAnalysis, models: Sequence[str]) -> str:
 
 
 def _node_names(analysis: GsdAnalysis, models: Sequence[str]) -> list[str]:
+    """Return the label of each node, such as ``A = B`` for models with equal utility."""
     return [" = ".join(models[i] for i in node) for node in analysis.hasse.nodes]
 
 
-def _quoted(text: str) -> str:
+def _quote_dot(text: str) -> str:
+    """Return a text as a quoted DOT string."""
     escaped = escape_controls(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
