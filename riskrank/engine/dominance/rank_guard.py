@@ -168,17 +168,10 @@ def relative_guard(scores: ClusteredScores) -> Floats:
     most = powers(float(independent.max()))
     units = [_unit_scores(scores, model, [pooled], most) for model in range(k)]
     found = np.ones((k, k))
-    if scores.drawn_together and all(np.array_equal(size, units[0][1]) for _, size in units):
-        together = np.stack([sums for sums, _ in units], axis=1)
-        for i in range(k):
-            difference = together[:, i, None] - together
-            z = _scaled(difference.sum(axis=2), _flipped(scores, difference))
-            found[i] = np.minimum(1.0, len(most) * ndtr(-z).min(axis=0))
-    else:
-        for i, j in itertools.combinations(range(k), 2):
-            few = len(powers(float(min(independent[i], independent[j]))))
-            pair = [(sums[:few], sizes) for sums, sizes in (units[i], units[j])]
-            found[i, j], found[j, i] = _pair(scores, (i, j), *pair)
+    for i, j in itertools.combinations(range(k), 2):
+        few = len(powers(float(min(independent[i], independent[j]))))
+        pair = [(sums[:few], sizes) for sums, sizes in (units[i], units[j])]
+        found[i, j], found[j, i] = _pair(scores, (i, j), *pair)
     return np.maximum(found, np.finfo(np.float64).tiny)
 
 

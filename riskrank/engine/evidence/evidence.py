@@ -82,31 +82,22 @@ class Evidence:
         error: ArrayLike = np.nan,
         boundary: ArrayLike = 0.0,
         worth: ArrayLike = np.nan,
-        ends: Ends | None = None,
-        needed: Needed | None = None,
-        log_e: tuple[Floats, Floats] | None = None,
-        between: Floats | None = None,
-        resamples: float = 0,
+        **known: Any,
     ) -> Evidence:
-        """Fill in what is not known, in the shape of the estimate."""
+        """Fill in what is not known, in the shape of the estimate; `known` holds other attributes."""
         own = np.asarray(estimate, dtype=np.float64)
-
-        def spread(values: ArrayLike) -> Floats:
-            return np.broadcast_to(np.asarray(values, dtype=np.float64), own.shape)
-
-        return cls(
-            own,
-            spread(error),
-            spread(p_above),
-            spread(p_below),
-            spread(boundary),
-            spread(worth),
-            ends or (lambda _level: (np.full(own.shape, -np.inf), np.full(own.shape, np.inf))),
-            needed or (lambda _level: np.full(own.shape, np.inf)),
-            log_e,
-            between,
-            resamples,
-        )
+        infinite = np.full(own.shape, np.inf)
+        known = {"ends": lambda _level: (-infinite, infinite), "needed": lambda _level: infinite} | known
+        values = {
+            "error": error,
+            "p_above": p_above,
+            "p_below": p_below,
+            "boundary": boundary,
+            "worth": worth,
+        }
+        for name, value in values.items():
+            known[name] = np.broadcast_to(np.asarray(value, dtype=np.float64), own.shape)
+        return cls(own, **known)
 
     @property
     def p_value(self) -> Floats:

@@ -70,7 +70,7 @@ BLOCK = 25
 class ResampleBlock:
     """Resamples that share a random stream, so that numbers do not depend on who draws which block.
 
-    ResampleBlock i has the stream that ``SeedSequence(seed).spawn`` gives as its child i.
+    Block i has the stream that ``SeedSequence(seed).spawn`` gives as its child i.
     """
 
     seed: int

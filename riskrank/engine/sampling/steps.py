@@ -177,21 +177,14 @@ class StepMaker:
             return cls(ordered, clusters[order], None, own)
         return cls(ordered[first], clusters[order], first, own)
 
-    def steps(self, weights: Integers) -> Steps:
-        """Steps of resamples.
+    def cumulated(self, weights: Integers) -> Integers:
+        """Return cumulated weights of resamples, shape (B, d); signed ones may fall, see :func:`proper`.
 
         Parameters
         ----------
         weights : ndarray of int64, shape (B, C)
             Weight in units of *one score* of each unit of resampling; where scores have signed weights of
             their own, how often each unit is drawn.
-        """
-        return Steps(self.values, self.cumulated(weights))
-
-    def cumulated(self, weights: Integers) -> Integers:
-        """Cumulated weights of resamples, shape (B, d); `weights` as of :meth:`steps`.
-
-        Of signed weights they may fall: see :func:`riskrank.engine.sampling.steps.proper`.
         """
         drawn = weights.take(self.units, axis=1)
         if self.signed is not None:

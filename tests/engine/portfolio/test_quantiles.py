@@ -21,7 +21,7 @@ from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.summary import curves, summarise
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import blocks, chosen_many
-from riskrank.engine.sampling.steps import StepMaker, units_of
+from riskrank.engine.sampling.steps import StepMaker, Steps, units_of
 from riskrank.engine.sampling.strata import TaskDesign
 
 
@@ -108,10 +108,11 @@ def test_risks_of_repeated_scores(first, second):
 def test_values_that_no_resample_holds_are_nobodys_worst():
     maker = StepMaker.of(np.array([0.0, 1.0, 2.0, 3.0]), np.arange(4))
     shares = np.array([[0, 0.5, 0.5, 0], [0.25, 0, 0, 0.75]])
-    held = maker.steps(units_of(shares)).held()
+    steps = Steps(maker.values, maker.cumulated(units_of(shares)))
+    held = steps.held()
     assert held.values.tolist() == [[1, 1, 2, 2], [0, 3, 3, 3]]
     value = [column.label for column in risk_columns()].index("-VaR(0.05)")
-    _, risk = mean_risk_of(maker.steps(units_of(shares)), risk_columns())
+    _, risk = mean_risk_of(steps, risk_columns())
     assert risk[:, value].tolist() == [-1, 0]
 
 

@@ -18,7 +18,8 @@ def made(rows, drawn):
     if not len(counts):
         counts = np.ones((1, 4), dtype=np.int64)
     sizes = counts[:, units].sum(axis=1)
-    steps = StepMaker.of(values, units).steps(units_of(counts / sizes[:, None]))
+    maker = StepMaker.of(values, units)
+    steps = Steps(maker.values, maker.cumulated(units_of(counts / sizes[:, None])))
     return steps, [np.sort(np.repeat(values, draw[units])) for draw in counts]
 
 
