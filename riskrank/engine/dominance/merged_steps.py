@@ -70,12 +70,6 @@ def side_by_side(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Inte
     return values.reshape(-1), ends
 
 
-def held_by(values: Floats, cumulated: Integers) -> tuple[Floats, Integers]:
-    """The values that one resample holds, and where they end, shapes (d,) and (1, d)."""
-    held = np.flatnonzero(np.diff(cumulated[0], prepend=0))
-    return values.take(held), cumulated.take(held, axis=1)
-
-
 def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> tuple[Integers, Integers, Floats]:
     """Merge the breakpoints of pairs of models.
 

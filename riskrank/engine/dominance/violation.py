@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.merged_steps import Block, held_by, merged, side_by_side
+from riskrank.engine.dominance.merged_steps import Block, merged, side_by_side
 from riskrank.engine.dominance.violation_pieces import equal_widths, own_widths
 from riskrank.engine.sampling.resamples import Scratch
 from riskrank.engine.types import Floats, Integers
@@ -30,9 +30,6 @@ _CACHE = 1 << 17
 
 # The same of segments with widths of their own, which take more arrays.
 _SEGMENTS = 1 << 16
-
-# Resamples of more values are looked at one by one, without the values that none of them holds.
-TOGETHER = 1 << 11
 
 # A merged segment costs so many times what one of equal widths does.
 COST = 4.0
@@ -159,12 +156,10 @@ class ViolationKernel:
         """
         k, batch, most = len(values), len(cumulated[0]), max(value.size for value in values)
         squares, signed = self._nothing(k, batch)
-        size = max(_SEGMENTS // (2 * most), 1) if most <= TOGETHER else 1
+        size = max(_SEGMENTS // (2 * most), 1)
         for start in range(0, batch, size):
             rows = slice(start, start + size)
             steps = [(value, ends[rows]) for value, ends in zip(values, cumulated, strict=True)]
-            if most > TOGETHER:
-                steps = [held_by(*one) for one in steps]
             self._merged_grids(*side_by_side(steps), scores, squares[..., rows], signed[..., rows])
         return _ratios(squares, signed)
 
