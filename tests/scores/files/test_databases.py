@@ -151,7 +151,8 @@ def test_a_view_without_end_is_left_after_a_time(tmp_path, monkeypatch, kind, as
     monkeypatch.setattr(guards, "_SECONDS", 0.05)
     path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(asked, ""))
     options = ReadOptions(sql="SELECT * FROM scores ORDER BY 1" if queried else None)
-    with pytest.raises(InputError, match=r"no end within [01] seconds") as caught:
+    # DuckDB may fill its memory before the time is over.
+    with pytest.raises(InputError, match=r"no end within ([01] seconds|\S+ bytes of memory)") as caught:
         read_scores([path], options)
     assert "sql" in caught.value.hint
     assert [entry.name for entry in tmp_path.iterdir()] == [f"t.{kind}"]

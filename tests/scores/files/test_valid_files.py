@@ -59,7 +59,9 @@ def arrow(path: Path, options: dict[str, Any] | None = None, **columns: Any) -> 
 KINDS = [pa.float32(), pa.float64(), pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 KINDS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 SCORES: dict[str, Any] = {str(kind): pa.array(VALUES, kind) for kind in KINDS}
-DECIMALS = [pa.decimal32(5, 1), pa.decimal64(12, 3), pa.decimal128(5, 2), pa.decimal128(38, 10)]
+DECIMALS = [pa.decimal128(5, 2), pa.decimal128(38, 10)]
+if hasattr(pa, "decimal32"):  # PyArrow 18 and newer
+    DECIMALS += [pa.decimal32(5, 1), pa.decimal64(12, 3)]
 SCORES |= {str(kind): pa.array([Decimal(value) for value in VALUES], kind) for kind in DECIMALS}
 TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
 SCORES |= {f"{kind} numbers": pa.array([*map(str, VALUES)]).cast(kind) for kind in TEXTS}
