@@ -25,7 +25,8 @@ from riskrank.scores.table.score_table import read_scores
 
 duckdb = pytest.importorskip("duckdb")
 openpyxl = pytest.importorskip("openpyxl")
-pa = pytest.importorskip("pyarrow")
+# PyArrow 18 has 32-bit decimals and writes string views.
+pa = pytest.importorskip("pyarrow", "18")
 pd = pytest.importorskip("pandas")
 parquet = pytest.importorskip("pyarrow.parquet")
 pyarrow_csv = pytest.importorskip("pyarrow.csv")
@@ -59,9 +60,7 @@ def arrow(path: Path, options: dict[str, Any] | None = None, **columns: Any) -> 
 KINDS = [pa.float32(), pa.float64(), pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 KINDS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 SCORES: dict[str, Any] = {str(kind): pa.array(VALUES, kind) for kind in KINDS}
-DECIMALS = [pa.decimal128(5, 2), pa.decimal128(38, 10)]
-if hasattr(pa, "decimal32"):  # PyArrow 18 and newer
-    DECIMALS += [pa.decimal32(5, 1), pa.decimal64(12, 3)]
+DECIMALS = [pa.decimal32(5, 1), pa.decimal64(12, 3), pa.decimal128(5, 2), pa.decimal128(38, 10)]
 SCORES |= {str(kind): pa.array([Decimal(value) for value in VALUES], kind) for kind in DECIMALS}
 TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
 SCORES |= {f"{kind} numbers": pa.array([*map(str, VALUES)]).cast(kind) for kind in TEXTS}
