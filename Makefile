@@ -63,9 +63,10 @@ test-newest:  ## the quick suite with the newest Python on this machine
 
 test-all: test test-slow test-page  ## everything that is not a simulation
 
-lint: $(VENV)/.group-lint  ## check style, formatting and types
+lint: $(VENV)/.group-lint  ## check style, formatting, spelling and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell *.md docs/*.md riskrank
 	$(BIN)/mypy
 
 format: $(VENV)/.group-lint  ## rewrite the code in the house style

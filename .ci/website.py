@@ -148,7 +148,7 @@ def contents(commands: list[str]) -> str:
 
 def stage(folder: Path) -> None:
     """Lay all pages into one folder."""
-    from riskrank.asked.commands import BY_NAME
+    from riskrank.options.commands import BY_NAME
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,17 +1,17 @@
-"""riskrank: which model is better, and how sure are we.
+"""riskrank: rankings of models from score tables, with their uncertainty.
 
-``import riskrank as rr`` opens the Python door: :func:`read` a table and :func:`rank` its models. Names
-are loaded when they are first used, so that the import costs nothing.
+``import riskrank as rr`` gives the Python API: :func:`read` loads a table and :func:`rank` ranks its models.
+Names are loaded on first use, so the import itself is fast.
 """
 
 from __future__ import annotations
 
 from riskrank.version import __version__ as __version__
 
-TYPE_CHECKING = False  # as in typing, whose import takes longer than all of this
+TYPE_CHECKING = False  # defined here because importing typing is slow
 
-# Beside the functions of the commands.
-_OWN = ("GateResult", "Result", "Scores", "__version__", "errors", "read")
+# Public names in addition to the functions of the commands.
+_API_NAMES = ("GateResult", "Result", "Scores", "__version__", "errors", "read")
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,6 +39,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from riskrank.asked.commands import COMMANDS
+    from riskrank.options.commands import COMMANDS
 
-    return sorted([*_OWN, *(row.name for row in COMMANDS if row.python)])
+    return sorted([*_API_NAMES, *(row.name for row in COMMANDS if row.python)])

@@ -1,14 +1,14 @@
-"""The ``riskrank`` command, also as ``python -m riskrank``."""
+"""Entry point of the ``riskrank`` command and of ``python -m riskrank``."""
 
 import sys
 
 
 def main() -> None:
-    """Entry point: Ctrl-C is answered before anything that takes time is imported."""
-    from riskrank.cli.interrupts import answer_interrupts
+    """Run the command line, with Ctrl-C handled before slow imports."""
+    from riskrank.cli.interrupts import handle_interrupts
 
     try:
-        answer_interrupts()
+        handle_interrupts()
         from riskrank.cli.environment import open_standard_streams
 
         open_standard_streams()
@@ -16,14 +16,15 @@ def main() -> None:
 
         run()
     except Exception as error:
-        # Before the error boundary is there, as with a damaged installation; Python would exit 1, a gate's.
-        found = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        sys.stderr.write(f"error: riskrank cannot start\nfound: {found}\nhint: install it anew\n")
+        # The error boundary is not loaded yet, for instance in a damaged installation. Python itself would
+        # exit with 1, the status of a failed gate.
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        sys.stderr.write(f"error: riskrank cannot start\nfound: {cause}\nhint: reinstall riskrank\n")
         sys.exit(3)
 
 
 if __name__ == "__main__":
     if not sys.flags.safe_path:
-        # `python -m` looks for modules in the working directory first: a signal.py there would run.
+        # `python -m` searches the working directory first, so a signal.py there would be imported.
         del sys.path[0]
     main()

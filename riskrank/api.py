@@ -1,8 +1,8 @@
-"""The Python door: files and frames in, results with rows, a verdict and every format out.
+"""Python API: functions that read score files or data frames and return results.
 
-One function a command, with the options of the command line as keyword arguments. A function reads,
-calls the command's study and wraps its document; it computes nothing, prints nothing and changes no
-global state. Failures are exceptions of :mod:`riskrank.errors`.
+There is one function per command, with the command-line options as keyword arguments. A function reads the
+scores, runs the command's study and returns a result. It does not print, and has no global state. Errors are
+raised as exceptions from :mod:`riskrank.errors`.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.baseline import GateReading
-from riskrank.asked.commands import BY_NAME, Command, named
-from riskrank.asked.option import Option, options_of
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.resampling import RunOptions
-from riskrank.asked.signature import documented, signature
-from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, did_you_mean, listing, option, spell
+from riskrank.options.baseline import GateReading
+from riskrank.options.commands import BY_NAME, Command, load_object
+from riskrank.options.option import Option, options_of
+from riskrank.options.reading import ReadOptions
+from riskrank.options.resampling import RunOptions
+from riskrank.options.signature import option_docs, signature
+from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
-from riskrank.studies.arguments import checked, whole_number
-from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
+from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
 from riskrank.studies.groups.study import refuse_groups
+from riskrank.studies.keyword_types import check_integer, check_types
 from riskrank.studies.runtime import Runtime, running
 
 if TYPE_CHECKING:
     from riskrank.scores.table.inspection import Inspection
 
-# What every command can do without is no error yet when a table is only read.
+# Requirements that `read` does not impose, because some command can do without them.
 _TOLERANT = {
     "sample_optional": True,
     "min_models": 1,
@@ -49,12 +49,14 @@ _TOLERANT = {
 
 
 class Scores:
-    """Score tables that were read once and are checked by every command for what it needs.
+    """Score tables as input for commands, each of which validates them for its own requirements.
 
     Attributes
     ----------
     models, metrics, samples : tuple of str
+        Names that occur in the tables.
     warnings : tuple of str
+        Warnings about how the tables were read.
     """
 
     def __init__(self, sources: Sequence[str | Source], options: Mapping[str, Any]) -> None:
@@ -62,8 +64,14 @@ class Scores:
         self._options = dict(options)
         self._read: dict[str, ScoreTable] = {}
 
-    def look(self) -> Scores:
-        """Read them for no command: what none can use is told, and what there is; the table is not kept."""
+    def load(self) -> Scores:
+        """Read the tables with minimal requirements, set the attributes, and return the object itself.
+
+        Raises
+        ------
+        InputError
+            If no command can use the tables.
+        """
         table = read_scores(self._sources, ReadOptions(**self._options | _TOLERANT))
         self.models = table.models
         self.metrics = tuple(metric.name for metric in table.metrics)
@@ -75,74 +83,82 @@ class Scores:
         sizes = f"{len(self.models)} models, {len(self.samples)} samples"
         return f"Scores({sizes}, metrics: {listing(self.metrics)})"
 
-    def table(self, kind: type[ReadOptions] = ReadOptions, **commands_own: Any) -> ScoreTable:
-        """Validated table for a command that can do without so much, or knows more rules."""
-        options = kind(**self._options | commands_own)
+    def table(self, kind: type[ReadOptions] = ReadOptions, **requirements: Any) -> ScoreTable:
+        """Return the validated table for a command.
+
+        Parameters
+        ----------
+        kind : type
+            Class of the reading options.
+        **requirements
+            Requirements of the command, which override this object's options.
+        """
+        options = kind(**self._options | requirements)
         key = repr(options)
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
 
-    def tables_apart(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
-        """Validated tables of the metrics that a gate wants, each on the samples it was scored on."""
+    def metric_tables(self, row: Command, settings: Any) -> tuple[ScoreTable, ...]:
+        """Return one validated table per metric in a gate's claims, with the samples scored on it."""
         options = row.reading_type(**{**self._options, **row.needs, **settings.needs})
-        from riskrank.scores.table.apart import metrics_apart, read_selected
-        from riskrank.studies.gate.claimed import wanted_metrics
+        from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
+        from riskrank.studies.gate.claim_list import used_metrics
 
         scores = read_selected(self._sources, options, baseline=settings.baseline)
-        return metrics_apart(scores, wanted=partial(wanted_metrics, settings))
+        return tables_by_metric(scores, choose=partial(used_metrics, settings))
 
     def bless(self, path: str | PathLike[str]) -> None:
-        """Keep the scores, which are those of one model, as a baseline that later runs are compared with.
+        """Save the scores of the only model as a baseline for later runs.
 
         Parameters
         ----------
         path : path
-            Written whole or not at all, as Parquet; ``gate`` takes it as ``baseline``.
+            Parquet file to write atomically. ``gate`` reads it with ``baseline``.
 
         Raises
         ------
         UsageError
-            If there are several models, the name is no Parquet file's, or nothing can be written there.
+            If there are several models, the name does not end in .parquet, or the file cannot be written.
         InputError
-            If a gate could not use them.
+            If ``gate`` cannot use the scores.
         """
         file = str(Path(path))
-        from riskrank.scores.table.blessing import blessed, read_only_model, require_name
-        from riskrank.shown.files import check_writable, write_all
+        from riskrank.render.files import check_writable, write_all
+        from riskrank.scores.table.baseline_writer import baseline_bytes, read_model, require_parquet_name
 
-        require_name(file)
+        require_parquet_name(file)
         options = GateReading(**{**self._options, **BY_NAME["gate"].needs})
         if options.judge is not None:
             contradict(option("judge", options.judge), "bless")
-        scores, model = read_only_model(self._sources, options)
-        check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
-        write_all([(file, blessed(scores, model))], sys.stdout)
+        scores, model = read_model(self._sources, options)
+        check_writable(file, [entry.path for entry in scores.notes.inputs if entry.sha256], parameter="path")
+        write_all([(file, baseline_bytes(scores, model))], sys.stdout)
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options the table is read with, as they were given."""
+        """Options for reading the tables, as given by the caller."""
         return dict(self._options)
 
-    def inspected(self) -> Inspection:
-        """What the sources hold and what is wrong with it."""
-        inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
+    def inspection(self) -> Inspection:
+        """Return a description of the sources' contents and problems."""
+        inspect_scores = load_object("riskrank.scores", "table.inspection:inspect_scores")
         return inspect_scores(self._sources, BY_NAME["check"].reading_type(**self._options))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
-        """Read the same sources with further options."""
+        """Return scores from the same sources with additional options."""
         return Scores(self._sources, self._options | dict(options)) if options else self
 
 
-_READING = tuple(one.name for one in options_of(ReadOptions))
+_READING_NAMES = tuple(opt.name for opt in options_of(ReadOptions))
 
-Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores
-Run = Callable[[], AbstractContextManager[Runtime]]
-"""Where a study runs, once it does."""
+Input = Any  # a path, a pattern, a frame, a dict of columns, or Scores
+Factory = Callable[[], AbstractContextManager[Runtime]]
+"""Create the runtime of a study."""
 
 
-def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
-    """Read score tables from files or frames.
+def read(scores: Input | Iterable[Input], /, **options: Any) -> Scores:
+    """Read score tables from files or data frames.
 
     Parameters
     ----------
@@ -150,7 +166,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
         CSV, TSV, Parquet and JSON lines, or any frame that exports an Arrow stream (Polars, pandas,
         PyArrow, DuckDB).
     **options
-        The input options of the command line: ``columns={"model": "system"}``, ``wide=True``,
+        Reading options, as on the command line: ``columns={"model": "system"}``, ``wide=True``,
         ``lower="latency,cost"``, ``metrics={"latency": {"direction": "lower"}}``...
 
     Returns
@@ -162,21 +178,23 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
     InputError
         If a file or frame cannot be used.
     UsageError
-        If an option is unknown or makes no sense.
+        If an option is unknown or invalid.
     """
-    return scores if isinstance(scores, Scores) and not options else _of(scores, options).look()
+    return scores if isinstance(scores, Scores) and not options else _to_scores(scores, options).load()
 
 
-def _of(scores: Given | Iterable[Given], options: Mapping[str, Any]) -> Scores:
-    """Score tables with their options, which a command reads as it needs them."""
-    options = _checked_reading(_named(options, options_of(ReadOptions)))
+def _to_scores(scores: Input | Iterable[Input], options: Mapping[str, Any]) -> Scores:
+    """Create `Scores` with validated options, without reading any file."""
+    options = _check_reading(_resolve_names(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
         return scores.with_options(options)
     return Scores(_sources(scores), options)
 
 
-def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
-    """Say what a score table holds and what is wrong with it; nothing wrong in it is an exception.
+def check(scores: Input | Iterable[Input], /, **options: Any) -> Result:
+    """Describe the contents and problems of a score table.
+
+    Problems with the table are reported in the result instead of raised as exceptions.
 
     Parameters
     ----------
@@ -188,100 +206,116 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     Returns
     -------
     Result
-        ``document.refusal`` is why the other commands would refuse the table, or None.
+        Its ``document.refusal`` is the error that other commands would raise, or None.
 
     Raises
     ------
     InputError
-        If a file or its columns cannot be read at all.
+        If a file or its columns cannot be read.
     UsageError
-        If an option is unknown or makes no sense.
+        If an option is unknown or invalid.
     """
-    return result_of(named("riskrank.studies", "check.study:check")(_of(scores, options).inspected()))
-
-
-def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Reading options in the types they are declared in; None leaves one out."""
-    if isinstance(options.get("metrics_file"), Mapping):
-        raise UsageError(
-            f"{option('metrics_file')} is the path of a TOML file that describes metrics",
-            found="a mapping",
-            hint="give the mapping as metrics={...}",
-        )
-    if not isinstance(options.get("metrics"), Mapping | None):
-        raise UsageError(
-            f"{option('metrics')} describes metrics by their names",
-            found=repr(options["metrics"]),
-            hint=f"{option('metrics_file')} names a file that does, {option('metric')} keeps some metrics",
-        )
-    return _checked(ReadOptions, options)
-
-
-def _checked(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options in their types, columns and weights of tasks from mappings, too; None leaves one out."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(given.get("columns"), Mapping):
-        given["columns"] = ",".join(f"{role}={column}" for role, column in given["columns"].items())
-    if isinstance(given.get("task_weight"), Mapping):
-        given["task_weight"] = [f"{task}={weight}" for task, weight in given["task_weight"].items()]
-    return checked(kind, given)
-
-
-def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
-    if isinstance(scores, str | PathLike) or is_frame(scores) or not isinstance(scores, Iterable):
-        return [_source(scores)]
-    return [_source(one) for one in scores]
-
-
-def _source(given: Given) -> str | Source:
-    if is_frame(given):
-        return FrameSource(given)
-    if isinstance(given, PathLike):
-        return str(Path(given))
-    if isinstance(given, str | Source):
-        return given
-    known = isinstance(given, Result | Scores)
-    raise UsageError(
-        "scores are read from paths, frames or columns",
-        found=f"{'a' if known else 'an object of type'} {type(given).__name__}",
-        hint="give its frame: result.frame"
-        if isinstance(given, Result)
-        else "give scores on their own, or the files they were read from together"
-        if known
-        else "give a path, a frame, or columns as {'model': [...], 'sample': [...], 'metric': [...], "
-        "'score': [...]}",
+    return result_of(
+        load_object("riskrank.studies", "check.study:check")(_to_scores(scores, options).inspection())
     )
 
 
-def _only(row: Command, given: Sequence[Given]) -> Given:
-    """The one thing scores are read from: a table, or several files in a list.
+def _check_reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate reading options, convert them to their declared types, and drop those that are None.
 
     Raises
     ------
     UsageError
-        If there is none, or several that nobody put together.
+        If the metrics are not a mapping, the metrics file is a mapping, or a value has the wrong type.
     """
-    if len(given) == 1:
-        return given[0]
+    if isinstance(options.get("metrics_file"), Mapping):
+        raise UsageError(
+            f"{option('metrics_file')} needs the path of a TOML file",
+            found="a mapping",
+            hint="pass the mapping as metrics={...}",
+        )
+    if not isinstance(options.get("metrics"), Mapping | None):
+        raise UsageError(
+            f"{option('metrics')} needs a mapping of metric names to descriptions",
+            found=repr(options["metrics"]),
+            hint=f"use {option('metrics_file')} for a TOML file, or {option('metric')} to select metrics",
+        )
+    return _typed(ReadOptions, options)
+
+
+def _typed(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert options to the types declared by `kind`, and drop those that are None.
+
+    Mappings of columns and task weights are converted to the text form of the command line.
+    """
+    values = {name: value for name, value in options.items() if value is not None}
+    if isinstance(values.get("columns"), Mapping):
+        values["columns"] = ",".join(f"{role}={column}" for role, column in values["columns"].items())
+    if isinstance(values.get("task_weight"), Mapping):
+        values["task_weight"] = [f"{task}={weight}" for task, weight in values["task_weight"].items()]
+    return check_types(kind, values)
+
+
+def _sources(scores: Input | Iterable[Input]) -> list[str | Source]:
+    """Convert the inputs to a list of paths and sources."""
+    if isinstance(scores, str | PathLike) or is_frame(scores) or not isinstance(scores, Iterable):
+        return [_source(scores)]
+    return [_source(source) for source in scores]
+
+
+def _source(source: Input) -> str | Source:
+    """Convert one input to a path or a source; raise UsageError for any other type."""
+    if is_frame(source):
+        return FrameSource(source)
+    if isinstance(source, PathLike):
+        return str(Path(source))
+    if isinstance(source, str | Source):
+        return source
+    is_result = isinstance(source, Result | Scores)
     raise UsageError(
-        f"{row.name} takes its scores first, and in one place",
-        found=f"{len(given)} of them" if given else "no scores",
-        hint=f'write {row.name}("scores.csv", ...), or {row.name}(["one.csv", "two.csv"], ...) of several',
+        "scores must be paths, frames or columns",
+        found=f"{'a' if is_result else 'an object of type'} {type(source).__name__}",
+        hint="pass its frame: result.frame"
+        if isinstance(source, Result)
+        else "pass Scores alone, or pass the files from which they were read"
+        if is_result
+        else "pass a path, a frame, or columns as {'model': [...], 'sample': [...], 'metric': [...], "
+        "'score': [...]}",
     )
 
 
-def _run(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
-    """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
-    given = _only(row, scores)
-    options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
-    table = _of(given, {name: value for name, value in options.items() if name in _READING})
+def _single_input(row: Command, arguments: Sequence[Input]) -> Input:
+    """Return the only positional argument: a table, or a list of files.
+
+    Raises
+    ------
+    UsageError
+        If there is not exactly one argument.
+    """
+    if len(arguments) == 1:
+        return arguments[0]
+    raise UsageError(
+        f"{row.name} needs one positional argument, the scores",
+        found=f"{len(arguments)} positional arguments" if arguments else "no scores",
+        hint=f'write {row.name}("scores.csv", ...), or {row.name}(["one.csv", "two.csv"], ...)',
+    )
+
+
+def _run_study(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+    """Read the scores, run a command's study, and return its result.
+
+    Options are divided into reading options and settings by name. An unknown option is an error.
+    """
+    source = _single_input(row, scores)
+    options = _resolve_names(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
+    table = _to_scores(source, {name: value for name, value in options.items() if name in _READING_NAMES})
     _refuse_judge(row, table.options)
-    # What the table was read with may be a setting too: copa decides on missing scores model by model.
-    settings = _settings(row, table.options | dict(options))
-    study = named("riskrank.studies", row.study)
+    # A reading option can also be a setting: copa handles missing scores itself, model by model.
+    settings = _build_settings(row, table.options | dict(options))
+    study = load_object("riskrank.studies", row.study)
     read_table: Any
     if row.name == "gate":
-        read_table = table.tables_apart(row, settings)
+        read_table = table.metric_tables(row, settings)
     else:
         read_table = table.table(row.reading_type, **row.needs)
         if not row.groups:
@@ -291,93 +325,122 @@ def _run(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run:
 
 
 def _refuse_judge(row: Command, options: Mapping[str, Any]) -> None:
-    """Refuse a judge and people where a command has no options for them."""
-    given = [name for name in ("human", "judge") if name in row.lacks and options.get(name) is not None]
-    if given:
-        able = [one.name for one in BY_NAME.values() if one.needs.get("judges")]
+    """Raise UsageError if the options specify a judge but the command does not support one."""
+    judges = [name for name in ("human", "judge") if name in row.excluded and options.get(name) is not None]
+    if judges:
+        able = [command.name for command in BY_NAME.values() if command.needs.get("judges")]
         raise UsageError(
-            f"{row.name} does not correct a judge's scores",
-            found=option(given[0], options[given[0]]),
-            hint=f"{listing(able)} do; take one metric here: {option('metric', options[given[0]])}",
+            f"{row.name} does not support judge scores",
+            found=option(judges[0], options[judges[0]]),
+            hint=f"use {listing(able)}, or one metric here: {option('metric', options[judges[0]])}",
         )
 
 
-def _settings(row: Command, given: Mapping[str, Any]) -> Any:
-    """Settings of a study in their types; impossible ones are refused before anything is read."""
+def _build_settings(row: Command, options: Mapping[str, Any]) -> Any:
+    """Create a study's settings; raise UsageError for invalid ones before any file is read."""
     kind = row.settings_type
-    own = {one.name for one in options_of(kind)}
-    settings = kind(**checked(kind, {name: value for name, value in given.items() if name in own}))
-    if row.refuses:
-        named("riskrank.studies", row.refuses)(settings)
+    names = {opt.name for opt in options_of(kind)}
+    settings = kind(**check_types(kind, {name: value for name, value in options.items() if name in names}))
+    if row.settings_check:
+        load_object("riskrank.studies", row.settings_check)(settings)
     return settings
 
 
-def _named(options: Mapping[str, Any], known: Iterable[Option]) -> dict[str, Any]:
-    """Options by their own names; what nobody knows is refused."""
-    by_name = {one.name: one for one in known}
-    others = {one.asking.also: one.name for one in by_name.values() if one.asking.also}
-    found: dict[str, Any] = {}
-    for given, value in options.items():
-        name = others.get(given, given)
+def _resolve_names(options: Mapping[str, Any], allowed: Iterable[Option]) -> dict[str, Any]:
+    """Return options with aliases replaced by the declared names.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown, or given both by its name and by its alias.
+    """
+    by_name = {opt.name: opt for opt in allowed}
+    aliases = {opt.spec.python_alias: opt.name for opt in by_name.values() if opt.spec.python_alias}
+    resolved: dict[str, Any] = {}
+    for keyword, value in options.items():
+        name = aliases.get(keyword, keyword)
         if name not in by_name:
             raise UsageError(
-                f"there is no option {option(given)}",
+                f"unknown option {option(keyword)}",
                 found=listing(sorted(by_name), 60),
-                hint=did_you_mean(given, sorted(by_name), write=option, otherwise="leave it out"),
+                hint=did_you_mean(
+                    keyword, sorted(by_name), write=option, fallback=f"leave out {option(keyword)}"
+                ),
             )
-        if name in found:
-            contradict(name, by_name[name].asking.also)
-        found[name] = value
-    return found
+        if name in resolved:
+            contradict(name, by_name[name].spec.python_alias)
+        resolved[name] = value
+    return resolved
 
 
-def _options(row: Command) -> list[Option]:
-    """All options of a command: its own, those of the reader, and where to run."""
-    own = options_of(row.settings_type)
-    names = {one.name for one in own}
-    reading = [one for one in options_of(row.reading_type) if one.name not in names]
-    return [*own, *reading, *options_of(RunOptions)]
+def _command_options(row: Command) -> list[Option]:
+    """Return all options of a command: settings, reading options and execution options."""
+    settings = options_of(row.settings_type)
+    names = {opt.name for opt in settings}
+    reading = [opt for opt in options_of(row.reading_type) if opt.name not in names]
+    return [*settings, *reading, *options_of(RunOptions)]
 
 
 @cache
-def _door(name: str) -> Callable[..., Result]:
-    """The public function of a command that reads one table."""
-    return _answered(BY_NAME[name], _run)
+def _command_function(name: str) -> Callable[..., Result]:
+    """Return the public function for a command that reads one table."""
+    return _public_function(BY_NAME[name], _run_study)
 
 
-def _answered(row: Command, answer: Callable[..., Result], **how: Any) -> Callable[..., Result]:
-    """Make the public function of a command, with a signature that names every option."""
+def _public_function(row: Command, answer: Callable[..., Result], **kwargs: Any) -> Callable[..., Result]:
+    """Return the public function for a command, with a signature that lists all options.
 
-    def command(*scores: Given, **options: Any) -> Result:
+    Parameters
+    ----------
+    row : Command
+    answer : callable
+        Called with the command, the positional arguments, the options and a runtime factory.
+    **how
+        Further arguments of `_with_signature`.
+    """
+
+    def command(*scores: Input, **options: Any) -> Result:
         jobs, executor = (options.pop(name, None) for name in ("jobs", "executor"))
-        return answer(row, scores, options, partial(running, whole_number("jobs", jobs), executor))
+        return answer(row, scores, options, partial(running, check_integer("jobs", jobs), executor))
 
-    return _dressed(command, row, **how)
+    return _with_signature(command, row, **kwargs)
 
 
-# How scores are given, in signatures; the functions themselves say what is wrong with none or several.
+# Positional parameter of the public functions, which report missing or extra arguments themselves.
 _SCORES = inspect.Parameter("scores", inspect.Parameter.POSITIONAL_ONLY)
-_AS_READ = "    As :func:`riskrank.read`, whose options may be given here as well."
+_READ_NOTE = "    As in :func:`riskrank.read`, whose options are also accepted here."
 
 
-def _dressed(
+def _with_signature(
     command: Callable[..., Result],
     row: Command,
     options: Sequence[Option] = (),
     *,
     first: inspect.Parameter = _SCORES,
-    scores: str = f"scores : path, frame, dict of columns, several of them, or Scores\n{_AS_READ}",
+    scores: str = f"scores : path, frame, dict of columns, several of them, or Scores\n{_READ_NOTE}",
 ) -> Callable[..., Result]:
-    """Name, signature and documentation of a command's function, from its row and its options."""
-    options = options or _options(row)
+    """Set the name, signature and docstring of a command's public function, and return it.
+
+    Parameters
+    ----------
+    command : callable
+    row : Command
+    options : sequence of Option
+        Options to list; by default, all options of the command.
+    first : inspect.Parameter
+        Positional parameter for the scores.
+    scores : str
+        Docstring entry for that parameter.
+    """
+    options = options or _command_options(row)
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
     returns = "GateResult" if row.name in ("gate", "trend") else "Result"
     command.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
     summary = spell(inspect.cleandoc(row.words), flags=False)
-    described = [scores, *documented(options)]
+    described = [scores, *option_docs(options)]
     result = [returns, "", "Raises", "------", "RiskrankError"]
-    result += ["    InputError, UsageError or NumericalError: what is wrong, what was found, what to do."]
+    result += ["    InputError, UsageError or NumericalError, with the problem, its cause, and a hint."]
     command.__doc__ = "\n".join(
         [summary, "", "Parameters", "----------", *described, "", "Returns", "-------", *result]
     )
@@ -385,140 +448,143 @@ def _dressed(
 
 
 def __getattr__(name: str) -> Callable[..., Result]:
-    """The function of a command, made when it is first asked for."""
+    """Return the function of a command, created on first use."""
     if name not in BY_NAME or not BY_NAME[name].python:
         raise AttributeError(f"module 'riskrank.api' has no attribute '{name}'")
-    return _door(name)
+    return _command_function(name)
 
 
-def _power(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
-    """Plan with a pilot or between distributions."""
-    one = scores[0] if len(scores) == 1 else scores
-    from riskrank.studies.power.distributions import named_distributions, refuse_table_options
+def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+    """Run a power study for a pilot table or for named distributions."""
+    source = scores[0] if len(scores) == 1 else scores
+    from riskrank.studies.power.distributions import parse_distributions, refuse_table_options
 
-    distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
+    distributions = parse_distributions(source if isinstance(source, list | tuple) else [source])
     if not distributions:
-        return _run(row, [one], options, run)
+        return _run_study(row, [source], options, run)
     from riskrank.studies.power.study import power_between
 
-    refuse_table_options(name for name in options if name in _READING)
-    settings = _settings(row, _named(options, options_of(row.settings_type)))
+    refuse_table_options(name for name in options if name in _READING_NAMES)
+    settings = _build_settings(row, _resolve_names(options, options_of(row.settings_type)))
     with run() as runtime:
         return result_of(power_between(distributions, settings, runtime))
 
 
-power = _answered(
+power = _public_function(
     BY_NAME["power"],
     _power,
     first=inspect.Parameter("scores", inspect.Parameter.VAR_POSITIONAL),
     scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
-    f"columns, several of them, or Scores\n{_AS_READ}",
+    f"columns, several of them, or Scores\n{_READ_NOTE}",
 )
 
 
-def _gate(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
-    """Decide claims on one table, or on a new and an old one."""
+def _gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+    """Test claims on one table, or on two tables given as `new` and `old`."""
     if not scores or scores[0] is None:
-        both, options = _new_and_old(options)
+        both, options = _new_and_old_sources(options)
         scores = [both]
-    return _run(row, scores, options, run)
+    return _run_study(row, scores, options, run)
 
 
-def _trend(row: Command, scores: Sequence[Given], options: Mapping[str, Any], run: Run) -> Result:
-    """Compare runs, each in a table of its own."""
-    options = _named(options, _of_runs())
-    settings = _settings(row, options)
-    reading = _checked_reading({name: value for name, value in options.items() if name in _READING})
-    runs = named("riskrank.scores", "table.runs:read_runs")(
-        _sources(_only(row, scores)),
+def _trend(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
+    """Compare runs, one table each."""
+    options = _resolve_names(options, _trend_options())
+    settings = _build_settings(row, options)
+    reading = _check_reading({name: value for name, value in options.items() if name in _READING_NAMES})
+    runs = load_object("riskrank.scores", "table.runs:read_runs")(
+        _sources(_single_input(row, scores)),
         row.reading_type(**reading | dict(row.needs)),
         baseline=settings.baseline,
         anchors=settings.anchors,
     )
     with run() as runtime:
-        return result_of(named("riskrank.studies", row.study)(runs, settings, runtime))
+        return result_of(load_object("riskrank.studies", row.study)(runs, settings, runtime))
 
 
-def _of_runs() -> list[Option]:
-    """Options of runs, which lack those of single tables."""
+def _trend_options() -> list[Option]:
+    """Return the options of ``trend``, without those that need a single table."""
     row = BY_NAME["trend"]
-    return [one for one in _options(row) if one.name not in (*row.lacks, *row.refused)]
+    return [opt for opt in _command_options(row) if opt.name not in (*row.excluded, *row.rejected_options)]
 
 
-trend = _answered(
+trend = _public_function(
     BY_NAME["trend"],
     _trend,
-    options=_of_runs(),
-    scores=f"scores : list of paths or frames, each a run; or one table with a column of runs\n{_AS_READ}",
+    options=_trend_options(),
+    scores=f"scores : list of paths or frames, each a run; or one table with a run column\n{_READ_NOTE}",
 )
 
 
-def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[str, Any]]:
-    """Two tables in the place of two models: as the command line reads ``new=PATH old=PATH``."""
-    given = {name: options[name] for name in ("new", "old") if options.get(name) is not None}
-    wanted = ("new",) if options.get("baseline") is not None else ("new", "old")
-    if tuple(given) != wanted or any(isinstance(one, list | tuple) for one in given.values()):
+def _new_and_old_sources(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[str, Any]]:
+    """Return the sources and options of ``gate(new=..., old=...)``, which compares two tables.
+
+    The command-line equivalent is ``new=PATH old=PATH``.
+    """
+    tables = {name: options[name] for name in ("new", "old") if options.get(name) is not None}
+    required = ("new",) if options.get("baseline") is not None else ("new", "old")
+    if tuple(tables) != required or any(isinstance(table, list | tuple) for table in tables.values()):
         raise UsageError(
             "gate needs scores",
-            found=f"no table, and {listing(map(option, given)) if given else 'neither new nor old'}",
-            hint='give a table of both models, gate(scores, new="NEW", old="OLD"), or two tables: '
+            found=f"no table, and {listing(map(option, tables)) if tables else 'neither new nor old'}",
+            hint='pass one table of both models, gate(scores, new="NEW", old="OLD"), or two tables: '
             'gate(new="new.csv", old="old.csv")',
         )
     sources = []
-    for name, one in given.items():
-        source = _source(one)
+    for name, table in tables.items():
+        source = _source(table)
         if isinstance(source, Source):
             source.model_label = name
         sources.append(source if isinstance(source, Source) else f"{name}={source}")
-    # With a claim that names its models they are called new and old.
+    # Claims that name their models refer to the tables as new and old.
     paired = any(options.get(name) not in (None, True, ()) for name in ("better", "not_worse"))
-    named = {name: None if paired else name for name in given}
+    named = {name: None if paired else name for name in tables}
     return sources, dict(options) | named
 
 
-gate = _answered(
+gate = _public_function(
     BY_NAME["gate"],
     _gate,
     first=_SCORES.replace(default=None),
-    scores=f"scores : path, frame, dict of columns, several of them, or Scores, optional\n{_AS_READ}"
+    scores=f"scores : path, frame, dict of columns, several of them, or Scores, optional\n{_READ_NOTE}"
     " Without them `new` and `old`\n"
-    "    are tables, whose models are called so.",
+    "    are tables, and their models are named new and old.",
 )
 
 
-def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", **options: Any) -> Result:
-    """Turn exports or verdicts into scores; the text is made below, from the settings."""
+def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", **options: Any) -> Result:
+    """Convert exports or judge verdicts to scores. The public docstring is generated below."""
     if from_ == VERDICTS:
-        asked = _checked(VoteSettings, _named(options, options_of(VoteSettings)))
+        settings = _typed(VoteSettings, _resolve_names(options, options_of(VoteSettings)))
         from riskrank.studies.convert.study import convert_votes
 
-        return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
-    known = (one for one in options_of(ReadOptions) if one.name in OF_EXPORTS)
-    reading = _checked_reading({"from_": from_ or "auto", **_named(options, known)})
+        return result_of(convert_votes(_sources(scores), VoteSettings(**settings)))
+    allowed = (opt for opt in options_of(ReadOptions) if opt.name in EXPORT_OPTIONS)
+    reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed)})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
     if len(paths) < len(_sources(scores)):
         raise UsageError(
-            "exports of harnesses are files",
+            "harness exports must be files",
             found="a frame",
-            hint="name the files that the harness wrote; a frame of scores is read as it is",
+            hint="pass the files that the harness wrote; other commands accept a frame of scores directly",
         )
     from riskrank.studies.convert.study import convert_export
 
     return result_of(convert_export(paths, ReadOptions(**reading)))
 
 
-def _to_convert() -> list[Option]:
-    """Options of either kind, and what says which."""
-    here = options_of(ReadOptions)
-    found = {one.name: one for one in here if one.name in ("from_", *OF_EXPORTS)}
-    return [*found.values(), *(one for one in options_of(VoteSettings) if one.name not in found)]
+def _convert_options() -> list[Option]:
+    """Return the options of ``convert``: those for exports, then those for verdicts."""
+    reading = options_of(ReadOptions)
+    by_name = {opt.name: opt for opt in reading if opt.name in ("from_", *EXPORT_OPTIONS)}
+    return [*by_name.values(), *(opt for opt in options_of(VoteSettings) if opt.name not in by_name)]
 
 
-convert = _dressed(
+convert = _with_signature(
     convert,
     BY_NAME["convert"],
-    _to_convert(),
+    _convert_options(),
     scores="scores : path, folder, pattern, ``LABEL=PATH``, or several of them\n"
-    "    What a harness wrote, recognised or named by `from_`. With ``verdicts`` it is a judge's\n"
-    "    verdicts on pairs, files or frames, which take `columns`, `models`, `metric_name`, `input_format`.",
+    "    Export of a harness, detected or named by `from_`. With ``verdicts``, a judge's verdicts on\n"
+    "    pairs, as files or frames, with the options `columns`, `models`, `metric_name`, `input_format`.",
 )

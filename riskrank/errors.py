@@ -1,4 +1,4 @@
-"""The few ways riskrank can fail, each with its exit status and its three lines."""
+"""Exceptions of riskrank, each with an exit status and a three-line message."""
 
 import difflib
 import re
@@ -11,27 +11,27 @@ from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
 
-# Around a parameter in a message. Below the command line nobody knows whether it will be written
-# --missing drop or missing="drop"; private-use characters occur in no sensible name.
+# Marks around a parameter in a message, because only the caller knows whether to write --missing drop or
+# missing="drop". Private-use characters do not occur in real names.
 _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
-# Around words for the command line and words for Python, where the two are asked differently.
-_HERE, _THERE, _END = "\ue003", "\ue004", "\ue005"
-# What a shell would split, expand or take away; a bar stands between choices in hints, not for a pipe.
+# Marks around alternative texts for the command line and for Python.
+_ALT_START, _ALT_SEP, _ALT_END = "\ue003", "\ue004", "\ue005"
+# Characters that a shell would split or expand. A bar separates choices in hints and is not quoted.
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
-# Characters of a line of an error; beyond, its middle is left out.
-_LONGEST = 2_000
-# Characters of a word that tells which name was meant.
-_SHORTEST_WORD = 3
-# Options of the machine, not of the question: keys of --set, of which Python has some as keywords.
-MACHINE = ("jobs", "executor", "work_limit", "max_bytes", "max_memory", "color", "traceback")
-# What Python calls otherwise: several weights are one mapping there.
-_OTHERWISE = {"weight": "weights"}
+# Most characters of an error line.
+_MAX_LINE = 2_000
+# Fewest characters of a word that can identify a longer name.
+_MIN_WORD = 3
+# Keys of --set: options about the execution, some of which are also keywords in Python.
+SET_KEYS = ("jobs", "executor", "work_limit", "max_bytes", "max_memory", "color", "traceback")
+# Options with another name in Python, where all weights are one mapping.
+_PYTHON_NAMES = {"weight": "weights"}
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
-_EITHER = re.compile(f"{_HERE}([^{_THERE}]*){_THERE}([^{_END}]*){_END}")
+_ALTERNATIVES = re.compile(f"{_ALT_START}([^{_ALT_SEP}]*){_ALT_SEP}([^{_ALT_END}]*){_ALT_END}")
 
 
 class ExitStatus(IntEnum):
-    """What the process tells its caller; other programs rely on these numbers."""
+    """Exit statuses of the command line, which are part of its stable interface."""
 
     OK = 0
     GATE_FAILED = 1
@@ -42,115 +42,115 @@ class ExitStatus(IntEnum):
 
 
 class RiskrankError(Exception):
-    """A failure the user can act on.
+    """Base class of errors that the user can fix.
 
     Parameters
     ----------
-    what : str
-        What is wrong, and where: file, row, column, value.
+    problem : str
+        The problem and its location: file, row, column, value.
     found : str
-        What was found instead of what was needed.
+        The actual input, in contrast to the required one.
     hint : str
-        What to do about it, as concretely as possible.
-    ways : sequence of (str, object)
-        What else to say, as `option` spells it, each a way out; and what that makes of the options, for who
-        tries it. One that begins with no option is another command, or other inputs.
-    instead_of : sequence of str
-        Inputs in whose place those of the ways stand.
+        Suggested next step, as concrete as possible.
+    suggestions : sequence of (str, object)
+        Alternative options as marked by `option`, each with the resulting reading options. An entry that does
+        not start with an option is another command or consists of other inputs.
+    replaces : sequence of str
+        Inputs that the suggested inputs replace.
     """
 
     exit_status = ExitStatus.NUMERICAL
 
     def __init__(
         self,
-        what: str,
+        problem: str,
         *,
         found: str,
         hint: str,
-        ways: Sequence[tuple[str, object]] = (),
-        instead_of: Sequence[str] = (),
+        suggestions: Sequence[tuple[str, object]] = (),
+        replaces: Sequence[str] = (),
     ) -> None:
-        super().__init__(spell(what, flags=False))
-        self.what = one_line(what)
-        self.found = one_line(found) if found.strip() else "nothing"
-        self.hint = one_line(hint)
-        self.ways = tuple(ways)
-        self.instead_of = tuple(instead_of)
+        super().__init__(spell(problem, flags=False))
+        self.problem = single_line(problem)
+        self.found = single_line(found) if found.strip() else "nothing"
+        self.hint = single_line(hint)
+        self.suggestions = tuple(suggestions)
+        self.replaces = tuple(replaces)
 
     def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
-        """The three lines shown to the user, parameters written for Python or as flags."""
-        texts = (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
-        what, found, hint = (bounded(spell(text, flags=flags)) for text in texts)
-        return what, found, hint
+        """Return the three lines of the message, with parameters as flags or as Python keywords."""
+        texts = (f"error: {self.problem}", f"found: {self.found}", f"hint: {self.hint}")
+        problem, finding, hint = (shorten(spell(text, flags=flags)) for text in texts)
+        return problem, finding, hint
 
     def __str__(self) -> str:
-        ways = [f"  {spell(way, flags=False)}" for way, _ in self.ways]
-        return "\n".join([*self.lines(), *ways])
+        suggestions = [f"  {spell(text, flags=False)}" for text, _ in self.suggestions]
+        return "\n".join([*self.lines(), *suggestions])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors cross process boundaries; keyword-only arguments need this to be pickled.
-        ways = tuple((way, None) for way, _ in self.ways)
-        again = partial(type(self), found=self.found, hint=self.hint, ways=ways, instead_of=self.instead_of)
-        return again, (self.what,)
+        # Errors are pickled between processes, which needs this because of the keyword-only arguments.
+        texts = tuple((text, None) for text, _ in self.suggestions)
+        new = partial(type(self), found=self.found, hint=self.hint, suggestions=texts, replaces=self.replaces)
+        return new, (self.problem,)
 
 
 class UsageError(RiskrankError):
-    """The command line contradicts itself or asks for something unknown."""
+    """Error for an option that is unknown, invalid, or in conflict with another option."""
 
     exit_status = ExitStatus.BAD_INPUT
 
 
 class InputError(RiskrankError):
-    """A file, its schema or its values cannot be used."""
+    """Error for a file, a schema or values that cannot be used."""
 
     exit_status = ExitStatus.BAD_INPUT
 
 
 class NumericalError(RiskrankError):
-    """A computation failed: the answer would not be trustworthy, so there is none."""
+    """Error for a failed computation without a reliable result."""
 
     exit_status = ExitStatus.NUMERICAL
 
 
 class GateFailed(RiskrankError):
-    """A gate the user asked for did not hold: the only thing that ever exits 1."""
+    """Error for a gate with a failed claim; the only error with exit status 1."""
 
     exit_status = ExitStatus.GATE_FAILED
 
 
 class GateInconclusive(RiskrankError):
-    """No gate failed, but one is neither shown to hold nor shown not to."""
+    """Error for a gate without failed claims, but with an inconclusive claim."""
 
     exit_status = ExitStatus.INCONCLUSIVE
 
 
 def option(name: str, value: object = None) -> str:
-    """Name a parameter in a message, with a value or without.
+    """Mark a parameter in a message, with or without a value.
 
-    ``option("missing", "drop")`` is shown as ``--missing drop`` by the command line and as
-    ``missing="drop"`` by Python; ``option("no_test", True)`` as ``--no-test`` and ``no_test=True``;
-    ``option("jobs", 2)`` as ``--set jobs=2`` and ``jobs=2``.
+    ``option("missing", "drop")`` becomes ``--missing drop`` on the command line and ``missing="drop"`` in
+    Python. ``option("no_test", True)`` becomes ``--no-test`` or ``no_test=True``. ``option("jobs", 2)``
+    becomes ``--set jobs=2`` or ``jobs=2``.
     """
     return f"{_OPEN}{name}{_CLOSE}" if value is None else f"{_OPEN}{name}{_EQUALS}{value}{_CLOSE}"
 
 
-def by_door(command_line: str, python: str) -> str:
-    """Words for the command line or for Python, where one has an option and the other a method."""
-    return f"{_HERE}{command_line}{_THERE}{python}{_END}"
+def by_interface(command_line: str, python: str) -> str:
+    """Mark alternative texts in a message, for the command line and for the Python API."""
+    return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 
 def spell(text: str, *, flags: bool) -> str:
-    """Write the parameters in a message as flags of the command line or as Python keywords."""
-    text = _EITHER.sub(lambda match: match[1 if flags else 2], text)
+    """Return a message with its marked parameters written as flags or as Python keywords."""
+    text = _ALTERNATIVES.sub(lambda match: match[1 if flags else 2], text)
 
     def write(match: re.Match[str]) -> str:
         name, value = match.groups()
         if flags:
             key = name.rstrip("_").replace("_", "-")
-            if name in MACHINE:
-                return f"--set {key if value is None else _quoted(f'{key}={value}')}"
-            return f"--{key}" if value in (None, "True") else f"--{key} {_quoted(value)}"
-        name = _OTHERWISE.get(name, name)
+            if name in SET_KEYS:
+                return f"--set {key if value is None else _quote_if_needed(f'{key}={value}')}"
+            return f"--{key}" if value in (None, "True") else f"--{key} {_quote_if_needed(value)}"
+        name = _PYTHON_NAMES.get(name, name)
         name += "_" * iskeyword(name)  # Python calls it from_
         if value is None:
             return name
@@ -160,63 +160,69 @@ def spell(text: str, *, flags: bool) -> str:
     return _PARAMETER.sub(write, text)
 
 
-def as_one_word(text: str) -> str:
-    """A text as one word of a shell, in double quotes where it has single ones of its own, on one line."""
+def shell_quote(text: str) -> str:
+    """Quote a text as a single word of a shell command, on one line.
+
+    Double quotes are used if the text contains single quotes.
+    """
     if not text.isprintable():
         escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-        return "$'" + "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in escaped) + "'"
+        return "$'" + "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in escaped) + "'"
     return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else shlex.quote(text)
 
 
-def _quoted(value: str) -> str:
-    """Write a value so that a shell hands it on as it is, should it be copied."""
-    return as_one_word(value) if _SHELL.search(value) else value
+def _quote_if_needed(value: str) -> str:
+    """Quote a value for a shell only if it contains special characters."""
+    return shell_quote(value) if _SHELL.search(value) else value
 
 
-def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
-    """The value of a parameter if it is one of its choices.
+def check_choice(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
+    """Check that a parameter's value is one of the choices, and return it.
 
     Raises
     ------
     UsageError
-        If it is none of them, with the nearest.
+        If the value is not among the choices; the hint suggests the most similar one.
     """
     if value in choices:
         return value
-    known = [str(choice) for choice in choices if choice is not None]
+    names = [str(choice) for choice in choices if choice is not None]
     written = partial(option, parameter)
     raise UsageError(
-        f"{written(value)} is not a choice",
-        found=f"{value!r}; the choices are {listing(known)}",
-        hint=did_you_mean(str(value), known, write=written, otherwise=f"write {written(known[0])}"),
+        f"{written(value)} is not a valid choice",
+        found=f"{value!r}; the choices are {listing(names)}",
+        hint=did_you_mean(str(value), names, write=written, fallback=f"write {written(names[0])}"),
     )
 
 
 def index_of(
     name: str, names: Sequence[str], *, kind: str, plural: str | None = None, parameter: str | None = None
 ) -> int:
-    """The place of a name a user gave among those there are.
+    """Return the position of a user-supplied name.
 
     Parameters
     ----------
     name : str
     names : sequence of str
+        Valid names.
     kind : str
-        What is named: ``model``, ``metric``, ``objective``.
-    plural, parameter : str, optional
-        Of the kind, where it does not end in s; and what the name was given by.
+        Noun for the named object, such as ``model`` or ``metric``.
+    plural : str, optional
+        Plural of the noun, if irregular.
+    parameter : str, optional
+        Option in which the name was given.
 
     Raises
     ------
     UsageError
-        If there is none of that name, with the nearest.
+        If the name does not exist; the hint suggests the most similar one.
     """
     if name in names:
         return list(names).index(name)
-    raise no_such(name, names, kind=kind, plural=plural, parameter=parameter)
+    raise unknown_name(name, names, kind=kind, plural=plural, parameter=parameter)
 
 
-def no_such(
+def unknown_name(
     name: str,
     names: Sequence[str],
     *,
@@ -225,53 +231,61 @@ def no_such(
     parameter: str | None = None,
     write: Callable[[str], str] = str,
 ) -> UsageError:
-    """The error of `index_of`; `write` says how the value of the parameter holds a name."""
+    """Create the error for a name that does not exist.
 
-    def told(one: str) -> str:
-        return option(parameter, write(one)) if parameter else one
+    Parameters
+    ----------
+    name, names, kind, plural, parameter
+        As for :func:`index_of`.
+    write : callable
+        Formats a name as a value of the parameter.
+    """
+
+    def marked(candidate: str) -> str:
+        return option(parameter, write(candidate)) if parameter else candidate
 
     return UsageError(
-        f"{told(name) + ': ' if parameter else ''}there is no {kind} '{name}'",
+        f"{marked(name) + ': ' if parameter else ''}there is no {kind} '{name}'",
         found=f"the {plural or kind + 's'} are {listing(names)}",
-        hint=did_you_mean(name, names, write=told, otherwise="name one of these"),
+        hint=did_you_mean(name, names, write=marked, fallback="name one of these"),
     )
 
 
-def one_line(text: str) -> str:
-    """Fold a text onto one line, so that an error is three lines whatever a file held."""
+def single_line(text: str) -> str:
+    """Collapse all whitespace in a text, so that it fits on one line."""
     return " ".join(str(text).split())
 
 
-def bounded(line: str) -> str:
-    """Leave out the middle of a line nobody could read: a cell may hold ten million characters."""
-    half = _LONGEST // 2
+def shorten(line: str) -> str:
+    """Replace the middle of a long line with the number of omitted characters."""
+    half = _MAX_LINE // 2
     cut = f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
-    return line if len(line) <= _LONGEST else cut
+    return line if len(line) <= _MAX_LINE else cut
 
 
 def listing(names: Iterable[object], most: int = 8) -> str:
-    """Join names for a message, cutting a long list with a count of the rest."""
-    shown = [str(name) for name in names]
-    more = f" … and {len(shown) - most} more" if len(shown) > most else ""
-    return (", ".join(shown[:most]) if shown else "none") + more
+    """Join names with commas; a long list ends with the number of remaining names."""
+    texts = [str(name) for name in names]
+    more = f" … and {len(texts) - most} more" if len(texts) > most else ""
+    return (", ".join(texts[:most]) if texts else "none") + more
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: 1 metric, 2,000 metrics."""
+    """Return a count with its noun: ``1 metric``, ``2,000 metrics``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate a user most likely meant, or None.
+    """Return the candidate that the user most likely meant, or None.
 
-    The one spelled most alike, else the only one that has the name among its words: ``tvar`` means
-    ``negative-tvar``.
+    This is the most similar candidate or, failing that, the only one that contains the name as a word:
+    ``tvar`` matches ``negative-tvar``.
     """
     pool = [str(candidate) for candidate in candidates]
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    if not close and len(name) >= _SHORTEST_WORD:
-        close = [one for one in folded if name.casefold() in re.split(r"[\W_]+", one)]
+    if not close and len(name) >= _MIN_WORD:
+        close = [key for key in folded if name.casefold() in re.split(r"[\W_]+", key)]
     return folded[close[0]] if len(close) == 1 else None
 
 
@@ -279,21 +293,21 @@ def did_you_mean(
     name: str,
     candidates: Iterable[str],
     *,
-    otherwise: str,
+    fallback: str,
     write: Callable[[str], str] = str,
 ) -> str:
-    """The hint that names what a user most likely meant.
+    """Return a hint that suggests the candidate most similar to a name.
 
     Parameters
     ----------
     name : str
-        What was written.
+        Name given by the user.
     candidates : iterable of str
-        What could have been meant.
-    otherwise : str
-        The hint where nothing is near.
+        Valid names.
+    fallback : str
+        Hint if no candidate is similar.
     write : callable
-        How to write the one meant.
+        Formats the suggested candidate.
     """
     close = nearest(name, candidates)
-    return otherwise if close is None else f"did you mean {write(close)}?"
+    return fallback if close is None else f"did you mean {write(close)}?"

@@ -1,4 +1,4 @@
-"""What the functions of the Python door return: a verdict, rows, and every form and file of them."""
+"""Results of the Python API: a verdict, rows, and output in every format."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from riskrank.asked.output import FORMATS
 from riskrank.errors import RiskrankError, UsageError, nearest, spell
-from riskrank.studies.document import Document, Gated
+from riskrank.options.output import FORMATS
+from riskrank.studies.document import Document, GatedDocument
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-
-# What shows a result is loaded when somebody looks at it.
-
-# What other libraries call what a result has.
-_CALLED = {
+# Names in other libraries for the members of a result. Modules that render results are imported on use.
+_SYNONYMS = {
     "verdict": "summary conclusion answer winner best decision recommendation message text result",
     "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values",
     "rows": "records entries items",
@@ -34,15 +31,15 @@ _CALLED = {
 
 
 class Result:
-    """What a command found.
+    """Result of a command.
 
     Attributes
     ----------
     verdict : str
-        What a decision maker reads first.
+        Plain-language summary of the result.
     warnings : tuple of str
     document : Document
-        Everything behind it: provenance, settings, and the engine's arrays.
+        Full result, with provenance, settings and arrays.
     """
 
     _formats: ClassVar[tuple[str, ...]] = ()
@@ -53,30 +50,28 @@ class Result:
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
 
     def __getattr__(self, name: str) -> Any:
-        """What is meant by an attribute that other libraries have."""
+        """Raise AttributeError, with a suggestion for names used by other libraries."""
         text = f"'{type(self).__name__}' has no attribute '{name}'"
         if not name.startswith("_") and "document" in vars(self):
-            meant = [f".{ours}" for ours, theirs in _CALLED.items() if name.lower() in theirs.split()]
-            close = nearest(name, [one for one in dir(self) if not one.startswith("_")])
+            meant = [f".{ours}" for ours, theirs in _SYNONYMS.items() if name.lower() in theirs.split()]
+            close = nearest(name, [attribute for attribute in dir(self) if not attribute.startswith("_")])
             meant = meant or ([f".{close}"] if close else [])
             meant = [f'.frame["{name}"]'] if name in self.frame.columns else meant
-            text += (
-                f": did you mean {' or '.join(meant)}?" if meant else ": .verdict, .rows and .frame are it"
-            )
+            text += f": did you mean {' or '.join(meant)}?" if meant else ": use .verdict, .rows or .frame"
         raise AttributeError(text, name=name, obj=self)
 
     @property
     def rows(self) -> tuple[Any, ...]:
-        """Dataclasses, one a row of the CSV."""
+        """Rows of the result as dataclasses, in the same order as in CSV output."""
         return tuple(self.document.rows)
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The rows as a Polars data frame."""
+        """Rows of the result as a Polars data frame."""
         return self.document.frame()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame.
+        """Return the rows as a pandas data frame.
 
         Raises
         ------
@@ -87,88 +82,90 @@ class Result:
             import pandas
         except ImportError as error:
             raise UsageError(
-                "a data frame of pandas needs pandas",
+                "to_pandas() needs pandas",
                 found=str(error),
-                hint="pip install pandas, or take the Polars frame: result.frame",
+                hint="pip install pandas, or use the Polars frame: result.frame",
             ) from None
-        # Of lists and not of arrays: a column may hold lists and mappings, and Arrow need not be there.
+        # Lists instead of arrays: a column may hold lists and mappings, and PyArrow may not be installed.
         return pandas.DataFrame(self.frame.to_dict(as_series=False))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to a file, whole or not at all, in the format its name ends in.
+        """Write the result to a file atomically, in the format of the file's suffix.
 
         Parameters
         ----------
         path : path
-            ``.html``, ``.json``, ``.jsonl``, ``.csv``, ``.parquet``, ``.md``, ``.tex`` or ``.txt``; of a gate
-            also ``.xml``, which is JUnit. A file that is there already is replaced.
+            File name with the suffix ``.html``, ``.json``, ``.jsonl``, ``.csv``, ``.parquet``, ``.md``,
+            ``.tex`` or ``.txt``. Gate results can also be saved as ``.xml`` (JUnit). An existing file is
+            replaced.
 
         Raises
         ------
         UsageError
-            If the name tells no format, or nothing can be written there.
+            If the suffix is unknown, or the file cannot be written.
         """
-        from riskrank.shown.files import check_writable, choose_formats, write_all
+        from riskrank.render.files import check_writable, choose_formats, write_all
 
-        file = _file_name(path)
+        file = _check_path(path)
         (kind,) = choose_formats(None, [file], allowed=(*FORMATS, "parquet", *self._formats))
         inputs = [entry["path"] for entry in self.document.provenance.inputs if entry.get("sha256")]
         check_writable(file, inputs, parameter="path")
-        write_all([(file, self._rendered(kind))], sys.stdout)
+        write_all([(file, self._render(kind))], sys.stdout)
 
-    def _rendered(self, kind: str, *, width: int | None = None, explain: bool = True) -> bytes:
-        from riskrank.shown.render import render
+    def _render(self, kind: str, *, width: int | None = None, explain: bool = True) -> bytes:
+        """Render the document in an output format."""
+        from riskrank.render.dispatch import render
 
         return render(
             self.document, kind, encoding="utf-8", width=width, color=False, flags=False, explain=explain
         )
 
     def to_json(self) -> str:
-        """The JSON document, byte for byte that of the command line."""
-        return self._rendered("json").decode("utf-8")
+        """Return the JSON document, identical to command-line output."""
+        return self._render("json").decode("utf-8")
 
     def to_jsonl(self) -> str:
-        """One JSON object a row."""
-        return self._rendered("jsonl").decode("utf-8")
+        """Return the rows as JSON Lines, one object per row."""
+        return self._render("jsonl").decode("utf-8")
 
     def to_csv(self) -> str:
-        """The rows as CSV, numbers unrounded."""
-        return self._rendered("csv").decode("utf-8")
+        """Return the rows as CSV with unrounded numbers."""
+        return self._render("csv").decode("utf-8")
 
     def to_markdown(self) -> str:
-        """Tables and words as Markdown."""
-        return self._rendered("markdown").decode("utf-8")
+        """Return tables and text as Markdown."""
+        return self._render("markdown").decode("utf-8")
 
     def to_html(self) -> str:
-        """The page as one HTML file that needs no other.
+        """Return a self-contained HTML page.
 
         Raises
         ------
         UsageError
             If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
         """
-        return self._rendered("html").decode("utf-8")
+        return self._render("html").decode("utf-8")
 
     def to_latex(self) -> str:
-        """Tables and words as LaTeX, with booktabs."""
-        return self._rendered("latex").decode("utf-8")
+        """Return tables and text as LaTeX, for the booktabs package."""
+        return self._render("latex").decode("utf-8")
 
     def to_text(self, width: int | None = None, *, explain: bool = False) -> str:
-        """The page a terminal shows, without colour.
+        """Return the terminal output as plain text.
 
         Parameters
         ----------
         width : int, optional
-            Columns of the page; as wide as its tables by default.
+            Width in characters; by default, that of the widest table.
         explain : bool
-            Whether the page goes on after its first screen, with every figure and how to read it.
+            Whether to append the details: all numbers, and how to read them.
         """
-        return self._rendered("table", width=width, explain=explain).decode("utf-8")
+        return self._render("table", width=width, explain=explain).decode("utf-8")
 
     @property
     def pictures(self) -> dict[str, str]:
-        """What :meth:`plot` can draw: captions by name, the main picture first."""
-        from riskrank.shown.figures.catalogue import pictures
+        """Captions of the available pictures by name, main picture first; see :meth:`plot`."""
+        from riskrank.render.figures.catalogue import pictures
 
         return {picture.name: picture.caption for picture in pictures(self.document)}
 
@@ -178,19 +175,19 @@ class Result:
         Parameters
         ----------
         name : str, optional
-            One of :attr:`pictures`, or its leading parts; the main picture by default.
+            A name from :attr:`pictures`, or its leading parts; by default, the main picture.
 
         Returns
         -------
         matplotlib.figure.Figure
-            Made without pyplot; ``figure.savefig("ranking.svg")`` writes it.
+            Created without pyplot; ``figure.savefig("ranking.svg")`` writes it.
 
         Raises
         ------
         UsageError
-            If there is no such picture, or Matplotlib is not installed.
+            If the picture does not exist, or Matplotlib is not installed.
         """
-        from riskrank.shown.figures.catalogue import draw
+        from riskrank.render.figures.catalogue import draw
 
         return draw(self.document, name)
 
@@ -198,35 +195,35 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from riskrank.shown.render import notebook_page
+        from riskrank.render.dispatch import render_notebook
 
-        return notebook_page(self.document)
+        return render_notebook(self.document)
 
 
 class GateResult(Result):
-    """What a gate found; false in a condition unless it passed.
+    """Result of a gate, which is truthy only if the gate passed.
 
     Attributes
     ----------
     failed : GateFailed, GateInconclusive or None
-        What the command line would exit with, None where it passed.
+        Error that corresponds to the command-line exit status; None if the gate passed.
     """
 
     _formats = ("junit",)
-    document: Gated[Any]
+    document: GatedDocument[Any]
 
-    def __init__(self, document: Gated[Any]) -> None:
+    def __init__(self, document: GatedDocument[Any]) -> None:
         super().__init__(document)
         self.failed: RiskrankError | None = document.failed
 
     @property
     def status(self) -> str:
-        """What all claims come to: ``"pass"``, ``"fail"`` or ``"inconclusive"``."""
+        """Overall outcome: ``"pass"``, ``"fail"`` or ``"inconclusive"``."""
         return self.document.outcome
 
     @property
     def passed(self) -> bool:
-        """Whether it exits with 0 on the command line: what is inconclusive may count as a pass."""
+        """True if the command-line exit status would be 0. Inconclusive gates pass if so configured."""
         return self.failed is None
 
     def __bool__(self) -> bool:
@@ -234,19 +231,20 @@ class GateResult(Result):
 
 
 def result_of(document: Document) -> Result:
-    """Wrap a document of any command."""
-    return GateResult(document) if isinstance(document, Gated) else Result(document)
+    """Wrap a document in a `Result`, or in a `GateResult` if it comes from a gate."""
+    return GateResult(document) if isinstance(document, GatedDocument) else Result(document)
 
 
-def _file_name(path: object) -> str:
+def _check_path(path: object) -> str:
+    """Return a path as text; raise UsageError if the object is not a path."""
     try:
-        name = fspath(path)  # type: ignore[call-overload]  # whether it is a path is what is asked
+        name = fspath(path)  # type: ignore[call-overload]  # checks the type
     except TypeError:
         name = None
     if not isinstance(name, str) or not name:
         raise UsageError(
-            "a result is saved to a file",
-            found=f"{path!r}, which is {type(path).__name__}",
-            hint='name it: result.save("result.html")',
+            "save() needs the path of a file",
+            found=f"{path!r} of type {type(path).__name__}",
+            hint='write result.save("result.html")',
         )
     return name

@@ -1,3 +1,3 @@
-"""The version of riskrank, in a file that imports nothing."""
+"""The version of riskrank, in a module without imports."""
 
 __version__ = "0.1.0"

@@ -23,12 +23,12 @@ for name, examples in (("quick", 20), ("thorough", 100)):
 settings.load_profile("quick")
 
 
-# Fixtures that start the program or copy the house.
-STARTING = {"start", "house", "program"}
+# Fixtures that start the program or copy the package.
+STARTING = {"start", "package_copy", "program"}
 
 
 def _takes_its_time(item) -> bool:
-    """Whether a test starts the program or a copy of it, or lays out a picture of very many models."""
+    """Return whether a test starts the program or a copy of it, or draws very many models."""
     if not STARTING.isdisjoint(item.fixturenames):
         return True
     many = getattr(item, "callspec", None) and item.callspec.params.get("count")
@@ -36,7 +36,7 @@ def _takes_its_time(item) -> bool:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_process():
+def single_process():
     """A study that is not told otherwise runs in this process: the tests have the other cores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
@@ -48,8 +48,8 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture
-def write_made(request):
-    """Whether figures are stored anew."""
+def update_stored(request):
+    """Return whether stored results are to be overwritten."""
     return request.config.getoption("--write-made")
 
 
@@ -61,27 +61,27 @@ def pytest_collection(session):
     given(strategies.none())(lambda _: None)()
     gc.disable()
     try:
-        _load_own_share(session)
+        _load_share_of_worker(session)
         return (yield)
     finally:
         gc.enable()
 
 
-def _load_own_share(session):
-    """Each worker first loads tests of its own: what one has compiled the others find, and none does all."""
+def _load_share_of_worker(session):
+    """Let every worker first import different modules: the others find them compiled."""
     config = session.config
-    given = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
-    number, count = int(given["workerid"].removeprefix("gw")), given["workercount"]
+    worker = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
     if count > 1:
         folders = [config.rootpath / path for path in config.args]
-        found = sorted(path for folder in folders for path in folder.rglob("test_*.py"))
-        for path in found[number::count]:
+        paths = sorted(path for folder in folders for path in folder.rglob("test_*.py"))
+        for path in paths[number::count]:
             with contextlib.suppress(Exception):  # it is told when the module is collected
                 importlib.import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
 
 
 def pytest_collection_finish():
-    """What is collected stays to the end: garbage is not looked for in it."""
+    """Exclude the collected items from garbage collection: they stay to the end."""
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)  # garbage of tests is small, and looking for it often takes its time
 

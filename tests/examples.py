@@ -30,7 +30,7 @@ class Example:
 
     page: Path
     command: str
-    shown: str
+    output: str
 
 
 def pages() -> list[Path]:
@@ -45,12 +45,12 @@ def examples(page: Path) -> list[Example]:
 
 def commands(text: str) -> list[tuple[str, str]]:
     """Command and output of every example in a text."""
-    found = []
+    examples = []
     for block in BLOCK.findall(text):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, shown = part.partition("\n")
-            found.append((command, shown))
-    return found
+            command, _, output = part.partition("\n")
+            examples.append((command, output))
+    return examples
 
 
 def run(command: str) -> str:
@@ -65,37 +65,39 @@ def run(command: str) -> str:
     return done.stdout
 
 
-def difference(shown: str, printed: str) -> str | None:
+def difference(expected: str, actual: str) -> str | None:
     """First line that differs in a word, or in a number by more than its digits; None if none does."""
-    for ours, theirs in zip_longest(shown.splitlines(), printed.splitlines()):
-        if ours is None or theirs is None or not same_line(ours, theirs):
-            return f"shown:   {ours}\nprinted: {theirs}"
+    for expected_line, actual_line in zip_longest(expected.splitlines(), actual.splitlines()):
+        if expected_line is None or actual_line is None or not same_line(expected_line, actual_line):
+            return f"shown:   {expected_line}\nprinted: {actual_line}"
     return None
 
 
-def same_line(shown: str, printed: str) -> bool:
-    """Whether two lines agree, columns apart that a number of another length moves."""
-    if shown == printed:
+def same_line(expected: str, actual: str) -> bool:
+    """Return whether two lines agree, apart from columns shifted by numbers of another length."""
+    if expected == actual:
         return True
-    numbers, others = NUMBER.findall(shown), NUMBER.findall(printed)
+    expected_numbers, actual_numbers = NUMBER.findall(expected), NUMBER.findall(actual)
     return (
-        len(numbers) == len(others)
-        and _words(shown) == _words(printed)
-        and all(same_number(one, other) for one, other in zip(numbers, others, strict=True))
+        len(expected_numbers) == len(actual_numbers)
+        and _words(expected) == _words(actual)
+        and all(
+            same_number(left, right) for left, right in zip(expected_numbers, actual_numbers, strict=True)
+        )
     )
 
 
-def same_number(shown: str, printed: str) -> bool:
-    """Whether two numbers differ by no more than a unit of the coarser one's last digit."""
-    if "." not in shown + printed and "e" not in (shown + printed).lower():
-        return shown == printed  # counts, seeds and ranks are exact
-    one, other = _value(shown), _value(printed)
-    step = max(_last_digit(shown), _last_digit(printed), RELATIVE * abs(one))
-    return abs(one - other) <= step * (1 + 1e-6)
+def same_number(expected: str, actual: str) -> bool:
+    """Return whether two numbers differ by at most a unit of the last digit of the coarser."""
+    if "." not in expected + actual and "e" not in (expected + actual).lower():
+        return expected == actual  # counts, seeds and ranks are exact
+    left, right = _value(expected), _value(actual)
+    step = max(_last_digit(expected), _last_digit(actual), RELATIVE * abs(left))
+    return abs(left - right) <= step * (1 + 1e-6)
 
 
 def _words(line: str) -> list[str]:
-    """What a line says between its numbers; rules of a table and runs of blanks are one each."""
+    """Text of a line between its numbers; rules of a table and runs of blanks count as one character."""
     return [re.sub(r"\s+|[─-]{2,}|━{2,}", " ", part).strip() for part in NUMBER.split(line)]
 
 
@@ -114,9 +116,9 @@ def update(pages: list[Path]) -> None:
     """Write the real output under every command of some pages whose output is another one."""
 
     def renewed(part: tuple[str, str]) -> str:
-        command, shown = part
-        printed = run(command)
-        return f"$ {command}\n{shown if difference(shown, printed) is None else printed}"
+        command, output = part
+        actual = run(command)
+        return f"$ {command}\n{output if difference(output, actual) is None else actual}"
 
     for page in pages:
         text = page.read_text(encoding="utf-8")

@@ -58,39 +58,39 @@ TABLE = (
 
 def colors(scheme: str) -> dict[str, str]:
     """The page's colours by name, in light or in the dark."""
-    css = (ROOT / "riskrank/shown/page/templates/page.css").read_text(encoding="utf-8")
+    css = (ROOT / "riskrank/render/page/templates/page.css").read_text(encoding="utf-8")
     blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)", css)
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[SCHEMES.index(scheme)]))
 
 
-def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
+def render_figure(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     """Names of files, and the pictures in them."""
     import riskrank as rr
-    from riskrank.shown.figures.fonts import browser_fonts
-    from riskrank.shown.page.svg import FONTS, Styles, to_inline
+    from riskrank.render.figures.fonts import browser_fonts
+    from riskrank.render.page.svg import FONTS, Styles, to_inline_svg
 
-    given = dict(figure.table)
-    result = getattr(rr, figure.command)(rr.read(given.pop("scores"), **given), **figure.options)
+    arguments = dict(figure.table)
+    result = getattr(rr, figure.command)(rr.read(arguments.pop("scores"), **arguments), **figure.options)
     (caption,) = [text for name, text in result.pictures.items() if name.startswith(figure.picture)][:1]
     styles = Styles()
     with browser_fonts():
         plot = result.plot(figure.picture)
         plot.panels = ()  # a file of its own is not broken up
-        svg = to_inline(plot, styles, identity=figure.name, alternative=caption)
-    rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.sheet(figure.name)}"
+        svg = to_inline_svg(plot, styles, identity=figure.name, alternative=caption)
+    rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.css(figure.name)}"
     rules = rules.replace(f".{figure.name} ", "")
-    whole = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    whole = whole.replace("</title>", f"</title>\n<style>{rules}</style>\n", 1)
+    document = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    document = document.replace("</title>", f"</title>\n<style>{rules}</style>\n", 1)
     for scheme in SCHEMES:
-        known = colors(scheme)
-        text = re.sub(r"var\(--(\w+)\)", lambda found: known[found[1]], whole)  # noqa: B023
+        palette = colors(scheme)
+        text = re.sub(r"var\(--(\w+)\)", lambda match: palette[match[1]], document)  # noqa: B023
         yield f"{figure.name}-{scheme}.svg", f"{text}\n"
 
 
 def main() -> int:
     FIGURES.mkdir(exist_ok=True)
     for figure in TABLE:
-        for name, text in drawn(figure):
+        for name, text in render_figure(figure):
             (FIGURES / name).write_text(text, encoding="utf-8")
     return 0
 

@@ -26,7 +26,7 @@ def man_page() -> str:
     lines = [
         '.TH RISKRANK 1 "" "riskrank" "User Commands"',
         ".SH NAME",
-        "riskrank \\- rankings of score tables that hold up",
+        "riskrank \\- rank models from score tables",
         ".SH SYNOPSIS",
         ".B riskrank",
         "COMMAND [SCORES...] [OPTIONS]",

@@ -1,4 +1,4 @@
-"""How much memory a block takes."""
+"""Limit the memory of a block."""
 
 import tracemalloc
 from contextlib import contextmanager

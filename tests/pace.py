@@ -1,4 +1,4 @@
-"""What work may cost, told in a job of this machine and not in seconds: machines differ, and are busy."""
+"""Limit the time of a block by jobs of this machine instead of seconds: machines differ, and are busy."""
 
 import time
 from collections.abc import Iterator

@@ -11,16 +11,16 @@ def _words(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()
-    found = list(figure.texts)
+    texts = list(figure.texts)
     for axes in figure.axes:
         if axes.axison:
             for axis in (axes.xaxis, axes.yaxis):
-                found += [axis.label, axis.get_offset_text()]
-                found += [label for tick in axis._update_ticks() for label in (tick.label1, tick.label2)]
-        found += [*axes.texts, axes.title, axes._left_title, axes._right_title]
+                texts += [axis.label, axis.get_offset_text()]
+                texts += [label for tick in axis._update_ticks() for label in (tick.label1, tick.label2)]
+        texts += [*axes.texts, axes.title, axes._left_title, axes._right_title]
     return [
         (text.get_text(), text.get_window_extent(renderer).extents)
-        for text in found
+        for text in texts
         if text.get_visible() and text.get_text().strip()
     ]
 
@@ -28,26 +28,26 @@ def _words(figure):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Pages without their pictures, which take most of the time, where only the rest matters."""
-    from riskrank.shown.page.exhibits import Drawing, Exhibitor
+    from riskrank.render.page.exhibits import Drawing, Exhibitor
 
-    monkeypatch.setattr(Exhibitor, "_drawing", lambda _, picture, __: Drawing("", "", picture.caption))
+    monkeypatch.setattr(Exhibitor, "_draw_picture", lambda _, picture, __: Drawing("", "", picture.caption))
 
 
 @pytest.fixture(scope="session")
 def legible():
     """Assert that a figure is the same bytes twice, and that no word is cut or lies on another."""
-    from riskrank.shown.figures.style import ABOVE, look
+    from riskrank.render.figures.style import ABOVE, common_style
 
-    drawn_twice = set()
+    repeated = set()
 
     def check(make):
         figure = make()
-        with look():
+        with common_style():
             figure.draw_without_rendering()
             words = _words(figure)
         # Of one call in a test's code, the first picture: large ones and many take their time.
-        if len(words) < 24 and make.__code__ not in drawn_twice:
-            drawn_twice.add(make.__code__)
+        if len(words) < 24 and make.__code__ not in repeated:
+            repeated.add(make.__code__)
             assert figure.to_bytes("svg") == make().to_bytes("svg")
         width, height = figure.bbox.width, figure.bbox.height
         # A page shows what is below the heading only.
@@ -58,9 +58,9 @@ def legible():
             assert bottom >= 0, text
             assert right <= width, text
             assert top <= (height if text in headings else cut), text
-        for (one, (a, b, c, d)), (other, (e, f, g, h)) in itertools.combinations(words, 2):
-            apart = a >= g - 0.5 or e >= c - 0.5 or b >= h - 0.5 or f >= d - 0.5
-            assert apart, f"{one!r} and {other!r} overlap"
+        for (first, (a, b, c, d)), (second, (e, f, g, h)) in itertools.combinations(words, 2):
+            separate = a >= g - 0.5 or e >= c - 0.5 or b >= h - 0.5 or f >= d - 0.5
+            assert separate, f"{first!r} and {second!r} overlap"
         return [text for text, _ in words]
 
     return check
@@ -96,7 +96,7 @@ def samples():
 
     def some(count, size=40, seed=0):
         rng = np.random.default_rng(seed)
-        drawn = [rng.normal(rng.normal(0, 0.5), 1 + rng.random(), size) for _ in range(count - 1)]
-        return [*drawn, drawn[-1].copy()]
+        scores = [rng.normal(rng.normal(0, 0.5), 1 + rng.random(), size) for _ in range(count - 1)]
+        return [*scores, scores[-1].copy()]
 
     return some

@@ -12,5 +12,5 @@ RISKRANK = (sys.executable, "-m", "riskrank")
 def run_program(*words, variables=None, **options) -> subprocess.CompletedProcess:
     """A program that has ended, and what it said, as text unless asked otherwise."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | (variables or {})
-    given = {"env": environment, "capture_output": True, "text": True, "check": False}
-    return subprocess.run([*map(str, words)], **given | options)
+    defaults = {"env": environment, "capture_output": True, "text": True, "check": False}
+    return subprocess.run([*map(str, words)], **defaults | options)

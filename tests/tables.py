@@ -11,5 +11,5 @@ def of_rows(rows) -> pl.DataFrame:
 def long_table(models, metric="q", named="s{}".format) -> pl.DataFrame:
     """Of one metric, from the scores of every model."""
     return of_rows(
-        (name, named(at), metric, float(x)) for name, own in models.items() for at, x in enumerate(own)
+        (name, named(at), metric, float(x)) for name, scores in models.items() for at, x in enumerate(scores)
     )

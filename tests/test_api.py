@@ -34,7 +34,7 @@ def long_table() -> dict[str, list]:
     return dict(zip(("model", "sample", "metric", "score"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-def test_what_to_do_about_missing_scores_may_be_said_when_reading():
+def test_missing_is_an_option_of_read():
     gaps = {"model": ["A", "B", "C"], "acc": [0.5, None, 0.9], "f1": [0.1, 0.2, 0.3]}
     scores = rr.read(gaps, wide=True, higher="*", missing="drop")
     assert {row.model for row in rr.copa(scores).rows} == {"A", "C"}
@@ -86,7 +86,7 @@ def test_every_kind_of_frame_gives_the_same_rows(tmp_path):
         assert rr.rank(frame, **QUICK).rows == expected, name
 
 
-def test_a_table_is_read_once_and_takes_further_options():
+def test_scores_are_reused_with_further_options():
     scores = rr.read(long_table())
     assert (scores.models, scores.metrics, len(scores.samples)) == (("A", "B", "C"), ("acc",), 40)
     assert "3 models, 40 samples" in repr(scores)
@@ -102,7 +102,7 @@ def test_columns_may_be_a_mapping():
     assert rr.read(table, columns={"model": "system"}).models == ("A", "B", "C")
 
 
-def test_several_sources_become_one_table():
+def test_several_sources_are_combined():
     table = pl.DataFrame(long_table())
     parts = [table.filter(pl.col("model") == name) for name in "ABC"]
     assert rr.rank(parts, **QUICK).rows == rr.rank(table, **QUICK).rows
@@ -125,12 +125,12 @@ def test_a_result_has_every_form():
 def test_names_in_the_notebook_are_inert():
     table = long_table()
     table["model"] = [{"A": "<script>x</script>"}.get(name, name) for name in table["model"]]
-    shown = rr.rank(table, **QUICK)._repr_html_()
-    assert "<script>" not in shown
-    assert "&lt;script&gt;" in shown
+    page = rr.rank(table, **QUICK)._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
 
 
-def test_a_gate_that_does_not_hold_is_part_of_the_result():
+def test_failed_gate_is_part_of_the_result():
     result = rr.gate(long_table(), better="C:A", on="ssd", **QUICK)
     assert isinstance(result.failed, errors.GateFailed)
     assert rr.gate(long_table(), better="A:C", on="ssd", jobs=1).failed is None
@@ -148,13 +148,13 @@ def test_signatures_and_docstrings_name_every_option(name):
     assert sorted(rr.__all__) == dir(rr)
 
 
-def test_the_import_loads_nothing_heavy():
+def test_import_loads_no_heavy_package():
     code = "import sys, riskrank; print([n for n in ('numpy', 'polars', 'typer') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
 
 
-def test_nothing_is_printed_and_no_warning_escapes(capfd):
+def test_no_output_and_no_warnings(capfd):
     rr.rank(long_table(), **QUICK)
     assert capfd.readouterr() == ("", "")
 
@@ -176,19 +176,19 @@ def test_defaults_are_those_of_the_command_line():
 
 
 @pytest.mark.slow
-def test_report_is_a_function_however_often_it_is_asked_for():
+def test_report_stays_a_function():
     """The package of that name must not hide it."""
     for _ in range(2):
         result = rr.report(long_table(), **QUICK)
         assert result.document.schema == "report"
-    import riskrank.shown.files
+    import riskrank.render.files
 
-    assert riskrank.shown.files.SUFFIXES[".html"] == "html"
+    assert riskrank.render.files.SUFFIXES[".html"] == "html"
     assert rr.report(long_table(), **QUICK).verdict == result.verdict
     code = (
-        "import riskrank.shown.numbers, riskrank as rr\n"
+        "import riskrank.render.numbers, riskrank as rr\n"
         "try: rr.report('nowhere.csv')\n"
-        "except rr.errors.InputError as error: print(error.what)"
+        "except rr.errors.InputError as error: print(error.problem)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert "nowhere.csv" in done.stdout
@@ -200,10 +200,10 @@ def leaderboard(**options) -> rr.Result:
 
 
 @pytest.mark.parametrize(
-    ("made", "spelled"),
+    ("build", "spelling"),
     [
         (lambda: rr.portfolio(long_table() | {"metric": ["latency"] * 120}), 'lower="latency"'),
-        (lambda: rr.portfolio(long_table()), "summary=True shows a row a model"),
+        (lambda: rr.portfolio(long_table()), "summary=True shows one row per model"),
         (lambda: rr.check(long_table() | {"metric": ["latency"] * 120}), 'lower="latency"'),
         (lambda: rr.report(long_table(), **QUICK), None),
         (
@@ -218,9 +218,9 @@ def leaderboard(**options) -> rr.Result:
     ],
 )
 @pytest.mark.usefixtures("no_pictures")
-def test_no_form_for_a_reader_of_python_has_flags(made, spelled):
+def test_python_output_contains_no_flags(build, spelling):
     """JSON is the bytes of the command; everything a person reads is in words of Python."""
-    result = made()
+    result = build()
     page = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", result.to_html(), flags=re.DOTALL)
     forms = [result.to_text(), result.to_markdown(), repr(result), page, result.verdict, result.to_latex()]
     for form in forms:
@@ -228,28 +228,28 @@ def test_no_form_for_a_reader_of_python_has_flags(made, spelled):
         words = re.sub(r"riskrank \w+ .*", "", form)
         assert not re.search(r"(?<![\w-])--[a-z]", words), re.search(r".*(?<![\w-])--[a-z].*", words)
         assert not re.search("[\ue000-\ue005]", form)
-    shown = html.unescape(" ".join(f"{result.to_text()} {page}".split()))
-    assert spelled is None or spelled in shown
+    text = html.unescape(" ".join(f"{result.to_text()} {page}".split()))
+    assert spelling is None or spelling in text
 
 
-def test_a_command_that_nobody_knows_is_no_option():
-    from riskrank.shown.schema import documents
+def test_unknown_command_is_refused():
+    from riskrank.render.schema import documents
 
-    with pytest.raises(errors.UsageError, match="there is no command or document 'rnak'") as caught:
+    with pytest.raises(errors.UsageError, match="unknown command or document 'rnak'") as caught:
         documents("rnak")
     assert caught.value.hint == "did you mean rank?"
 
 
-def test_a_result_is_no_table_but_has_one():
+def test_result_is_refused_as_input_but_its_frame_is_not():
     scores = rr.portfolio(long_table())
-    with pytest.raises(errors.UsageError, match=r"give its frame: result\.frame"):
+    with pytest.raises(errors.UsageError, match=r"pass its frame: result\.frame"):
         rr.rank(scores)
     assert rr.rank(scores.frame, **QUICK).rows
     with pytest.raises(errors.UsageError, match="found: a Scores"):
         rr.read([rr.read(long_table())])
 
 
-def test_what_is_meant_is_taken():
+def test_numpy_values_and_numeric_names_are_accepted():
     """Numbers of NumPy, names that are numbers, one value for several."""
     plain = rr.dominance(long_table(), resamples=100, threshold=[0.25], seed=3, alpha=0.1, jobs=1)
     numpy = rr.dominance(
@@ -269,13 +269,13 @@ def test_what_is_meant_is_taken():
 
 
 @pytest.mark.parametrize("weight", ["acc=3", ["acc=3"], {"acc": 3}, {"acc": np.float32(3)}])
-def test_a_weight_is_written_as_its_hint_says(weight):
+def test_weights_are_accepted_as_text_and_mapping(weight):
     table = rr.read(long_table(), weight=weight).table()
     assert [metric.weight for metric in table.metrics] == [3.0]
 
 
 @pytest.mark.slow  # starts the program
-def test_pages_and_pictures_alone_want_what_draws_them():
+def test_only_pages_and_pictures_need_extras():
     """An installation without extras, in which none of their packages can be imported."""
     code = f"""
 import sys

@@ -25,37 +25,37 @@ def export(tmp_path):
 
 @pytest.mark.parametrize("from_", [None, "auto", "mlflow"])
 def test_an_export_becomes_a_table_that_every_command_reads(export, from_):
-    found = rr.convert([f"a={export}", f"b={export}"], from_=from_)
-    assert found.frame.columns == ["model", "sample", "metric", "score", "direction"]
-    assert found.frame.height == 48
-    scores = rr.read(found.frame, metric="latency")
+    table = rr.convert([f"a={export}", f"b={export}"], from_=from_)
+    assert table.frame.columns == ["model", "sample", "metric", "score", "direction"]
+    assert table.frame.height == 48
+    scores = rr.read(table.frame, metric="latency")
     assert scores.table().metrics[0].direction == "lower"
     assert rr.convert(f"a={export}", metric="latency").frame["metric"].unique().to_list() == ["latency"]
 
 
 def test_verdicts_become_scores_from_files_and_frames(tmp_path):
-    found = rr.convert(VERDICTS, from_="verdicts", metric_name="judge")
-    assert found.document.schema == "convert-verdicts"
-    assert set(found.frame["metric"]) == {"judge"}
+    from_file = rr.convert(VERDICTS, from_="verdicts", metric_name="judge")
+    assert from_file.document.schema == "convert-verdicts"
+    assert set(from_file.frame["metric"]) == {"judge"}
     renamed = pl.read_csv(VERDICTS).rename({"sample": "question"})
-    again = rr.convert(
+    from_frame = rr.convert(
         renamed,
         from_="verdicts",
         metric_name="judge",
         columns={"sample": "question"},
         models="lda,logistic,naive_bayes",
     )
-    assert again.frame.equals(found.frame)
-    found.save(tmp_path / "scores.parquet")
+    assert from_frame.frame.equals(from_file.frame)
+    from_file.save(tmp_path / "scores.parquet")
     assert rr.rank(tmp_path / "scores.parquet", no_test=True).rows
 
 
-def test_it_is_what_the_command_writes():
+def test_convert_matches_the_command_line():
     outcome = run_command("convert", "verdicts", VERDICTS, "--quiet", "--format", "json")
     assert rr.convert(VERDICTS, from_="verdicts").to_json() == outcome.stdout
 
 
-def test_its_help_names_the_options_of_both():
+def test_help_names_the_options_of_both_commands():
     names = inspect.signature(rr.convert).parameters
     assert {"from_", "filter", "model_from_path", "models", "metric_name", "columns"} <= set(names)
     assert {"resamples", "lower", "jobs"}.isdisjoint(names)

@@ -1,4 +1,4 @@
-"""What Python has beside the command line: frames of pandas, pairs as two names, near misses."""
+"""Features of the Python API only: frames of pandas, pairs as two names, near misses."""
 
 import copy
 import sys
@@ -13,12 +13,12 @@ from tests.test_api import QUICK, long_table
 
 @pytest.fixture(params=["with PyArrow", "without PyArrow"])
 def pandas(request, monkeypatch):
-    found = pytest.importorskip("pandas")
+    module = pytest.importorskip("pandas")
     storage = "python" if request.param == "without PyArrow" else "pyarrow"
     if storage == "python":
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with found.option_context("mode.string_storage", storage):
-        yield found
+    with module.option_context("mode.string_storage", storage):
+        yield module
 
 
 def test_an_index_of_pandas_is_a_column(pandas):
@@ -45,26 +45,26 @@ def test_a_matrix_of_pandas_needs_a_direction_at_most(pandas, tmp_path, name):
     frame = pandas.DataFrame(long_table()).pivot(index="sample", columns="model", values="score")
     frame = frame.rename_axis(index=name, columns=None)
     frame.to_csv(tmp_path / "t.csv")
-    with pytest.raises(errors.InputError, match="several ways") as caught:
+    with pytest.raises(errors.InputError, match="several possible readings") as caught:
         rr.rank(frame)
-    assert len(caught.value.ways) == 2
-    found = rr.rank(frame, higher=["score"], **QUICK)
-    assert found.rows == rr.rank(tmp_path / "t.csv", higher=["score"], **QUICK).rows
-    assert f"a row a sample ({name or 'index'}), a column a model (A, B, C)" in found.warnings[0]
-    told = rr.rank(tmp_path / "t.csv", columns=f"sample={name or 'index'}", matrix="score", **QUICK)
-    assert told.rows == found.rows
+    assert len(caught.value.suggestions) == 2
+    from_frame = rr.rank(frame, higher=["score"], **QUICK)
+    assert from_frame.rows == rr.rank(tmp_path / "t.csv", higher=["score"], **QUICK).rows
+    assert f"one row per sample ({name or 'index'}), one column per model (A, B, C)" in from_frame.warnings[0]
+    from_file = rr.rank(tmp_path / "t.csv", columns=f"sample={name or 'index'}", matrix="score", **QUICK)
+    assert from_file.rows == from_frame.rows
 
 
 def test_dates_of_pandas_are_time(pandas):
     days = pandas.date_range("2024-01-01", periods=400, tz="Europe/Berlin")
     walk = np.random.default_rng(3).normal(size=(2, 400)).cumsum(axis=1)
     frame = pandas.DataFrame({"a": walk[0], "b": walk[1]}, index=days)
-    with pytest.raises(errors.InputError, match=r"in the order of .* neighbours are so alike"):
+    with pytest.raises(errors.InputError, match=r"too autocorrelated in order of"):
         rr.rank(frame, higher=["score"])
 
 
 @pytest.mark.filterwarnings("ignore:The previous implementation of stack:FutureWarning")  # pandas 2
-def test_names_in_two_levels_are_stacked_as_the_error_says(pandas):
+def test_error_on_two_column_levels_suggests_stacking(pandas):
     long = pandas.DataFrame(long_table())
     frame = long.pivot(index="sample", columns=["metric", "model"], values="score")
     with pytest.raises(errors.InputError, match="have 2 levels") as caught:
@@ -78,7 +78,7 @@ def test_names_in_two_levels_are_stacked_as_the_error_says(pandas):
 def test_two_models_are_a_pair_in_python():
     assert rr.diff(long_table(), pair=("A", "B")).to_json() == rr.diff(long_table(), pair="A:B").to_json()
     both = [rr.gate(long_table(), better=claim, higher="acc") for claim in (("A", "B"), [("A", "B")], "A:B")]
-    assert len({one.to_json() for one in both}) == 1
+    assert len({result.to_json() for result in both}) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_two_models_are_a_pair_in_python():
         ("to_dict", ".to_json()"),
         ("show", ".to_html() or .to_text()"),
         ("rank_low", '.frame["rank_low"]'),
-        ("quite_else", ".verdict, .rows and .frame"),
+        ("quite_else", "use .verdict, .rows or .frame"),
     ],
 )
-def test_attributes_that_other_libraries_have_name_ours(name, meant):
-    found = rr.rank(long_table(), **QUICK)
+def test_unknown_attributes_suggest_existing_ones(name, meant):
+    result = rr.rank(long_table(), **QUICK)
     with pytest.raises(AttributeError, match=f"no attribute '{name}'") as caught:
-        getattr(found, name)
+        getattr(result, name)
     assert meant in str(caught.value)
-    assert not hasattr(found, name)
-    assert copy.copy(found).verdict == found.verdict
+    assert not hasattr(result, name)
+    assert copy.copy(result).verdict == result.verdict

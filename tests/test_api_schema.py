@@ -1,4 +1,4 @@
-"""What the Python door gives of frames keeps to the printed schema, as documents of files do."""
+"""Documents of the Python API conform to the printed schema, as documents of files do."""
 
 import json
 
@@ -35,7 +35,7 @@ def test_results_of_frames_keep_to_their_schema(command, options):
     keeps_to_its_schema(json.loads(getattr(rr, command)(frame_of(), **options).to_json()))
 
 
-def test_a_trend_of_frames_and_converted_votes_keep_to_their_schema():
+def test_trends_and_converted_votes_conform_to_their_schema():
     frame = pl.DataFrame({"model": "A", "sample": range(20), "metric": "acc", "score": [0, 1] * 10})
     trend = rr.trend([frame, frame.with_columns(score=1)], jobs=1)
     votes = {"sample": ["s1", "s2"], "model_a": ["A", "B"], "model_b": ["B", "A"], "verdict": ["a", "tie"]}

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING tells a newcomer to do works: paths exist, and its files run in a copy of the package."""
+"""Steps of CONTRIBUTING work: its paths exist, and its files run in a copy of the package."""
 
 import ast
 import re
@@ -16,14 +16,36 @@ SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULT
 
 # What the page's new files are called; everything else it names is there.
 NEW = [
-    "tests/engine/portfolio/test_worst_case.py",
     "riskrank/scores/exports/arena.py",
-    "tests/scores/exports/test_arena.py",
     "riskrank/studies/tally/options.py",
     "riskrank/studies/tally/study.py",
     "riskrank/studies/tally/screen.py",
     "docs/tally.md",
 ]
+# Tests of the metric of risk and of the file format that the page adds.
+TESTS = {
+    "tests/engine/portfolio/test_worst_case.py": """
+import numpy as np
+
+from riskrank.engine.portfolio.mean_risk import mean_risk
+from riskrank.engine.portfolio.risks import risk_columns
+
+
+def test_mean_minus_worst_case_is_the_worst():
+    result = mean_risk([np.array([3.0, 1.0, 2.0]), np.array([0.0, 9.0])], risk_columns(["worst-case"]))
+    assert result.value[:, 0].tolist() == [1.0, 0.0]
+""",
+    "tests/scores/exports/test_arena.py": """
+from tests.scores.exports.helpers import assert_long, only_reader_of, read, scores, write_lines
+
+
+def test_points(tmp_path):
+    path = write_lines(tmp_path / "log.jsonl", [{"arena": 1, "bot": "a", "task": "t1", "points": 3}])
+    assert only_reader_of(path) == "arena"
+    assert_long(read("arena", path))
+    assert scores(read("arena", path)) == {("a", "t1", "points"): 3.0}
+""",
+}
 # Rows of tables, in the words of the page or as it describes them.
 ROWS = {
     "riskrank/engine/portfolio/risks.py": (
@@ -33,11 +55,11 @@ ROWS = {
     "riskrank/scores/exports/catalogue.py": (
         ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
     ),
-    "riskrank/asked/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
+    "riskrank/options/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 
 
-def test_what_is_named_exists():
+def test_named_files_exist():
     for path in re.findall(r"`((?:riskrank|tests|docs|\.ci)/[\w./-]*)`", PAGE):
         assert (ROOT / path).exists() or path in NEW, path
     for path in NEW:
@@ -55,64 +77,72 @@ def test_snippets_compile(code):
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def package_copy(tmp_path_factory):
     """A copy of the package with all that the page adds, written as it says."""
-    house = tmp_path_factory.mktemp("house")
+    copy = tmp_path_factory.mktemp("copy")
     bare = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
+    shutil.copytree(ROOT / "riskrank", copy / "riskrank", ignore=bare)
     for folder in ("tests/engine/portfolio", "tests/scores/exports", "tests/cli"):
-        shutil.copytree(ROOT / folder, house / folder, ignore=bare)
-    shutil.copy(ROOT / "tests/tables.py", house / "tests")
+        shutil.copytree(ROOT / folder, copy / folder, ignore=bare)
+    shutil.copy(ROOT / "tests/tables.py", copy / "tests")
     # What tests compute is another thing with one more risk, and is not compared with what is stored.
-    (house / "tests/screens.py").write_text("MADE, screens = [], None\n", encoding="utf-8")
+    (copy / "tests/screens.py").write_text("RECORDED, screens = [], None\n", encoding="utf-8")
     begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
     parts = {
         place: next(code for code in SNIPPETS if code.startswith(head)) for place, head in begins.items()
     }
     files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
-        (house / path).parent.mkdir(exist_ok=True)
-        (house / path).write_text(code, encoding="utf-8")
+        (copy / path).parent.mkdir(exist_ok=True)
+        (copy / path).write_text(code, encoding="utf-8")
+    for path, code in TESTS.items():
+        (copy / path).write_text(code, encoding="utf-8")
     for path, changes in ROWS.items():
-        text = (house / path).read_text(encoding="utf-8")
+        text = (copy / path).read_text(encoding="utf-8")
         for old, new in changes:
             assert old in text, f"{path} has no {old!r}"
             for place, code in parts.items():
                 new = new.replace(place, code.strip())
             text = text.replace(old, new, 1)
-        (house / path).write_text(text, encoding="utf-8")
-    return house
+        (copy / path).write_text(text, encoding="utf-8")
+    return copy
 
 
-def in_house(house: Path, *words: str) -> str:
-    done = run_program(sys.executable, *words, cwd=house, env={"PYTHONPATH": str(house)})
+def run_in_copy(copy: Path, *words: str) -> str:
+    done = run_program(sys.executable, *words, cwd=copy, env={"PYTHONPATH": str(copy)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_the_tests_of_the_page_pass_in_the_copy(house):
-    tests = [path for path in NEW if path.startswith("tests/")]
-    said = in_house(house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests)
-    assert "2 passed" in said
+def test_the_tests_of_the_page_pass_in_the_copy(package_copy):
+    tests = list(TESTS)
+    output = run_in_copy(
+        package_copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests
+    )
+    assert "2 passed" in output
 
 
-def test_tests_of_mean_risk_hold_with_one_more_risk(house):
+def test_tests_of_mean_risk_pass_with_an_additional_risk(package_copy):
     """One function, one row and its own test are enough."""
     tests = ("tests/engine/portfolio/test_mean_risk.py", "tests/cli/test_mrm.py")
     mode = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
-    in_house(house, "-m", "pytest", *mode, *tests)
+    run_in_copy(package_copy, "-m", "pytest", *mode, *tests)
 
 
-def test_the_new_risk_and_the_new_command_run_in_the_copy(house):
-    table = house / "scores.csv"
+def test_the_new_risk_and_the_new_command_run_in_the_copy(package_copy):
+    table = package_copy / "scores.csv"
     lines = [f"{model},{n},{n * step % 7}" for model, step in (("a", 2), ("b", 3)) for n in range(12)]
     table.write_text("model,sample,m\n" + "\n".join(lines) + "\n")
-    given = ("scores.csv", "--wide", "--higher", "m", "--quiet")
-    assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test", "--explain")
-    assert '"title": "riskrank/tally"' in in_house(house, "-m", "riskrank", "schema", "tally")
-    assert "Samples by model" in in_house(house, "-m", "riskrank", "tally", *given)
-    assert '"top": 1' in in_house(house, "-m", "riskrank", "tally", *given, "--top", "1", "--format", "json")
-    assert "--top N" in in_house(house, "-m", "riskrank", "tally", "--help")
-    called = "import riskrank as rr; print(rr.tally('scores.csv', wide=True, higher='m', top=1).frame)"
-    assert "shape: (1, 2)" in in_house(house, "-c", called)
-    assert "Arena: logs of points." in in_house(house, "-m", "riskrank", "convert", "--help")
+    arguments = ("scores.csv", "--wide", "--higher", "m", "--quiet")
+    assert "w mean minus worst" in run_in_copy(
+        package_copy, "-m", "riskrank", "mrm", *arguments, "--no-test", "--explain"
+    )
+    assert '"title": "riskrank/tally"' in run_in_copy(package_copy, "-m", "riskrank", "schema", "tally")
+    assert "Samples by model" in run_in_copy(package_copy, "-m", "riskrank", "tally", *arguments)
+    assert '"top": 1' in run_in_copy(
+        package_copy, "-m", "riskrank", "tally", *arguments, "--top", "1", "--format", "json"
+    )
+    assert "--top N" in run_in_copy(package_copy, "-m", "riskrank", "tally", "--help")
+    code = "import riskrank as rr; print(rr.tally('scores.csv', wide=True, higher='m', top=1).frame)"
+    assert "shape: (1, 2)" in run_in_copy(package_copy, "-c", code)
+    assert "Arena: logs of points." in run_in_copy(package_copy, "-m", "riskrank", "convert", "--help")

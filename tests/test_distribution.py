@@ -1,4 +1,4 @@
-"""What is handed out: built twice it is the same, and installed alone it works."""
+"""Distributed files: reproducible builds that work when installed alone."""
 
 import importlib.util
 import json
@@ -57,7 +57,7 @@ def built(tmp_path_factory):
     """Both files, from two copies of the sources with other dates and rights."""
     pytest.importorskip("build")
     build = load(ROOT / ".ci" / "build.py")
-    found = []
+    builds = []
     for number in range(2):
         copy, folder = tmp_path_factory.mktemp(f"source{number}"), tmp_path_factory.mktemp(f"dist{number}")
         for name in SOURCES:
@@ -72,23 +72,23 @@ def built(tmp_path_factory):
             path.chmod(path.stat().st_mode | (0o020 if number else 0))
         os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
         try:
-            found.append(build.build(copy, folder))
+            builds.append(build.build(copy, folder))
         except subprocess.CalledProcessError:
             pytest.skip("setuptools cannot be had")
         finally:
             del os.environ["SOURCE_DATE_EPOCH"]
-    return found
+    return builds
 
 
 @pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(built):
-    for one, other in zip(*built, strict=True):
-        assert one.name == other.name
-        assert one.read_bytes() == other.read_bytes()
+    for first, second in zip(*built, strict=True):
+        assert first.name == second.name
+        assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.slow
-def test_what_is_inside(built):
+def test_archives_contain_the_package(built):
     sdist, wheel = built[0]
     with tarfile.open(sdist) as archive:
         sources = {name.partition("/")[2] for name in archive.getnames()}
@@ -131,35 +131,35 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     assert (trial.place / "share" / "man" / "man1" / "riskrank.1").is_file()
 
 
-def test_links_of_a_readme_that_is_shown_elsewhere_have_an_address(monkeypatch):
-    build, text = load(ROOT / ".ci" / "build.py"), (ROOT / "README.md").read_text(encoding="utf-8")
+def test_readme_links_become_absolute(monkeypatch):
+    build, readme = load(ROOT / ".ci" / "build.py"), (ROOT / "README.md").read_text(encoding="utf-8")
     for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"):
         monkeypatch.delenv(name, raising=False)
-    assert build.absolute(text, build.repository()) == text
+    assert build.absolute(readme, build.repository()) == readme
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
     monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/riskrank")
     monkeypatch.setenv("GITHUB_SHA", "0123")
-    told = build.absolute(text, build.repository())
-    assert set(re.findall(r'src(?:set)?="(https://example.org/somebody/riskrank/raw/0123/)?', told)) - {""}
-    assert 'src="docs' not in told
-    links = re.findall(r"\]\(([^)]+)\)", told)
+    text = build.absolute(readme, build.repository())
+    assert set(re.findall(r'src(?:set)?="(https://example.org/somebody/riskrank/raw/0123/)?', text)) - {""}
+    assert 'src="docs' not in text
+    links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) > 20
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
     assert "https://example.org/somebody/riskrank/blob/0123/docs/gate.md" in links
 
 
-def test_the_recipe_asks_for_what_the_package_needs(tmp_path):
+def test_recipe_lists_the_dependencies(tmp_path):
     """Each requirement once, with its bounds; the source by its hash."""
     yaml, build = pytest.importorskip("yaml"), load(ROOT / ".ci" / "build.py")
     source = tmp_path / "riskrank-0.1.0.tar.gz"
     source.write_bytes(b"abc")
-    found = yaml.safe_load(build.recipe(tmp_path, "0.1.0", source).read_text(encoding="utf-8"))
+    recipe = yaml.safe_load(build.recipe(tmp_path, "0.1.0", source).read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    run = [one.replace(" ", "") for one in found["requirements"]["run"]]
+    run = [requirement.replace(" ", "") for requirement in recipe["requirements"]["run"]]
     assert run == ["python" + project["requires-python"], *project["dependencies"]]
-    assert found["source"]["sha256"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert found["source"]["url"].endswith("/riskrank/riskrank-0.1.0.tar.gz")
-    assert found["build"]["python"]["entry_points"] == ["riskrank = riskrank.__main__:main"]
+    assert recipe["source"]["sha256"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert recipe["source"]["url"].endswith("/riskrank/riskrank-0.1.0.tar.gz")
+    assert recipe["build"]["python"]["entry_points"] == ["riskrank = riskrank.__main__:main"]
 
 
 def test_hashes_are_those_of_the_requirements():
@@ -173,7 +173,7 @@ def test_hashes_are_those_of_the_requirements():
 
 
 @pytest.mark.slow
-def test_the_bill_of_materials_names_what_runs(tmp_path):
+def test_bill_of_materials_lists_the_runtime_packages(tmp_path):
     """Versions of the lock, with licences and hashes; nothing of tests, and nothing of this machine."""
     build = load(ROOT / ".ci" / "build.py")
     tools = Path(sys.executable).parent
@@ -190,22 +190,24 @@ def test_the_bill_of_materials_names_what_runs(tmp_path):
     assert not {"pytest", "mypy", "ruff", "pip", "setuptools"} & set(components)
     for name, component in components.items():
         assert f"{name.replace('_', '-')}=={component['version']}" in lock
-        (reference,) = (one for one in component["externalReferences"] if "hashes" in one)
+        (reference,) = (entry for entry in component["externalReferences"] if "hashes" in entry)
         assert reference["hashes"]
     assert sum("licenses" in component for component in components.values()) >= 0.9 * len(components)
-    root = next(one for one in bill["dependencies"] if one["ref"] == bill["metadata"]["component"]["bom-ref"])
+    root = next(
+        entry for entry in bill["dependencies"] if entry["ref"] == bill["metadata"]["component"]["bom-ref"]
+    )
     assert len(root["dependsOn"]) >= 7
     assert str(ROOT) not in text
     assert str(tmp_path) not in text
 
 
-def test_ci_tests_the_locked_packages_and_looks_them_up():
+def test_ci_tests_and_audits_the_locked_packages():
     run = (ROOT / ".ci" / "run").read_text().splitlines()
     assert run.index("make test") < run.index("make lint") < run.index(".ci/test-locked")
     assert "make audit" in run
 
 
-def test_an_audit_fails_for_a_known_hole_and_says_where_nothing_is_known():
+def test_audit_fails_for_a_listed_vulnerability():
     sound = {"name": "a", "version": "1", "vulns": []}
     hole = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"]}]}
     away = {"name": "c", "skip_reason": "not found"}
@@ -218,7 +220,7 @@ def test_an_audit_fails_for_a_known_hole_and_says_where_nothing_is_known():
     assert judged([away]) == judged([]) == (0, ["Skipped: no database of known holes answers from here."])
 
 
-def test_an_audit_that_knows_nothing_is_an_annotation_of_a_build(monkeypatch, capsys):
+def test_audit_without_database_is_an_annotation_in_ci(monkeypatch, capsys):
     audit = load(ROOT / ".ci" / "audit.py")
     monkeypatch.setattr(audit, "answers", lambda _service: [])
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -229,22 +231,22 @@ def test_an_audit_that_knows_nothing_is_an_annotation_of_a_build(monkeypatch, ca
     assert capsys.readouterr().out.startswith("Skipped: no database")
 
 
-def test_the_version_stands_in_one_place():
+def test_version_is_defined_in_a_single_place():
     import riskrank
 
-    said = re.compile(rf"(?<![\d.]){re.escape(riskrank.__version__)}(?![\d.])")
+    version = re.compile(rf"(?<![\d.]){re.escape(riskrank.__version__)}(?![\d.])")
     files = [ROOT / "pyproject.toml", ROOT / "CITATION.cff", *(ROOT / "riskrank").rglob("*.py")]
-    assert [path.name for path in files if said.search(path.read_text(encoding="utf-8"))] == ["version.py"]
+    assert [path.name for path in files if version.search(path.read_text(encoding="utf-8"))] == ["version.py"]
 
 
-def test_workflows_pin_what_they_use_and_may_do_nothing_unless_they_say_so():
+def test_workflows_pin_actions_and_declare_permissions():
     workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
     assert [path.stem for path in workflows] == ["docs", "publish", "tests"]
     for path in (*workflows, ROOT / "action.yml"):
         text = path.read_text(encoding="utf-8")
         used = re.findall(r"uses: (.*)", text)
         assert used
-        assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used), path.name
+        assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action) for action in used), path.name
         if path in workflows:
             assert "\npermissions: {}\n" in text
             assert text.count("uses: actions/checkout@") == text.count("persist-credentials: false")
@@ -253,11 +255,13 @@ def test_workflows_pin_what_they_use_and_may_do_nothing_unless_they_say_so():
         assert written == allowed.get(path.stem, [])
 
 
-def test_workflows_of_the_guide_pin_what_they_use():
+def test_workflows_of_the_guide_pin_their_actions():
     pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
-    used = [one for page in pages for one in re.findall(r"uses: (\S+)", page.read_text(encoding="utf-8"))]
+    used = [
+        action for page in pages for action in re.findall(r"uses: (\S+)", page.read_text(encoding="utf-8"))
+    ]
     assert len(used) >= 2
-    assert all(re.fullmatch(r"[\w./-]+@([0-9a-f]{40}|COMMIT)", one) for one in used), used
+    assert all(re.fullmatch(r"[\w./-]+@([0-9a-f]{40}|COMMIT)", action) for action in used), used
 
 
 def test_workflows_call_targets_that_exist():

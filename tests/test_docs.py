@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.commands import BY_NAME as COMMANDS
-from riskrank.cli.machine import keys_of
+from riskrank.cli.set_option import key_names
 from riskrank.engine.portfolio.risks import RISKS
-from riskrank.errors import MACHINE
+from riskrank.errors import SET_KEYS
+from riskrank.options.commands import BY_NAME as COMMANDS
 from riskrank.scores.exports.catalogue import EXPORTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,12 +40,12 @@ def anchors(page: Path) -> set[str]:
     return {head.replace(" ", "-") for head in plain}
 
 
-def test_the_readme_is_a_page_one_reads():
+def test_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_resolve(page):
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         if link.startswith(("http://", "https://")):
             continue
@@ -64,7 +64,7 @@ def test_every_command_has_a_page_that_the_readme_names(name):
 
 
 @pytest.mark.parametrize(
-    ("page", "names"), [("mrm.md", RISKS), ("reading-files.md", EXPORTS), ("machine.md", keys_of(MACHINE))]
+    ("page", "names"), [("mrm.md", RISKS), ("reading-files.md", EXPORTS), ("machine.md", key_names(SET_KEYS))]
 )
 def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
     text = (DOCS / page).read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name):
     """On the command's page, or in the manual that is made of the table: a new command's as well."""
-    from riskrank.cli.call import options_on_the_line
+    from riskrank.cli.typer_functions import flag_options
     from riskrank.errors import spell
 
     row = COMMANDS[name]
@@ -83,9 +83,9 @@ def test_every_option_is_explained(name):
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     manual = (DOCS / "manual" / "riskrank.1").read_text(encoding="utf-8").replace("\\-", "-")
     section = manual.partition(f".SS riskrank {name}\n")[2].partition(".SS ")[0]
-    for option in options_on_the_line(row):
-        if option.name not in row.refused:
-            assert spell(option.asking.words, flags=True).endswith((".", "...", ")")), option.name
+    for option in flag_options(row):
+        if option.name not in row.rejected_options:
+            assert spell(option.spec.words, flags=True).endswith((".", "...", ")")), option.name
             assert re.search(rf"{option.flag}(?![\w-])", page + section), option.flag
 
 
@@ -95,7 +95,7 @@ def sources() -> list[tuple[str, str]]:
     ]
 
 
-def test_every_section_of_the_method_that_is_cited_is_there():
+def test_cited_sections_of_the_method_exist():
     cited = {number for _, text in sources() for number in re.findall(r"method §(\d+)", text)}
     cited |= {
         number for _, text in sources() for number in re.findall(r"method §\d+(?:, §| and §)(\d+)", text)
@@ -105,7 +105,7 @@ def test_every_section_of_the_method_that_is_cited_is_there():
     assert cited <= there
 
 
-def test_every_part_of_a_section_that_is_named_is_there():
+def test_cited_parts_of_sections_exist():
     for name, text in sources():
         for part in re.findall(r'method §\d,? \(?"([^"]+)"', text):
             assert part in METHOD, f"{name}: {part}"
@@ -116,21 +116,21 @@ def test_every_part_of_a_section_that_is_named_is_there():
 
 def places(text: str) -> set[str]:
     """Every place that some words name, spelled one way: {"eq. 22", "app. F.3", "§4.2"}."""
-    found = set()
+    names = set()
     for kind, numbers in PLACE.findall(text):
         kind = kind.lower().replace("appendix", "app.").rstrip("s")
         for number in re.split(", | and | to ", numbers):
-            found.add(f"{kind} {number.rstrip('.abc')}".replace("§ ", "§"))
-    return found
+            names.add(f"{kind} {number.rstrip('.abc')}".replace("§ ", "§"))
+    return names
 
 
-def test_places_are_found_in_a_sentence():
+def test_places_are_extracted_from_a_sentence():
     assert places("eq. 15 and 17 of it; App. F.3, Fig. 1a, 1b and 9. Tables 2 to 5, remark 1, eq. 22.") == {
         *("eq. 15", "eq. 17", "app. F.3", "fig. 1", "fig. 9", "table 2", "table 5", "remark 1", "eq. 22")
     }
 
 
-def test_every_place_of_a_paper_that_is_cited_is_listed():
+def test_cited_places_of_papers_are_listed():
     listed = {
         paper: places(" ".join(re.findall(r"^\| ([^|]*) \|", part, flags=re.MULTILINE)))
         for paper, part in re.findall(
@@ -145,7 +145,7 @@ def test_every_place_of_a_paper_that_is_cited_is_listed():
         for place in places(words.partition("method")[0])
     }
     assert {("RAB", "eq. 22"), ("RAB", "eq. 23"), ("GSD", "§4.2"), ("COPA", "eq. 9")} <= cited
-    assert sorted(found for found in cited if found[1] not in listed[found[0]]) == []
+    assert sorted(citation for citation in cited if citation[1] not in listed[citation[0]]) == []
 
 
 def snippets() -> list[tuple[str, str]]:
@@ -177,14 +177,14 @@ def test_the_notebook_runs_from_top_to_bottom(monkeypatch):
 
     monkeypatch.chdir(ROOT)
     names: dict = {}
-    shown = []
+    outputs = []
     for number, code in enumerate(cells()):
         tree = ast.parse(code)
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, f"cell {number}", "exec"), names)
         if last is not None:
-            shown.append(eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names))
-    results = [value for value in shown if isinstance(value, Result)]
+            outputs.append(eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names))
+    results = [value for value in outputs if isinstance(value, Result)]
     assert len(results) >= 3
     assert all("<table" in result._repr_html_() for result in results)
 

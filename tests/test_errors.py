@@ -8,12 +8,12 @@ import pytest
 from riskrank.errors import (
     InputError,
     UsageError,
-    as_one_word,
-    by_door,
+    by_interface,
+    check_choice,
     index_of,
     nearest,
-    one_of,
     option,
+    shell_quote,
     spell,
 )
 
@@ -31,11 +31,15 @@ from riskrank.errors import (
         (option("from", "auto"), "--from auto", 'from_="auto"'),
         (option("from_"), "--from", "from_"),
         (option("top", "N"), "--top N", "top=N"),
-        (f"{by_door(option('format', 'csv'), 'to_csv()')} gives", "--format csv gives", "to_csv() gives"),
+        (
+            f"{by_interface(option('format', 'csv'), 'to_csv()')} gives",
+            "--format csv gives",
+            "to_csv() gives",
+        ),
         ("--stays as it is", "--stays as it is", "--stays as it is"),
     ],
 )
-def test_a_parameter_is_spelled_for_its_reader(marked, flags, python):
+def test_parameters_are_spelled_for_shell_and_python(marked, flags, python):
     assert spell(marked, flags=True) == flags
     assert spell(marked, flags=False) == python
 
@@ -48,14 +52,14 @@ def test_an_error_is_three_lines_for_either_reader():
 
 
 def test_a_choice_is_returned_or_refused_with_the_nearest():
-    assert one_of("variance", "clt", ("bootstrap", "clt")) == "clt"
-    assert one_of("order", 1, (1, 2)) == 1
+    assert check_choice("variance", "clt", ("bootstrap", "clt")) == "clt"
+    assert check_choice("order", 1, (1, 2)) == 1
     with pytest.raises(UsageError) as caught:
-        one_of("variance", "bootstap", ("bootstrap", "clt"))
+        check_choice("variance", "bootstap", ("bootstrap", "clt"))
     assert "did you mean --variance bootstrap?" in caught.value.lines(flags=True)[2]
 
 
-def test_a_name_is_found_or_refused_with_the_nearest():
+def test_unknown_name_is_refused_with_the_nearest():
     assert index_of("b", ("a", "b"), kind="model") == 1
     with pytest.raises(UsageError) as caught:
         index_of("gpt4", ("gpt-4", "llama"), kind="model", parameter="models")
@@ -73,13 +77,13 @@ def test_a_name_is_found_or_refused_with_the_nearest():
         ("va", None),  # no whole word
     ],
 )
-def test_the_only_name_with_that_word_is_meant(name, meant):
+def test_unique_partial_name_is_suggested(name, meant):
     names = ["standard-deviation", "negative-tvar", "a-risk-of-the-tail", "some-risk-of-all"]
     assert nearest(name, names) == meant
 
 
 @pytest.mark.parametrize("word", ["a", "a b", "it's", "a\nb", "é\t'\\"])
-def test_a_word_of_a_shell_is_on_one_line(word):
-    written = as_one_word(word)
+def test_shell_quoting_keeps_a_single_line(word):
+    written = shell_quote(word)
     assert len(written.splitlines()) == 1
     assert subprocess.check_output(["bash", "-c", f"printf %s {written}"]).decode() == word

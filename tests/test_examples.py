@@ -19,26 +19,26 @@ EXAMPLES = [example for page in examples.pages() for example in examples.example
 @pytest.mark.parametrize(
     "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
 )
-def test_example_prints_what_it_shows(example):
-    assert example.shown, "an example that fails shows nothing: run `make readme` and look at its errors"
-    assert examples.difference(example.shown, examples.run(example.command)) is None
+def test_examples_print_the_documented_output(example):
+    assert example.output, "an example that fails shows nothing: run `make readme` and look at its errors"
+    assert examples.difference(example.output, examples.run(example.command)) is None
 
 
 @pytest.mark.parametrize(
-    "example", EXAMPLES, ids=[f"{one.page.stem}: {one.command[:60]}" for one in EXAMPLES]
+    "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
 )
-def test_numbers_are_typeset_one_way(example):
+def test_numbers_are_typeset_consistently(example):
     """People read a minus that is no hyphen and a percent sign that stands apart; machines read 1e-6."""
     if re.search(r"--format (csv|json|jsonl|latex)|--output|convert (?!verdicts)", example.command):
         return
-    assert re.findall(r"(?<![\w)\]−-])-\.?\d\S*|\d%", example.shown) == []
+    assert re.findall(r"(?<![\w)\]−-])-\.?\d\S*|\d%", example.output) == []
 
 
 def test_every_command_has_an_example():
-    from riskrank.asked.commands import BY_NAME as COMMANDS
+    from riskrank.options.commands import BY_NAME as COMMANDS
 
-    shown = " ".join(example.command for example in EXAMPLES)
-    assert [name for name in COMMANDS if f"riskrank {name} " not in shown] == []
+    commands = " ".join(example.command for example in EXAMPLES)
+    assert [name for name in COMMANDS if f"riskrank {name} " not in commands] == []
 
 
 def test_make_targets_named_on_a_page_exist():
@@ -49,7 +49,7 @@ def test_make_targets_named_on_a_page_exist():
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed"),
+    ("expected", "actual"),
     [
         ("a 2.062e-05  b", "a 2.0625e-05 b"),
         ("0.25 ─────", "0.26  ───"),
@@ -58,12 +58,12 @@ def test_make_targets_named_on_a_page_exist():
         ("[-0.10, 0.30]", "[-0.11, 0.30]"),
     ],
 )
-def test_numbers_agree_within_their_digits(shown, printed):
-    assert examples.difference(shown, printed) is None
+def test_numbers_agree_within_their_digits(expected, actual):
+    assert examples.difference(expected, actual) is None
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed"),
+    ("expected", "actual"),
     [
         ("a 0.25", "b 0.25"),
         ("0.25", "0.27"),
@@ -78,5 +78,5 @@ def test_numbers_agree_within_their_digits(shown, printed):
         ("0.25\nmore", "0.25"),
     ],
 )
-def test_other_words_and_other_numbers_differ(shown, printed):
-    assert examples.difference(shown, printed) is not None
+def test_other_words_and_other_numbers_differ(expected, actual):
+    assert examples.difference(expected, actual) is not None

@@ -14,7 +14,7 @@ PICTURE = re.compile(
 )
 
 
-def made():
+def load_figures():
     spec = importlib.util.spec_from_file_location("figures", ROOT / "tests" / "figures.py")
     module = importlib.util.module_from_spec(spec)
     import sys
@@ -24,7 +24,7 @@ def made():
     return module
 
 
-FIGURES = made()
+FIGURES = load_figures()
 
 
 def words(svg: str) -> list[str]:
@@ -35,30 +35,30 @@ def words(svg: str) -> list[str]:
 @pytest.mark.parametrize("figure", FIGURES.TABLE, ids=lambda figure: figure.name)
 def test_pictures_are_up_to_date(figure):
     """Word by word; paths may differ in a digit with another version of Matplotlib."""
-    for name, text in FIGURES.drawn(figure):
-        kept = (FIGURES.FIGURES / name).read_text(encoding="utf-8")
-        assert words(kept) == words(text), "run make figures"
-        assert len(kept) == pytest.approx(len(text), rel=0.1)
+    for name, text in FIGURES.render_figure(figure):
+        stored = (FIGURES.FIGURES / name).read_text(encoding="utf-8")
+        assert words(stored) == words(text), "run make figures"
+        assert len(stored) == pytest.approx(len(text), rel=0.1)
 
 
-def test_each_is_there_twice_and_shown_somewhere():
+def test_figures_have_two_colour_schemes_and_are_used():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    shown = {}
+    uses = {}
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        found = PICTURE.findall(text)
-        assert len(found) == text.count("<picture>"), page.name
-        for dark, alternative, light in found:
+        matches = PICTURE.findall(text)
+        assert len(matches) == text.count("<picture>"), page.name
+        for dark, alternative, light in matches:
             assert dark == light
             assert len(alternative) > 20
-            shown[(page.parent / light).resolve()] = page
+            uses[(page.parent / light).resolve()] = page
     names = {FIGURES.FIGURES / figure.name for figure in FIGURES.TABLE}
-    assert set(shown) == names
+    assert set(uses) == names
     files = {f"{name}-{scheme}.svg" for name in names for scheme in ("light", "dark")}
     assert {str(path) for path in FIGURES.FIGURES.iterdir()} == files
 
 
-def test_they_differ_in_colour_only_and_load_nothing():
+def test_colour_schemes_differ_in_colour_only():
     color = re.compile(r"#[0-9a-f]{6}")
     for figure in FIGURES.TABLE:
         light, dark = (

@@ -1,4 +1,4 @@
-"""What Python's functions return: answers of gates, files, and frames of other libraries."""
+"""Results of the Python API: answers of gates, files, and frames of other libraries."""
 
 import builtins
 from pathlib import Path
@@ -57,7 +57,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("suffix", FORMS)
-def test_a_file_holds_the_form_its_name_ends_in(tmp_path, suffix):
+def test_file_suffix_selects_the_format(tmp_path, suffix):
     result = rr.gate(table(0.5), better="new:old", **QUICK)
     path = tmp_path / f"gate.{suffix}"
     result.save(path)
@@ -65,7 +65,7 @@ def test_a_file_holds_the_form_its_name_ends_in(tmp_path, suffix):
     path.write_text("before")
     result.save(str(path))
     assert path.read_text(encoding="utf-8") == FORMS[suffix](result)
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("command", ["rank", "mrm", "dominance", "portfolio", "check"])
@@ -78,35 +78,35 @@ def test_parquet_holds_the_frame(tmp_path, command):
 def test_junit_is_for_gates(tmp_path):
     rr.gate(table(0.5), better="new:old", **QUICK).save(tmp_path / "gate.xml")
     assert "<testsuite" in (tmp_path / "gate.xml").read_text()
-    with pytest.raises(errors.UsageError, match=r"cannot tell the format of .*rank\.xml"):
+    with pytest.raises(errors.UsageError, match=r"unknown format of .*rank\.xml"):
         rr.rank(table(), no_test=True, **QUICK).save(tmp_path / "rank.xml")
 
 
 @pytest.mark.parametrize("name", ["x", "x.what", "no/x.json", "", 5, None, b"x.json"])
-def test_what_cannot_be_written_is_three_lines_and_leaves_nothing(tmp_path, monkeypatch, name):
+def test_invalid_paths_are_refused_and_leave_no_file(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(errors.UsageError) as caught:
         rr.check(table(), wide=True).save(name)
     assert len(str(caught.value).splitlines()) == 3
     assert "--" not in str(caught.value)
-    assert [one.name for one in tmp_path.iterdir()] == []
+    assert [file.name for file in tmp_path.iterdir()] == []
 
 
-def test_a_result_does_not_replace_what_it_was_made_from(tmp_path):
+def test_result_does_not_replace_its_input(tmp_path):
     path = tmp_path / "scores.csv"
     pl.DataFrame(table()).write_csv(path)
-    with pytest.raises(errors.UsageError, match="would replace its own input"):
+    with pytest.raises(errors.UsageError, match="would overwrite an input"):
         rr.check(path, wide=True).save(path)
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
+def test_full_disk_keeps_the_existing_file(tmp_path, monkeypatch):
     path = tmp_path / "x.json"
     path.write_text("before")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(errors.UsageError, match="No space left"):
         rr.check(table(), wide=True).save(path)
     assert path.read_text() == "before"
-    assert [one.name for one in tmp_path.iterdir()] == ["x.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["x.json"]
 
 
 def test_pandas_has_the_same_rows():
@@ -118,7 +118,7 @@ def test_pandas_has_the_same_rows():
     assert there["new"].tolist() == ["new"]
 
 
-def test_without_pandas_it_is_said_what_to_install(monkeypatch):
+def test_missing_pandas_is_an_error_with_a_hint(monkeypatch):
     real = builtins.__import__
 
     def without(name, *args, **options):

@@ -62,7 +62,7 @@ def test_classifiers_has_every_model_on_every_sample(classifiers):
     assert len(classifiers) == len(models) * len(samples) * len(METRICS)
 
 
-def test_classifiers_scores_agree_with_each_other(classifiers_wide):
+def test_classifiers_metrics_are_consistent(classifiers_wide):
     correct, log_loss, brier, margin = (classifiers_wide[metric].to_numpy() for metric in METRICS)
     assert set(np.unique(correct)) == {0.0, 1.0}
     # The arg-max is the true class if its margin is positive; equal probabilities may go either way.
@@ -77,7 +77,7 @@ def test_classifiers_scores_agree_with_each_other(classifiers_wide):
     np.testing.assert_allclose(log_loss[two][surely], -np.log(p_true[surely]), atol=1e-4)
 
 
-def test_classifiers_one_model_has_the_best_mean_and_a_bad_tail(classifiers_wide):
+def test_classifiers_best_mean_has_a_bad_tail(classifiers_wide):
     models = sorted(classifiers_wide["model"].unique())
     oriented = classifiers_wide.sort("model", "sample").select(
         "correct", -pl.col("log_loss"), -pl.col("brier"), "margin"
@@ -113,7 +113,7 @@ def test_diamonds_has_every_model_on_every_stone(diamonds):
     assert (SAMPLE_DATA / "diamonds.parquet").stat().st_size < 400_000
 
 
-def test_diamonds_scores_agree_with_each_other(diamonds_wide):
+def test_diamonds_metrics_are_consistent(diamonds_wide):
     error, covered, width, time = (diamonds_wide[metric].to_numpy() for metric in DIAMOND_METRICS)
     assert set(np.unique(covered)) == {0.0, 1.0}
     # An interval that holds prediction and price is as wide as they are apart, to a rounded dollar.
@@ -125,7 +125,7 @@ def test_diamonds_scores_agree_with_each_other(diamonds_wide):
     assert share.is_between(0.9 - 0.02, 0.9 + 0.02).all()
 
 
-def test_diamonds_the_best_mean_error_has_a_significantly_worse_tail(diamonds_wide):
+def test_diamonds_best_mean_error_has_a_significantly_worse_tail(diamonds_wide):
     models = sorted(diamonds_wide["model"].unique())
     errors = np.array([diamonds_wide.filter(model=model)["error_usd"].to_numpy() for model in models])
     mean = dict(zip(models, errors.mean(axis=1), strict=True))
@@ -143,12 +143,12 @@ def test_diamonds_the_best_mean_error_has_a_significantly_worse_tail(diamonds_wi
     assert 100 < low < high < 500
 
 
-def test_uci_is_what_its_script_writes():
+def test_uci_matches_its_script():
     script = runpy.run_path(str(SAMPLE_DATA / "make_uci.py"))
     assert (SAMPLE_DATA / "uci.csv").read_bytes() == script["csv_text"]().encode()
 
 
-def test_llm_leaderboard_against_the_averages_printed_beside_it(llm_leaderboard):
+def test_llm_leaderboard_matches_the_published_averages(llm_leaderboard):
     assert llm_leaderboard.columns == ["model", *BENCHMARKS, "co2"]
     assert llm_leaderboard["model"].n_unique() == len(llm_leaderboard) == 8
     printed = [51.243911, 43.546286, 40.095001, 30.839155, 27.178374, 21.913941, 16.210718, 4.743048]
@@ -166,15 +166,15 @@ def test_llm_leaderboard_against_the_averages_printed_beside_it(llm_leaderboard)
         ("llm_leaderboard", [*BENCHMARKS, "co2"], {"co2"}),
     ],
 )
-def test_metrics_file_declares_each_metric_with_true_bounds(name, metrics, lower, request):
+def test_metrics_file_declares_all_metrics_with_valid_bounds(name, metrics, lower, request):
     settings = declared(name)
     assert list(settings) == metrics
-    assert {metric for metric, says in settings.items() if says["direction"] == "lower"} == lower
-    assert all(says["direction"] in {"lower", "higher"} for says in settings.values())
+    assert {metric for metric, entry in settings.items() if entry["direction"] == "lower"} == lower
+    assert all(entry["direction"] in {"lower", "higher"} for entry in settings.values())
     table = request.getfixturevalue(name)
-    for metric, says in settings.items():
+    for metric, entry in settings.items():
         scores = table[metric] if metric in table.columns else table.filter(metric=metric)["score"]
-        low, high = says.get("bounds", (0, np.inf))
+        low, high = entry.get("bounds", (0, np.inf))
         assert scores.is_between(low, high).all(), metric
 
 
@@ -197,7 +197,7 @@ def test_the_suite_has_every_model_on_every_sample_of_every_task():
     assert sum(path.stat().st_size for path in files) < 150_000
 
 
-def test_of_the_suite_the_pooled_mean_and_the_mean_over_tasks_are_two_answers():
+def test_pooled_and_macro_mean_of_the_suite_differ():
     def means(model):
         tasks = [
             pl.read_csv(path)["correct"] for path in sorted((SAMPLE_DATA / "suite" / model).glob("*.csv"))
@@ -209,13 +209,13 @@ def test_of_the_suite_the_pooled_mean_and_the_mean_over_tasks_are_two_answers():
     assert abs(macro - other_macro) < 0.001
 
 
-def test_verdicts_are_what_the_script_makes():
-    made = runpy.run_path(str(SAMPLE_DATA / "make_verdicts.py"))["verdict_table"]()
-    assert made.equals(pl.read_csv(SAMPLE_DATA / "verdicts.csv"))
-    assert made.shape == (120, 4)
+def test_verdicts_match_their_script():
+    verdicts = runpy.run_path(str(SAMPLE_DATA / "make_verdicts.py"))["verdict_table"]()
+    assert verdicts.equals(pl.read_csv(SAMPLE_DATA / "verdicts.csv"))
+    assert verdicts.shape == (120, 4)
 
 
 @pytest.mark.parametrize(("table", "maker"), [("weeks", "weeks_table"), ("judge", "judged_table")])
-def test_weeks_and_judged_answers_are_what_their_scripts_draw(table, maker):
-    made = runpy.run_path(str(SAMPLE_DATA / f"make_{table}.py"))[maker]()
-    assert made.equals(pl.read_csv(SAMPLE_DATA / f"{table}.csv"))
+def test_weeks_and_judged_answers_match_their_scripts(table, maker):
+    generated = runpy.run_path(str(SAMPLE_DATA / f"make_{table}.py"))[maker]()
+    assert generated.equals(pl.read_csv(SAMPLE_DATA / f"{table}.csv"))

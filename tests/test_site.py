@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from riskrank.api import read
-from riskrank.asked.commands import BY_NAME as COMMANDS
+from riskrank.options.commands import BY_NAME as COMMANDS
 from tests.page import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,7 @@ def the_builder():
 
 
 class Page(HTMLParser):
-    """Where a page leads, what it loads, and the names within it."""
+    """Links, resources and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -36,14 +36,14 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        if given.get("id"):
-            self.names.add(given["id"])
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        of_the_site = given.get("href", "").startswith("#")  # a link that names a page, and loads nothing
-        if tag in LOADED and given.get(LOADED[tag]) and not of_the_site:
-            self.loads.append(given[LOADED[tag]])
+        values = dict(attributes)
+        if values.get("id"):
+            self.names.add(values["id"])
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        of_the_site = values.get("href", "").startswith("#")  # a link that names a page, and loads nothing
+        if tag in LOADED and values.get(LOADED[tag]) and not of_the_site:
+            self.loads.append(values[LOADED[tag]])
 
 
 page = cache(Page)
@@ -61,7 +61,7 @@ def site(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_every_page_is_there_with_its_options(site):
+def test_every_page_exists_with_its_options(site):
     sources = {path.stem for path in (ROOT / "docs").glob("*.md")} | {"CHANGELOG", "SECURITY", "CONTRIBUTING"}
     assert sources <= {path.stem for path in site.glob("*.html")}
     front = page(site / "index.html").links
@@ -73,7 +73,7 @@ def test_every_page_is_there_with_its_options(site):
 
 
 @pytest.mark.slow
-def test_every_link_of_the_site_leads_somewhere(site):
+def test_links_of_the_site_resolve(site):
     broken, checked = [], 0
     for path in sorted(site.glob("*.html")):
         for link in page(path).links:
@@ -103,21 +103,21 @@ def test_the_site_needs_no_network_and_no_server(site):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(chromium.found() is None, reason="no Chromium")
-def test_the_search_shows_what_it_found_without_a_server(site):
+@pytest.mark.skipif(chromium.find_browser() is None, reason="no Chromium")
+def test_search_works_without_a_server(site):
     ask = "Array.from(document.querySelectorAll('#search-results li'), one => one.textContent)"
     wait = "new Promise(done => setTimeout(done, 100))"
     with chromium.Chromium() as browser:
         browser.open(site / "search.html", query="violation ratio")
         deadline = time.monotonic() + 60
-        while not (found := browser.run(ask)) or "searching" in found[-1] or len(found) < 5:
-            assert time.monotonic() < deadline, found
+        while not (hits := browser.run(ask)) or "searching" in hits[-1] or len(hits) < 5:
+            assert time.monotonic() < deadline, hits
             browser.run(wait)
-        assert any("squared distance between two distributions" in one for one in found), found
+        assert any("squared distance between two distributions" in hit for hit in hits), hits
 
 
 @pytest.mark.slow
-def test_every_page_keeps_options_whole(site):
+def test_options_are_not_broken_across_lines(site):
     for path in site.glob("*.html"):
         styles = [
             file.partition("?")[0] for file in page(path).loads if file.partition("?")[0].endswith(".css")
@@ -127,7 +127,7 @@ def test_every_page_keeps_options_whole(site):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("link", ["nowhere.md", "#nowhere"])
-def test_a_link_that_leads_nowhere_ends_the_build(site, tmp_path, link):
+def test_broken_link_fails_the_build(site, tmp_path, link):
     sources = tmp_path / "pages"
     sources.mkdir()
     (sources / "index.md").write_text(f"# riskrank\n\n[away]({link})\n")
@@ -141,14 +141,14 @@ def test_a_link_that_leads_nowhere_ends_the_build(site, tmp_path, link):
     assert "nowhere" in done.stderr
 
 
-def test_links_are_moved_into_one_folder():
+def test_links_are_moved_into_a_single_folder():
     moved = the_builder().moved
     assert moved("[a](docs/rank.md#x) [b](../SECURITY.md) [c](gate.md)") == (
         "[a](rank.md#x) [b](SECURITY.md) [c](gate.md)"
     )
 
 
-def test_every_page_has_its_place():
+def test_every_page_is_in_the_navigation():
     """A page that nobody placed would be found by the search alone; the build refuses it, too."""
     placed = {name for _, pages in the_builder().ORDER for name in pages} | set(COMMANDS)
     assert placed >= {path.stem for path in (ROOT / "docs").glob("*.md")}

@@ -1,1 +1,1 @@
-"""The front door: one Typer command a file, imported only when it is called."""
+"""Command line, with Typer commands that are imported when they are called."""

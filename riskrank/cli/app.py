@@ -1,4 +1,4 @@
-"""The one error boundary: every way out of riskrank is here."""
+"""Error boundary of the command line, which converts every exception to an exit status."""
 
 import errno
 import os
@@ -11,21 +11,21 @@ import typer
 from typer.core import TyperGroup
 
 from riskrank.cli.environment import Environment
-from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
-from riskrank.cli.machine import is_true
+from riskrank.cli.interrupts import INTERRUPTED, ignore_interrupts
+from riskrank.cli.set_option import is_true
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
 
-# Errors of a stream that does not take what it is given.
+# Error numbers of a failed write.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-class Boundary(TyperGroup):
-    """Turn every exception into the exit status and the lines the contract names."""
+class ErrorBoundary(TyperGroup):
+    """Command group that converts exceptions to an exit status and an error message."""
 
-    def main(  # type: ignore[override]  # Typer's own names, of which we pass on what we do not need
+    def main(  # type: ignore[override]  # passes the remaining arguments of Typer on
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
-        """Run a command; exits the process unless ``standalone_mode`` is off."""
+        """Run a command, then exit or, without ``standalone_mode``, return the exit status."""
         arguments = list(sys.argv[1:] if args is None else args)
         environment = extra.pop("obj", None) or Environment()
         extra.setdefault("prog_name", "riskrank")  # also when called as python -m riskrank
@@ -34,116 +34,118 @@ class Boundary(TyperGroup):
             environment.stdout.flush()
             status = int(code or 0)
             if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
-                environment.say(INTERRUPTED)
+                environment.log(INTERRUPTED)
         except BaseException as error:
-            settle_interrupts()
-            status = _answer(error, environment, arguments)
+            ignore_interrupts()
+            status = _report_error(error, environment, arguments)
         if standalone_mode:
             sys.exit(status)
         return status
 
 
-def _answer(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
-    """Say what went wrong in three lines, and ways out as lines to copy; return the exit status."""
-    from riskrank.shown.staging import discard
+def _report_error(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
+    """Print an error in three lines, followed by suggested commands; return the exit status."""
+    from riskrank.render.staging import discard_buffered
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        environment.say(INTERRUPTED)
+        environment.log(INTERRUPTED)
         return ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        discard(environment.stdout)
+        discard_buffered(environment.stdout)
         return ExitStatus.OK
     if isinstance(error, SystemExit):
-        if error.code == 1:  # how Typer ends where nobody reads the help any more
-            discard(environment.stdout)
+        if error.code == 1:  # Typer's exit if the reader of the help has closed the pipe
+            discard_buffered(environment.stdout)
             return ExitStatus.OK
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
         from riskrank.cli.help import first_steps
 
-        shown: Any = error
-        environment.say(first_steps() if shown.ctx.parent is None else shown.format_message())
+        usage: Any = error
+        environment.log(first_steps() if usage.ctx.parent is None else usage.format_message())
         return ExitStatus.BAD_INPUT
     if is_true(environment.settings.get("traceback", "")):
         import traceback as tracebacks
 
-        environment.say("".join(tracebacks.format_exception(error)).rstrip())
-    known = _as_riskrank_error(error)
+        environment.log("".join(tracebacks.format_exception(error)).rstrip())
+    failure = _as_riskrank_error(error)
     if isinstance(error, OSError):
-        discard(environment.stdout)
-    for line in known.lines(flags=True):
-        environment.say(line)
-    for way in (told for told, _ in known.ways if told):
-        from riskrank.cli.again import to_copy
+        discard_buffered(environment.stdout)
+    for line in failure.lines(flags=True):
+        environment.log(line)
+    for way in (text for text, _ in failure.suggestions if text):
+        from riskrank.cli.suggested_commands import suggested_command
 
-        environment.say(f"  {to_copy(arguments, spell(way, flags=True), known.instead_of)}")
-    return known.exit_status
+        environment.log(f"  {suggested_command(arguments, spell(way, flags=True), failure.replaces)}")
+    return failure.exit_status
 
 
 def _as_riskrank_error(error: BaseException) -> RiskrankError:
+    """Convert an exception to a RiskrankError with a readable message."""
     if isinstance(error, RiskrankError):
         return error
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
     if isinstance(error, UnicodeEncodeError):
         return InputError(
-            "a name is no Unicode text",
+            "a name is not valid Unicode",
             found=f"{error.object[max(error.start - 40, 0) : error.end + 40]!r}",
-            hint="rename it in UTF-8; names from the shell that are in another encoding can be converted",
+            hint="rename it in UTF-8, or convert the name if the shell uses another encoding",
         )
     if isinstance(error, FileNotFoundError) and error.filename is None:
         return UsageError(
-            "the working directory is gone",
+            "the working directory does not exist",
             found=error.strerror or str(error),
-            hint="change to a directory that exists, and run again",
+            hint="change to an existing directory, and run again",
         )
     if isinstance(error, OSError) and error.filename is not None:
         return InputError(
-            f"{os.fsdecode(error.filename)} cannot be used",
+            f"cannot access {os.fsdecode(error.filename)}",
             found=error.strerror or str(error),
-            hint="check its name and its permissions",
+            hint="check the name and the permissions",
         )
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
-        # Results and files are written elsewhere, with errors of their own; this is help or a version.
-        from riskrank.shown.staging import cannot_write
+        # Only help and version output reach this; results and files have their own write errors.
+        from riskrank.render.staging import write_error
 
-        return cannot_write(
-            "standard output", error.strerror or str(error), "make room, or send it elsewhere"
+        return write_error(
+            "standard output", error.strerror or str(error), "free some space, or write elsewhere"
         )
     if isinstance(error, MemoryError):
         return NumericalError(
-            "the machine ran out of memory",
-            found=str(error) or "no more memory to allocate",
+            "out of memory",
+            found=str(error) or "no memory left",
             hint="select fewer models, metrics or samples, or try --set jobs=1",
         )
     return NumericalError(
-        "riskrank failed in a way it should not",
+        "internal error in riskrank",
         found=f"{type(error).__name__}: {error}",
-        hint="run again with --set traceback=true and report it, with the input if you can share it",
+        hint="run again with --set traceback=true and report the output, with the input if you can share it",
     )
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
+    """Convert a Typer error to a UsageError with suggestions in the hint."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "riskrank"
-    # Typer mixes its own suggestions into some messages; the third line is where they belong.
-    found = re.sub(r" \(Possible options: .*\)$| Did you mean .*\?$", "", error.format_message().rstrip("."))
+    # Typer adds suggestions to some messages; they belong into the hint.
+    text = re.sub(r" \(Possible options: .*\)$| Did you mean .*\?$", "", error.format_message().rstrip("."))
     hint = f"{command} --help lists the {'commands' if command == 'riskrank' else 'options'}"
-    meant = _near_misses(error, context, found)
+    meant = _close_names(error, context, text)
     if meant:
         hint = f"did you mean {' or '.join(meant)}? {hint}"
-    return UsageError(f"{command} cannot be called like this", found=found.rstrip("."), hint=hint)
+    return UsageError(f"invalid arguments for {command}", found=text.rstrip("."), hint=hint)
 
 
-def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[str]:
-    """Options, choices or commands close to the one that was not understood."""
+def _close_names(error: typer.TyperException, context: Any, message: str) -> list[str]:
+    """Return options, choices or commands similar to the one that the user typed."""
     possible = getattr(error, "possibilities", None)
     if possible:
-        name = str(getattr(error, "option_name", "")).lstrip("-")  # dashes are alike in all
-        return [one for one in possible[:2] if nearest(name, [one.lstrip("-")])]  # the closest first
+        name = str(getattr(error, "option_name", "")).lstrip("-")  # all candidates start with dashes
+        return [word for word in possible[:2] if nearest(name, [word.lstrip("-")])]  # the closest first
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
-    if choices is None and found.startswith("No such command"):
+    if choices is None and message.startswith("No such command"):
         choices = context.command.list_commands(context)
-    wrong = re.search(r"(?:command|:) '(.*?)'", found)
+    wrong = re.search(r"(?:command|:) '(.*?)'", message)
     close = nearest(wrong[1], map(str, choices)) if choices and wrong else None
     return [close] if close else []

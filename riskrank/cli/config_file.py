@@ -1,6 +1,7 @@
 """The configuration file: ``riskrank.toml``, or ``[tool.riskrank]`` in ``pyproject.toml``.
 
-The one in the working directory counts, unless ``--config`` names another, which may set more.
+It is read from the working directory, unless ``--config`` specifies another file. A file specified this way
+may set more options.
 """
 
 import re
@@ -9,34 +10,34 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from riskrank.cli.found_paths import leading_out
+from riskrank.cli.symlinks import escaping_link
 from riskrank.errors import InputError, option
 
-OWN, SHARED = "riskrank.toml", "pyproject.toml"
-# What --config takes where no file is to be read.
+CONFIG, PROJECT = "riskrank.toml", "pyproject.toml"
+# Value of --config for no configuration file.
 NO_FILE = "none"
-# No configuration a person wrote is larger; a pipe or a device would never end.
-MOST_BYTES = 1 << 18
+# Larger than any handwritten configuration; a limit is needed because a device never ends.
+MAX_BYTES = 1 << 18
 
-WRITES = ("output", "plot", "dot", "bless", "continues")
-READS = ("baseline", "anchor", "price")
-ONLY_NAMED = (*WRITES, *READS, "sql", "executor", "max-memory", "max-bytes", "work-limit")
+WRITING = ("output", "plot", "dot", "bless", "continues")
+READING = ("baseline", "anchor", "price")
+TRUSTED_ONLY = (*WRITING, *READING, "sql", "executor", "max-memory", "max-bytes", "work-limit")
 """Options that open, write or run something by name, or lift a limit.
 
-Only a file that ``--config`` names may set them: whoever clones a repository has not read the files in it.
+Only a file named by ``--config`` may set them: users of a cloned repository have not reviewed its files.
 """
 
-# What opens a file in SQL of Polars, however it is quoted.
+# Functions that open a file in Polars SQL, quoted or not.
 _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
 
-def config_path(given: str | None) -> str | None:
-    """Choose the configuration file to read: the one that was named, or the one of the working directory."""
-    if given is not None:
-        return None if given == NO_FILE else given
-    if Path(OWN).is_file():
-        return OWN
-    return SHARED if Path(SHARED).is_file() and _has_settings(SHARED) else None
+def config_path(path: str | None) -> str | None:
+    """Return the configuration file to read: the given one, that of the working directory, or None."""
+    if path is not None:
+        return None if path == NO_FILE else path
+    if Path(CONFIG).is_file():
+        return CONFIG
+    return PROJECT if Path(PROJECT).is_file() and _has_settings(PROJECT) else None
 
 
 def read_config(path: str) -> Mapping[str, Any]:
@@ -45,116 +46,122 @@ def read_config(path: str) -> Mapping[str, Any]:
     Raises
     ------
     InputError
-        If it cannot be read, or is a ``pyproject.toml`` without ``[tool.riskrank]``.
+        If the file cannot be read, or is a ``pyproject.toml`` without ``[tool.riskrank]``.
     """
-    settings = _parsed(path)
-    if Path(path).name != SHARED:
+    settings = _parse_config(path)
+    if Path(path).name != PROJECT:
         return settings
     tool = settings.get("tool")
-    own = tool.get("riskrank") if isinstance(tool, dict) else None
-    if not isinstance(own, dict):
+    table = tool.get("riskrank") if isinstance(tool, dict) else None
+    if not isinstance(table, dict):
         raise InputError(
-            f"{path}: there is no table [tool.riskrank]",
-            found="no settings of riskrank",
-            hint=f"add [tool.riskrank], or write the settings into {OWN}",
+            f"{path}: the table [tool.riskrank] is missing",
+            found="no settings for riskrank",
+            hint=f"add [tool.riskrank], or write the settings into {CONFIG}",
         )
-    return own
+    return table
 
 
 def _has_settings(path: str) -> bool:
-    """Return whether a pyproject.toml has settings of riskrank; others may be broken."""
+    """Return True if a ``pyproject.toml`` contains settings for riskrank; False if it is invalid."""
     content = b""
     with suppress(InputError):
-        content = _content(path)
-        if b"tool.riskrank" in content or b"[tool]" in content:  # parsing takes its time
-            tool = _parsed(path).get("tool")
+        content = _read_content(path)
+        if b"tool.riskrank" in content or b"[tool]" in content:  # parsing is slow
+            tool = _parse_config(path).get("tool")
             return isinstance(tool, dict) and "riskrank" in tool
     return b"[tool.riskrank" in content
 
 
-def _parsed(path: str) -> Mapping[str, Any]:
-    from riskrank.scores.files.guards import parsed_toml
+def _parse_config(path: str) -> Mapping[str, Any]:
+    """Parse a TOML file; raise InputError if it is invalid."""
+    from riskrank.scores.files.guards import parse_toml
 
     try:
-        return parsed_toml(_content(path))
+        return parse_toml(_read_content(path))
     except ValueError as error:
         raise InputError(
             f"{path}: the configuration is not valid TOML",
             found=str(error),
             hint="save it as UTF-8"
             if isinstance(error, UnicodeDecodeError)
-            else 'write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
+            else 'write option = value, and a table per command: [rank], then top = 3; quote texts: "mean"',
         ) from None
 
 
-def _content(path: str) -> bytes:
+def _read_content(path: str) -> bytes:
+    """Return the bytes of a file; raise InputError if it is too large or cannot be read."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (a path with ".." stays as it is)
-            content = file.read(MOST_BYTES + 1)
-        if len(content) <= MOST_BYTES:
+        with open(path, "rb") as file:  # noqa: PTH123 (keeps a path with "..")
+            content = file.read(MAX_BYTES + 1)
+        if len(content) <= MAX_BYTES:
             return content
-        problem, hint = f"more than {MOST_BYTES:,} bytes", "a configuration is a small TOML file"
+        problem, hint = f"more than {MAX_BYTES:,} bytes", "use a small TOML file"
     except FileNotFoundError:
-        problem, hint = "nothing at that path", f"check the path given to {option('config')}"
+        problem, hint = "no such file", f"check the path given to {option('config')}"
     except OSError as error:
-        problem, hint = error.strerror or str(error), "a configuration is a readable TOML file"
+        problem, hint = error.strerror or str(error), "use a readable TOML file"
     raise InputError(f"{path}: the configuration cannot be read", found=problem, hint=hint)
 
 
-def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
-    """Refuse settings that only a configuration named by ``--config`` may have.
+def refuse_unsafe_settings(settings: Mapping[str, Any], path: str) -> None:
+    """Raise InputError for settings that only a file given by ``--config`` may contain.
 
-    Whoever clones a repository owns its files, but has not read them.
+    Users of a cloned repository may not have reviewed its configuration file.
 
     Raises
     ------
     InputError
+        If a setting names a file to read or write or code to run, or lifts a limit.
     """
     tables = [settings, *(value for value in settings.values() if isinstance(value, dict))]
     entries = [entry for table in tables for entry in table.items()]
     machine = [text.split("=") for key, value in entries if key == "set" for text in as_texts(value)]
-    for key, value in (*entries, *((key.strip(), "=".join(rest).strip()) for key, *rest in machine)):
+    for key, value in (*entries, *((key.strip(), "=".join(values).strip()) for key, *values in machine)):
         name = dashed(key)
         if name == "metrics-file":
-            what = "must be a file below the working directory"
-            refused = any(map(_leads_elsewhere, as_texts(value)))
+            rule = "must be a file below the working directory"
+            refused = any(map(_is_outside, as_texts(value)))
         else:
-            what = f"may only be set in a file that {option('config')} names"
-            refused = name in ONLY_NAMED or (name == "where" and any(map(_OPENS.search, as_texts(value))))
+            rule = f"is allowed only in a file that {option('config')} names"
+            refused = name in TRUSTED_ONLY or (name == "where" and any(map(_OPENS.search, as_texts(value))))
         if refused:
             raise InputError(
-                f"{path}: '{key}' {what}",
-                found=in_toml(key, value),
+                f"{path}: '{key}' {rule}",
+                found=as_toml(key, value),
                 hint=f"if you trust this file, add {option('config', path)}; "
                 f"{option('config', NO_FILE)} ignores it",
             )
 
 
-def _leads_elsewhere(text: str) -> bool:
-    """Return whether a path is an address, absolute, hidden, above its folder, or a link to such a place."""
+def _is_outside(text: str) -> bool:
+    """Return True if a path may lead out of the working directory.
+
+    URLs, absolute paths, hidden paths, and links to such locations count as outside.
+    """
     path = PurePath(text)
     inside = not (path.is_absolute() or ":" in text or any(part.startswith(".") for part in path.parts))
-    return not inside or leading_out(text) is not None
+    return not inside or escaping_link(text) is not None
 
 
 def section_name(path: str, name: str) -> str:
-    """Return the head of a command's table in the file."""
-    return f"tool.riskrank.{name}" if Path(path).name == SHARED else name
+    """Return the name of a command's table in the configuration file."""
+    return f"tool.riskrank.{name}" if Path(path).name == PROJECT else name
 
 
 def as_texts(value: Any) -> list[str]:
-    """Return a value as texts of the command line: several of a list, NAME=VALUE of a table."""
+    """Convert a value to command-line texts: one per list item, or NAME=VALUE per table entry."""
     if isinstance(value, dict):
         return [f"{name}={text}" for name, text in value.items()]
     return [str(text) for text in (value if isinstance(value, list) else [value])]
 
 
 def dashed(key: str) -> str:
-    """Return a key as its option is written, without the dashes before it."""
+    """Replace the underscores of a key with dashes, as in its flag."""
     return key.replace("_", "-")
 
 
-def in_toml(key: str, value: Any) -> str:
-    """Return a setting as a file has it, for messages."""
+def as_toml(key: str, value: Any) -> str:
+    """Return a setting as TOML for messages, truncated to 80 characters."""
     text = f"[{key}]" if isinstance(value, dict) else f"{key} = {value!r}"
     return text if len(text) <= 80 else text[:79] + "…"

@@ -1,4 +1,4 @@
-"""Streams of a command, which tests replace as a whole, and its progress bar."""
+"""Standard streams and environment of a command, which tests can replace, and its progress bar."""
 
 from __future__ import annotations
 
@@ -11,94 +11,94 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 if TYPE_CHECKING:
-    from riskrank.studies.runtime import Move
+    from riskrank.studies.runtime import ProgressCallback
 
 
-def _nowhere() -> TextIO:
-    """Return a stream for a caller that closed its own."""
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (open as long as the process)
+def _null_stream() -> TextIO:
+    """Return a text stream that discards everything."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (open until the process ends)
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Where a command reads and writes.
+    """Standard streams, environment variables and configuration of a command.
 
     Attributes
     ----------
     stdin : binary stream
-        Score table named ``-``.
+        Input stream for the score table named ``-``.
     stdout, stderr : text streams
-        Data, and everything else.
+        Output streams for results and for messages.
     variables : mapping
         Environment variables.
     command : str
-        Name of the command that runs.
+        Name of the running command.
     config : str or None
-        Configuration file that gave some of its options.
-    read : str or None
-        Configuration file that was read, whatever it gave; nothing is written over it.
+        Configuration file that set at least one option.
+    loaded_config : str or None
+        Configuration file that was read, which must not be overwritten.
     settings : dict
-        Options of the machine by their names, as texts; filled when the command line is parsed.
+        Values of ``--set`` keys as text, filled in when the command line is parsed.
     """
 
     stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
-    stdout: TextIO = field(default_factory=lambda: sys.stdout or _nowhere())
-    stderr: TextIO = field(default_factory=lambda: sys.stderr or _nowhere())
+    stdout: TextIO = field(default_factory=lambda: sys.stdout or _null_stream())
+    stderr: TextIO = field(default_factory=lambda: sys.stderr or _null_stream())
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     command: str = ""
     config: str | None = None
-    read: str | None = None
+    loaded_config: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
 
-    def say(self, line: str, *, command: bool = False) -> None:
-        """Write a line to stderr in its encoding; only a `command` is one to who runs a build.
+    def log(self, line: str, *, command: bool = False) -> None:
+        """Write a line to stderr, with unsafe characters escaped.
 
-        A line that cannot be written, because the disk is full or the pipe closed, is given up: it must not
-        cost the result or change the exit status.
+        With `command`, the line is a workflow command for a CI server and is not escaped. A failed write is
+        ignored, because it must not affect the result or the exit status.
         """
-        from riskrank.errors import bounded
-        from riskrank.shown.escapes import for_ci_log, for_log, in_a_build
-        from riskrank.shown.staging import discard
+        from riskrank.errors import shorten
+        from riskrank.render.escapes import escape_for_ci_log, escape_for_log, in_ci
+        from riskrank.render.staging import discard_buffered
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
-            text = for_log("\n".join(map(bounded, line.split("\n"))), encoding)
-            if in_a_build(self.variables) and not command:
-                text = for_ci_log(text)
+            text = escape_for_log("\n".join(map(shorten, line.split("\n"))), encoding)
+            if in_ci(self.variables) and not command:
+                text = escape_for_ci_log(text)
             self.stderr.write(text + "\n")
             self.stderr.flush()
-        except (OSError, ValueError):  # Python calls writing to a closed stream a wrong value
-            discard(self.stderr)
+        except (OSError, ValueError):  # writing to a closed stream raises ValueError
+            discard_buffered(self.stderr)
 
 
 class _Closed(io.TextIOBase):
-    """Standard output of a caller that closed it: what is written there would be lost without a word."""
+    """Stand-in for a closed standard output; writing to it raises an error."""
 
     def write(self, text: str) -> int:
-        """Refuse it."""
+        """Raise an error, because standard output is closed."""
         from riskrank.errors import option
-        from riskrank.shown.staging import cannot_write
+        from riskrank.render.staging import write_error
 
-        hint = f"leave it open, or name a file: {option('output', 'FILE')}"
-        raise cannot_write("standard output", "whoever started riskrank has closed it", hint)
+        hint = f"keep it open, or write to a file: {option('output', 'FILE')}"
+        raise write_error("standard output", "it was closed by the calling program", hint)
 
 
 def open_standard_streams() -> None:
-    """Open what the caller closed of descriptors 0 to 2, and let standard output wait for its reader."""
+    """Reopen closed file descriptors 0 to 2, and make standard output blocking."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
-        except OSError:  # the next file that is opened would take its place
+        except OSError:  # otherwise the next opened file would get this descriptor
             os.open(os.devnull, os.O_RDWR)
-    sys.stderr = sys.stderr or _nowhere()
+    sys.stderr = sys.stderr or _null_stream()
     sys.stdout = sys.stdout or _Closed()
     with suppress(OSError, AttributeError):  # Windows
         os.set_blocking(1, True)
 
 
 @contextmanager
-def progress_bar(label: str, stream: TextIO) -> Iterator[Move]:
-    """Yield a function that moves a bar."""
+def progress_bar(label: str, stream: TextIO) -> Iterator[ProgressCallback]:
+    """Show a progress bar, and yield a function that updates it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,4 +1,4 @@
-"""What a run will take: time, told by the pace of its first seconds, and memory, by the size of the work."""
+"""Estimates of the time and memory required by a run."""
 
 from __future__ import annotations
 
@@ -12,68 +12,68 @@ from typing import TYPE_CHECKING
 from riskrank.errors import NumericalError, option
 
 if TYPE_CHECKING:
-    from riskrank.studies.runtime import Move
+    from riskrank.studies.runtime import ProgressCallback
 
-# Seconds after which a pace is known, and those nobody needs to be told of.
-_KNOWN, _LONG = 2.0, 60.0
+# Seconds after which the pace is measured, and the shortest total time worth a note.
+_PACE_AFTER, _NOTE_AFTER = 2.0, 60.0
 
-# Bytes of memory for each byte of a file while it is read, measured on long tables of two million rows.
-_READING = {".parquet": 9.0, ".gz": 18.0, ".zst": 18.0, ".jsonl": 2.4, ".ndjson": 2.4}
-_READING_TEXT = 3.6
+# Bytes of memory per byte of a file while it is read, measured on long tables of two million rows.
+_FACTORS = {".parquet": 9.0, ".gz": 18.0, ".zst": 18.0, ".jsonl": 2.4, ".ndjson": 2.4}
+_TEXT_FACTOR = 3.6
 
-# Bytes that a resample keeps for each model until all are there, and those of other replicates.
-_KEPT_BY_MODEL = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8, "copa": 100}
-_KEPT_BY_SAMPLE = {"gsd": 8}
-_KEPT = {("copa", "resample_models"): 10, ("power", "resamples"): 100, ("power", "simulations"): 80}
+# Bytes that a resample occupies per model or sample, and bytes of other replicates.
+_BYTES_PER_MODEL = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8, "copa": 100}
+_BYTES_PER_SAMPLE = {"gsd": 8}
+_BYTES = {("copa", "resample_models"): 10, ("power", "resamples"): 100, ("power", "simulations"): 80}
 
 
-def paced(label: str, say: Callable[[str], None]) -> Move:
-    """Return a function of the work done that says once what all of it takes, if that is long."""
-    begun, first, said = time.monotonic(), (0.0, 0, 0), False
+def slow_run_note(label: str, log: Callable[[str], None]) -> ProgressCallback:
+    """Return a progress callback that logs the estimated total time of a long run once."""
+    begun, first, reported = time.monotonic(), (0.0, 0, 0), False
 
     def move(done: int, total: int, note: str = "") -> None:
-        nonlocal first, said
+        nonlocal first, reported
         now = time.monotonic()
-        if first[2] != total:  # the first part, which includes the start of processes, or other work
+        if first[2] != total:  # first part, which includes process start-up, or new work
             first = (now, done, total)
         since, before, _ = first
-        if said or now - since < _KNOWN or done <= before:
+        if reported or now - since < _PACE_AFTER or done <= before:
             return
         seconds = now - begun + (total - done) * (now - since) / (done - before)
-        if seconds > _LONG:
-            said = True
+        if seconds > _NOTE_AFTER:
+            reported = True
             spent = f"{seconds / 3600:,.0f} hours" if seconds > 7200 else f"{seconds / 60:,.0f} minutes"
-            say(f"note: {label} takes about {spent}: {done:,} of {total:,} are done")
+            log(f"note: {label} takes about {spent}: {done:,} of {total:,} are done")
 
     return move
 
 
 def reading_memory(scores: Collection[str]) -> float:
-    """Return the bytes of memory that reading these files takes."""
-    from riskrank.scores.files.paths import named_files
+    """Return the memory required to read the files, in bytes."""
+    from riskrank.scores.files.paths import candidate_files
 
-    files = [path for path in map(Path, named_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
-    return sum(_READING.get(path.suffix.lower(), _READING_TEXT) * _stored(path.stat()) for path in files)
+    files = [path for path in map(Path, candidate_files(scores)) if os.path.isfile(path)]  # noqa: PTH113 (any text)
+    return sum(_FACTORS.get(path.suffix.lower(), _TEXT_FACTOR) * _stored(path.stat()) for path in files)
 
 
 def _stored(status: os.stat_result) -> int:
-    """Return the bytes that a file takes on its disk; one that is mostly holes is refused later."""
+    """Return the number of bytes that a file occupies on disk; sparse files are rejected later."""
     return min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
 
 
 def replicates_memory(
     command: str, values: Mapping[str, object], models: int, samples: int
 ) -> Iterator[tuple[float, str]]:
-    """Yield the bytes of memory of each number of resamples or simulations, and its option."""
-    resample = _KEPT_BY_MODEL.get(command, 0) * models + _KEPT_BY_SAMPLE.get(command, 0) * samples
-    for (name, number), kept in {(command, "resamples"): resample, **_KEPT}.items():
+    """Yield the memory for resamples or simulations, in bytes, with the option that sets their number."""
+    resample = _BYTES_PER_MODEL.get(command, 0) * models + _BYTES_PER_SAMPLE.get(command, 0) * samples
+    for (name, number), size in {(command, "resamples"): resample, **_BYTES}.items():
         count = str(values.get(number))
         if name == command and count.isdecimal():
-            yield float(count) * kept, option(number, count)
+            yield float(count) * size, option(number, count)
 
 
 def machine_memory() -> float:
-    """Return the bytes of memory of the machine, or of the container in which this process runs."""
+    """Return the memory of the machine, or of the container of this process, in bytes."""
     memory = float("inf")
     with suppress(OSError, ValueError, AttributeError):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -82,17 +82,28 @@ def machine_memory() -> float:
     return memory
 
 
-def require_memory(needed: float, most: float | None, what: str, hint: str) -> None:
-    """Refuse what needs more memory than the machine has, or than it may need.
+def require_memory(needed: float, allowed: float | None, task: str, hint: str) -> None:
+    """Raise NumericalError if a task requires more memory than available or allowed.
+
+    Parameters
+    ----------
+    needed : float
+        Required memory, in bytes.
+    allowed : float or None
+        Allowed memory, in bytes; None for all memory of the machine.
+    task : str
+        Description of the task, as the start of the error message.
+    hint : str
 
     Raises
     ------
     NumericalError
+        If the memory is insufficient.
     """
-    limit, where = (machine_memory(), "in this machine") if most is None else (most, "allowed")
+    limit, scope = (machine_memory(), "on this machine") if allowed is None else (allowed, "allowed")
     if needed > limit:
         raise NumericalError(
-            f"{what} needs about {needed / 1e9:,.1f} GB of memory",
-            found=f"{limit / 1e9:,.1f} GB {where}",
-            hint=f"{hint}; {option('max_memory', 'inf')} tries it all the same",
+            f"{task} needs about {needed / 1e9:,.1f} GB of memory",
+            found=f"{limit / 1e9:,.1f} GB {scope}",
+            hint=f"{hint}; {option('max_memory', 'inf')} disables this check",
         )

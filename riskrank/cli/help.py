@@ -1,4 +1,4 @@
-"""Help a person can read: options in groups, and two commands to copy at the end."""
+"""Help pages with grouped options and examples."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -7,28 +7,28 @@ from typing import Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.option import OUTPUT, PANELS, Option
 from riskrank.cli.config import ConfiguredCommand
-from riskrank.errors import MACHINE
+from riskrank.errors import SET_KEYS
+from riskrank.options.commands import BY_NAME
+from riskrank.options.option import OUTPUT, PANELS, Option
 from riskrank.scores.exports.catalogue import EXPORTS
 
-ALL = "--help-all"
+HELP_ALL = "--help-all"
 
-# What to begin with, and what a line of it looks like.
-_FIRST = (
+# Commands for a first try, with their arguments.
+_FIRST_COMMANDS = (
     ("check", "scores.csv"),
     ("rank", "scores.csv"),
     ("gate", "scores.csv --not-worse new:old --margin 0.02"),
 )
 
-_OF_VERDICTS = (
+_VERDICT_EXAMPLES = (
     (
-        "Who won how often, as a table:",
+        "Count the wins of each model, as a table:",
         "riskrank convert verdicts sample_data/verdicts.csv --format table",
     ),
     (
-        "Columns of other names, and a name for the metric:",
+        "Assign the columns, and name the metric:",
         "riskrank convert verdicts sample_data/verdicts.csv --columns sample=sample,verdict=verdict "
         "--metric-name preference",
     ),
@@ -36,30 +36,36 @@ _OF_VERDICTS = (
 
 
 def examples_of(command: str) -> tuple[tuple[str, str], ...]:
-    """Examples of a command, or of a harness that ``convert`` reads: of those no logs are at hand."""
+    """Return the examples of a command, or of an export format of ``convert``.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Purpose and command line of each example. Examples for export formats use placeholder paths.
+    """
     if command != "auto" and command not in EXPORTS:
-        return BY_NAME[command].examples if command in BY_NAME else _OF_VERDICTS
+        return BY_NAME[command].examples if command in BY_NAME else _VERDICT_EXAMPLES
     return (
         (
-            "A folder of logs into a file every command reads:",
+            "Convert a folder of logs into a file that every command reads:",
             f"riskrank convert {command} logs/ --output scores.parquet",
         ),
-        ("Two runs, each under a name of yours:", f"riskrank convert {command} new=logs/a old=logs/b"),
+        ("Convert two runs, and name their models:", f"riskrank convert {command} new=logs/a old=logs/b"),
     )
 
 
 def first_steps() -> str:
-    """What ``riskrank`` alone says: the commands to begin with, and where the others are."""
-    lines = ["Usage: riskrank COMMAND SCORES... [OPTIONS]", "", "Begin with one of these:"]
-    for name, line in _FIRST:
+    """Return the text that ``riskrank`` prints without arguments: first steps, and where to find help."""
+    lines = ["Usage: riskrank COMMAND SCORES... [OPTIONS]", "", "Start with one of these commands:"]
+    for name, line in _FIRST_COMMANDS:
         lines += [f"  {BY_NAME[name].short}", f"    riskrank {name} {line}"]
-    lines += ["", "riskrank examples writes tables to try them on, riskrank --help lists all commands,"]
-    lines += ["riskrank COMMAND --help lists the options of one."]
+    lines += ["", "riskrank examples writes sample data, riskrank --help lists all commands,"]
+    lines += ["riskrank COMMAND --help lists the options of a command."]
     return "\n".join(lines)
 
 
 def _write_examples(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write the examples as they are: a wrapped command could not be copied."""
+    """Write the examples without line wrapping, ready to copy."""
     examples = examples_of(command.name or "")
     if not examples:
         return
@@ -70,19 +76,19 @@ def _write_examples(command: Any, ctx: Any, formatter: Any) -> None:
 
 
 class OptionsCommand(ConfiguredCommand):
-    """A command whose help shows its options in groups and ends with examples.
+    """Command with grouped options and examples in its help.
 
-    ``--help`` shows the options that people use, ``--help-all`` shows all.
+    ``--help`` shows the common options, and ``--help-all`` all options.
     """
 
     format_epilog = _write_examples
 
-    def __init__(self, *given: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
+        super().__init__(*args, **options)
         self._rare = rare | {"config"}
         self.params.append(
             TyperOption(
-                param_decls=[ALL],
+                param_decls=[HELP_ALL],
                 is_flag=True,
                 is_eager=True,
                 expose_value=False,
@@ -93,18 +99,18 @@ class OptionsCommand(ConfiguredCommand):
         )
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, then a section a group."""
+        """Write the arguments, then one section per option group."""
         arguments: list[tuple[str, str]] = []
         groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
-        left_out = 0
+        hidden = 0
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
             if parameter.param_type_name == "argument":
                 arguments.append(record)
-            elif parameter.name in self._rare and not ctx.meta.get(ALL):
-                left_out += 1
+            elif parameter.name in self._rare and not ctx.meta.get(HELP_ALL):
+                hidden += 1
             else:
                 panel = getattr(parameter, "rich_help_panel", None) or OUTPUT
                 groups.setdefault(panel, []).append(record)
@@ -112,32 +118,33 @@ class OptionsCommand(ConfiguredCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-        if left_out:
+        if hidden:
             formatter.write_paragraph()
-            formatter.write_text(f"{left_out} more options: {ctx.command_path} {ALL}")
+            formatter.write_text(f"{hidden} more options: {ctx.command_path} {HELP_ALL}")
 
 
-def _show_all(ctx: Any, _parameter: Any, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        ctx.meta[ALL] = True
+def _show_all(ctx: Any, _parameter: Any, requested: bool) -> None:
+    """Print the help with all options and exit, if requested by ``--help-all``."""
+    if requested and not ctx.resilient_parsing:
+        ctx.meta[HELP_ALL] = True
         typer.echo(ctx.get_help())
         raise typer.Exit
 
 
 def command_class(options: Iterable[Option]) -> Any:
-    """A command class that knows which options are rare, and which belong to the machine."""
-    known = list(options)
-    rare = frozenset(one.name for one in known if not one.asking.common)
-    return partial(OptionsCommand, rare=rare, machine=tuple(one.name for one in known if one.name in MACHINE))
+    """Return a command class configured with the rare options and ``--set`` keys among `options`."""
+    opts = list(options)
+    rare = frozenset(opt.name for opt in opts if not opt.spec.common)
+    return partial(OptionsCommand, rare=rare, machine=tuple(opt.name for opt in opts if opt.name in SET_KEYS))
 
 
-class ManyCommands(TyperGroup):
-    """A command of several, in groups by what they read (their panel), with examples at the end."""
+class SubcommandGroup(TyperGroup):
+    """Command group whose help lists its subcommands by panel and ends with examples."""
 
     format_epilog = _write_examples
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write its commands by group, then its options."""
+        """Write the subcommands by panel, then the options."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for name, command in self.commands.items():
             panel = getattr(command, "rich_help_panel", None) or "Commands"

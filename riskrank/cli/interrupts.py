@@ -1,35 +1,35 @@
-"""Ctrl-C ends a run with one line and exit status 130, whatever the run is at.
+"""Ctrl-C handling: a run ends with one line and exit status 130.
 
-Until this file is imported Python itself answers, with a traceback, so it imports next to nothing. Worker
-processes end with their parent, and files that are being written are removed by ``riskrank.shown.staging``.
+Until this module is loaded, Python prints a traceback, so it imports almost nothing. Worker processes end
+with their parent, and ``riskrank.render.staging`` removes unfinished files.
 """
 
 import os
 import signal
 
 INTERRUPTED = "interrupted: nothing was written"
-_EXIT = 130  # as in ExitStatus, whose module would take its time to import before the first answer
+_EXIT = 130  # equals ExitStatus.INTERRUPTED, whose module is too slow to import here
 _CLEAR_BAR = b"\r\x1b[K\x1b[?25h"
 
-_answered = False
+_handled = False
 
 
-def answer_interrupts() -> None:
-    """Answer Ctrl-C, except where it is ignored, as it is for the background jobs of a script."""
-    global _answered
-    _answered = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if _answered:
-        signal.signal(signal.SIGINT, leave)
+def handle_interrupts() -> None:
+    """Install the Ctrl-C handler, unless the signal is ignored, as in a script's background jobs."""
+    global _handled
+    _handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if _handled:
+        signal.signal(signal.SIGINT, exit_interrupted)
 
 
-def settle_interrupts() -> None:
-    """Ignore Ctrl-C from now on: results are about to appear, and only the exit status is left to give."""
-    if _answered:
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C from now on; called before the output is written."""
+    if _handled:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def leave(*_: object) -> None:
-    """Say that the run was interrupted, and end this process as it stands."""
+def exit_interrupted(*_: object) -> None:
+    """Report the interruption on stderr, and exit immediately."""
     try:
         os.write(2, (_CLEAR_BAR if os.isatty(2) else b"") + f"{INTERRUPTED}\n".encode())
     finally:

@@ -1,4 +1,4 @@
-"""The ``riskrank`` command: the application with all its commands on it, each built when it is asked for."""
+"""The ``riskrank`` command, a Typer application that builds each subcommand on first use."""
 
 import atexit
 import dataclasses
@@ -11,27 +11,27 @@ from typing import Annotated, Any
 
 import typer
 
-from riskrank.asked.commands import BY_NAME, COMMANDS
-from riskrank.cli.app import Boundary
-from riskrank.cli.call import Call, all_options, callable_of
+from riskrank.cli.app import ErrorBoundary
 from riskrank.cli.help import command_class
+from riskrank.cli.typer_functions import Call, all_options, command_function
+from riskrank.options.commands import BY_NAME, COMMANDS
 from riskrank.version import __version__
 
 
-def answer(call: Call) -> None:
-    """Answer a call: by the command's own file, or as all others are."""
+def run_command(call: Call) -> None:
+    """Run a command by its own module, if there is one, or else by the default steps."""
     from riskrank.cli import session
 
     row = call.row
-    own = import_module(f"riskrank.cli.commands.{row.name}").run if row.own else session.answer
-    own(call)
+    handler = import_module(f"riskrank.cli.commands.{row.name}").run if row.has_module else session.run_study
+    handler(call)
 
 
-class Built(Mapping[str, Any]):
-    """Commands by name, in the order of --help; to build one takes its time."""
+class LazyCommands(Mapping[str, Any]):
+    """Typer commands by name in the order of ``--help``, built on first access."""
 
     def __getitem__(self, name: str) -> Any:
-        return _build(name)
+        return _build_command(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(BY_NAME)
@@ -41,7 +41,8 @@ class Built(Mapping[str, Any]):
 
 
 @cache
-def _build(name: str) -> Any:
+def _build_command(name: str) -> Any:
+    """Build the Typer command with the given name, and cache it."""
     row = BY_NAME[name]
     if name == "convert":
         from riskrank.cli.commands.convert import convert
@@ -50,35 +51,35 @@ def _build(name: str) -> Any:
     options = all_options(row)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     kind = command_class(options)
-    alone.command(name, short_help=row.short, cls=kind)(callable_of(row, options, answer))
+    alone.command(name, short_help=row.short, cls=kind)(command_function(row, options, run_command))
     return typer.main.get_command(alone)
 
 
-class AllCommands(Boundary):
-    """The group of all commands."""
+class RootGroup(ErrorBoundary):
+    """Top-level command group with all subcommands."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
-        self.commands = Built()  # type: ignore[assignment]  # nobody adds to them
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.commands = LazyCommands()  # type: ignore[assignment]  # never modified
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of all commands."""
+        """Return the names of all commands."""
         return list(BY_NAME)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its options; what completes is shown for whoever keeps it, and written into no file of a shell."""
-        return [one for one in super().get_params(ctx) if one.name != "install_completion"]
+        """Return the group's options, without ``--install-completion``, which would edit shell files."""
+        return [parameter for parameter in super().get_params(ctx) if parameter.name != "install_completion"]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write what each is good for, of the table: nothing is built."""
+        """Write a table of commands and summaries, without building the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(row.name, row.short) for row in COMMANDS])
 
 
 app = typer.Typer(
-    cls=AllCommands,
+    cls=RootGroup,
     name="riskrank",
-    help="Which model is better, and how sure are we: rankings of score tables that hold up.",
+    help="Rank models from score tables, and test which differences are significant.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -86,8 +87,9 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    """Print the version and exit, if requested."""
+    if requested:
         typer.echo(f"riskrank {__version__}")
         raise typer.Exit
 
@@ -99,16 +101,16 @@ def _root(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
     ] = False,
 ) -> None:
-    """Which model is better, and how sure are we: rankings of score tables that hold up."""
+    """Rank models from score tables, and test which differences are significant."""
     context.obj = dataclasses.replace(context.obj, command=context.invoked_subcommand or "")
 
 
 def run() -> None:
     """Run the ``riskrank`` command."""
-    from riskrank.engine.sampling.threads import single_threaded
+    from riskrank.engine.sampling.threads import set_single_threaded
 
-    # Modules and the table stay until the end: to look through them for garbage is a tenth of a small run.
+    # Modules and the table live until the end, and scanning them for garbage takes a tenth of a small run.
     gc.set_threshold(300_000)
     atexit.register(gc.freeze)
-    single_threaded(os.environ)
+    set_single_threaded(os.environ)
     app()

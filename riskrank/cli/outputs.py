@@ -1,4 +1,4 @@
-"""Pictures that a run draws, and their files."""
+"""Requested plots and their output files."""
 
 import re
 from collections.abc import Sequence
@@ -8,21 +8,21 @@ from typing import Any
 
 from riskrank.errors import UsageError, option
 
-# Longer than a drive's letter; a file of such a name can be written ./name:file.svg.
+# At least two letters, to exclude drive letters. A file name with a colon is written ./name:file.svg.
 _PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")
 
 
 @dataclass(frozen=True)
-class WantedPlot:
-    """A picture and its file.
+class PlotRequest:
+    """A picture to draw, and the file to write it to.
 
     Attributes
     ----------
     picture : str or None
-        Its name; None for the main one.
+        Name of the picture; None for the main picture.
     file : str
     kind : str
-        ``svg``, ``png`` or ``pdf``.
+        File format: ``svg``, ``png`` or ``pdf``.
     """
 
     picture: str | None
@@ -30,47 +30,48 @@ class WantedPlot:
     kind: str
 
 
-def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot, ...]:
-    """Pictures asked for on the command line.
+def parse_plots(texts: Sequence[str] | None, command: str) -> tuple[PlotRequest, ...]:
+    """Parse the ``--plot`` arguments of a command.
 
     Raises
     ------
     UsageError
-        If a command does not draw it, a file's name tells no format, or nothing can draw.
+        If the picture does not exist, the file suffix is unknown, or Matplotlib is not installed.
     """
     if not texts:
         return ()
-    from riskrank.shown.figures.catalogue import check_name, require_matplotlib
+    from riskrank.render.figures.catalogue import check_picture_name, require_matplotlib
 
     require_matplotlib()
-    found = []
+    requests = []
     for text in texts:
-        picture, file = parts_of(text)
-        check_name(command, picture)
-        found.append(WantedPlot(picture, file, _kind(file)))
-    return tuple(found)
+        picture, file = split_plot(text)
+        check_picture_name(command, picture)
+        requests.append(PlotRequest(picture, file, _plot_format(file)))
+    return tuple(requests)
 
 
-def draw_plot(plot: WantedPlot, document: Any) -> bytes:
-    """Draw a picture as the bytes of its file."""
-    from riskrank.shown.figures.catalogue import draw
+def draw_plot(plot: PlotRequest, document: Any) -> bytes:
+    """Draw a picture, and return the contents of its file."""
+    from riskrank.render.figures.catalogue import draw
 
     return draw(document, plot.picture).to_bytes(plot.kind)
 
 
-def parts_of(text: str) -> tuple[str | None, str]:
-    """Name of a picture, if there is one, and its file.
+def split_plot(text: str) -> tuple[str | None, str]:
+    """Split ``PICTURE:FILE`` into the picture name, or None, and the file.
 
     Raises
     ------
     UsageError
+        If the text starts with a colon.
     """
     picture, separator, file = text.partition(":")
     if "@" in picture:
-        picture, separator, file = text.rpartition(":")  # the name of a metric may hold a colon
+        picture, separator, file = text.rpartition(":")  # the metric name may contain a colon
     if text.startswith(":"):
         raise UsageError(
-            "the name of a picture is missing before the colon",
+            "the picture name before the colon is missing",
             found=option("plot", text),
             hint=f"for the main picture write {option('plot', text[1:] or 'ranking.svg')}",
         )
@@ -79,13 +80,14 @@ def parts_of(text: str) -> tuple[str | None, str]:
     return None, text
 
 
-def _kind(file: str) -> str:
+def _plot_format(file: str) -> str:
+    """Return the picture format for a file suffix; raise UsageError if it is unknown."""
     kinds = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
     suffix = Path(file).suffix.lower()
     if suffix not in kinds:
         raise UsageError(
-            f"cannot tell the format of {file or 'a picture without a file'} from its name",
+            f"unknown format of {file or 'a picture without a file'}",
             found=f"suffix {suffix or 'none'}",
-            hint="name it .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
+            hint="use .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
         )
     return kinds[suffix]

@@ -1,4 +1,4 @@
-"""What every command does around its one engine call: read, fold, and hand the result out."""
+"""Steps common to all commands: read the scores, run the study, write the results."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.commands import named
-from riskrank.asked.output import FORMATS
-from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment, progress_bar
-from riskrank.cli.forecast import paced, reading_memory, replicates_memory, require_memory
-from riskrank.cli.interrupts import settle_interrupts
-from riskrank.cli.outputs import draw_plot, wanted_plots
-from riskrank.errors import one_line, spell
+from riskrank.cli.forecast import reading_memory, replicates_memory, require_memory, slow_run_note
+from riskrank.cli.interrupts import ignore_interrupts
+from riskrank.cli.outputs import draw_plot, parse_plots
+from riskrank.cli.typer_functions import Call
+from riskrank.errors import single_line, spell
+from riskrank.options.commands import load_object
+from riskrank.options.output import FORMATS
 
 if TYPE_CHECKING:
     from riskrank.scores.table.score_table import ScoreTable
     from riskrank.studies.document import Document
-    from riskrank.studies.runtime import Move, Runtime
+    from riskrank.studies.runtime import ProgressCallback, Runtime
 
 
 class Session:
@@ -34,11 +34,11 @@ class Session:
     environment : Environment
     output : OutputOptions
     formats : tuple of str
-        Chosen format of each output file, or the one of stdout.
+        Format of each output file, or of stdout.
     """
 
     def __init__(self, call: Call, *, piped: str = "table") -> None:
-        from riskrank.shown.files import check_outputs, choose_formats
+        from riskrank.render.files import check_outputs, choose_formats
 
         environment: Environment = call.context.obj
         output = call.output
@@ -50,80 +50,94 @@ class Session:
         self.formats = choose_formats(output.format, output.output, allowed=allowed)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
-        smaller = "select the rows and columns that count into a smaller file"
+        smaller = "write only the required rows and columns to a smaller file"
         require_memory(reading_memory(self.scores), output.max_memory, "reading these files", smaller)
-        self.plots = wanted_plots(output.plot, environment.command)
-        check_outputs(self._files(), self._named(), renewed=self._renewed(), stdout=environment.stdout)
+        self.plots = parse_plots(output.plot, environment.command)
+        check_outputs(
+            self._outputs(), self._inputs(), replaceable=self._replaceable(), stdout=environment.stdout
+        )
         if "html" in self.formats:
-            from riskrank.shown.page import require_pages
+            from riskrank.render.page import require_pages
 
             require_pages()
 
-    def _files(self) -> dict[str, list[str]]:
-        """Files that are written, by the option that names them."""
+    def _outputs(self) -> dict[str, list[str]]:
+        """Return the output files, by the option that names them."""
         values = self.call.values
-        own = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
-        return {**own, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
+        extra = {name: [values[name]] for name in ("dot", "bless") if values.get(name)}
+        return {**extra, "output": [*self.output.output], "plot": [plot.file for plot in self.plots]}
 
-    def _named(self) -> list[str]:
-        """Files that are read because somebody named them, in a query, too."""
-        from riskrank.scores.files.paths import named_files
+    def _inputs(self) -> list[str]:
+        """Return the input files given by the user, including those in SQL queries."""
+        from riskrank.scores.files.paths import candidate_files
 
         values = self.call.values
         queries = " ".join(str(values.get(name) or "") for name in ("sql", "where"))
-        given = [values.get("metrics_file"), values.get("price"), self.environment.read]
-        given += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", queries)]
-        return named_files(filter(None, (*self.scores, *given)))
+        paths = [values.get("metrics_file"), values.get("price"), self.environment.loaded_config]
+        paths += [*(values.get("anchor") or ()), *re.findall(r"['\"]([^'\"]+)['\"]", queries)]
+        return candidate_files(filter(None, (*self.scores, *paths)))
 
-    def _renewed(self) -> dict[str, list[str]]:
-        """Files that are read, and what may replace each: a baseline blessed anew, a look."""
-        from riskrank.scores.files.paths import named_files
+    def _replaceable(self) -> dict[str, list[str]]:
+        """Return the outputs that may replace an input, by input file.
+
+        A new baseline may replace the old one. A JSON result may replace that of the previous look, which it
+        continues.
+        """
+        from riskrank.scores.files.paths import candidate_files
 
         values = self.call.values
         looks = [file for file, kind in zip(self.output.output, self.formats, strict=False) if kind == "json"]
-        by: dict[str, list[str]] = {"baseline": [str(values.get("bless"))], "continues": looks}
-        given = {name: [str(values[name])] for name in by if values.get(name)}
-        given |= {"baseline": named_files(given.get("baseline", ()))}
-        return {file: by[name] for name, files in given.items() for file in files}
+        outputs: dict[str, list[str]] = {"baseline": [str(values.get("bless"))], "continues": looks}
+        inputs = {name: [str(values[name])] for name in outputs if values.get(name)}
+        inputs |= {"baseline": candidate_files(inputs.get("baseline", ()))}
+        return {file: outputs[name] for name, files in inputs.items() for file in files}
 
     def read(self) -> ScoreTable:
-        """Read the score table; its warnings come with the result, so that an error stays three lines."""
+        """Read the score table.
+
+        Warnings are printed after the result, so that an error message stays at three lines.
+        """
         from riskrank.scores.table.score_table import read_scores
 
         table = read_scores(self.scores, self.call.reading, self.environment.stdin)
-        self.require_room(table)
+        self.check_memory(table)
         return table
 
-    def require_room(self, table: ScoreTable | None = None) -> None:
-        """Refuse more resamples or simulations than there is memory for."""
+    def check_memory(self, table: ScoreTable | None = None) -> None:
+        """Raise NumericalError if the resamples or simulations do not fit in memory."""
         command, values = self.environment.command, self.call.values
         models, samples = (len(table.models), len(table.samples)) if table else (0, 0)
-        for needed, what in replicates_memory(command, values, models, samples):
-            require_memory(needed, self.output.max_memory, what, "ask for fewer")
+        for needed, task in replicates_memory(command, values, models, samples):
+            require_memory(needed, self.output.max_memory, task, "use a smaller number")
 
     def runtime(self) -> AbstractContextManager[Runtime]:
-        """How to run: on how many processes or whose workers, and who watches."""
+        """Return a context manager for the runtime: worker processes or executor, and progress."""
         from riskrank.studies.runtime import running
 
         return running(self.call.run.jobs, self.call.run.executor, self.progress)
 
     def study(self, settings: Any) -> Document:
-        """Read the table and study it."""
-        study = named("riskrank.studies", self.call.row.study)
+        """Read the table and run the study of the command."""
+        study = load_object("riskrank.studies", self.call.row.study)
         with self.runtime() as runtime:
             return study(self.read(), settings, runtime)
 
-    def say(self, line: str) -> None:
-        """Tell something on stderr, unless it has to be quiet."""
+    def log(self, line: str) -> None:
+        """Write a line to stderr, unless ``--quiet`` is set."""
         if not self.output.quiet:
-            self.environment.say(line)
+            self.environment.log(line)
 
     def companion(self, text: str) -> tuple[dict[str, bytes], Path | None]:
-        """A metrics file beside the first output file, if there is one and something to write; what it holds.
+        """Return the metrics file to write next to the first output file.
 
-        A file of that name that says something else may be a person's work: it stays, and comes second.
+        Returns
+        -------
+        files : dict of str to bytes
+            Path and contents of the metrics file; empty if there is nothing to write.
+        kept : Path or None
+            Existing file with other contents, which is not replaced because it may have been edited by hand.
         """
-        from riskrank.shown.staging import is_device
+        from riskrank.render.staging import is_device
 
         files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
@@ -134,63 +148,64 @@ class Session:
         )
         return ({str(path): data}, None) if same else ({}, path)
 
-    def progress(self, label: str) -> AbstractContextManager[Move | None]:
-        """Show a bar on stderr if a person watches; else say what takes long."""
+    def progress(self, label: str) -> AbstractContextManager[ProgressCallback | None]:
+        """Return a progress bar if stderr is a terminal, else a callback that logs a note on long runs."""
         stream = self.environment.stderr
         if self.output.quiet:
             return nullcontext()
-        return progress_bar(label, stream) if stream.isatty() else nullcontext(paced(label, self.say))
+        return progress_bar(label, stream) if stream.isatty() else nullcontext(slow_run_note(label, self.log))
 
-    def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
-        """Render the result and write it, with files beside it, all or none."""
-        from riskrank.scores.table.gaps import tells_of_gone
-        from riskrank.scores.table.shapes.reading import READ, kind_of
-        from riskrank.shown.files import check_outputs, write_all
+    def finish(self, document: Document, *, extra_files: Mapping[str, bytes] | None = None) -> None:
+        """Render the document, and write it with its extra files: either all files or none."""
+        from riskrank.render.files import check_outputs, write_all
+        from riskrank.scores.layouts.layout import READ, notice_kind
+        from riskrank.scores.table.missing_scores import reports_exclusion
 
         config = self.environment.config
         if config is not None:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
-        files = {**(beside or {}), **pictures}
+        files = {**(extra_files or {}), **pictures}
         stdout = self.environment.stdout
-        # Harnesses keep further files alongside the one that was named.
-        renewed = {os.path.realpath(path) for path in self._renewed()}
+        # A harness's export may consist of more files than the named one.
+        renewed = {os.path.realpath(path) for path in self._replaceable()}
         read = [str(entry["path"]) for entry in document.provenance.inputs]
         read = [path for path in read if os.path.realpath(path) not in renewed]
-        check_outputs(self._files(), read, stdout=stdout)
-        write_all(self._rendered(document), stdout, files, settled=settle_interrupts)
-        # After the result, so that an error in writing it stays three lines.
-        if not document.tells_warnings:
+        check_outputs(self._outputs(), read, stdout=stdout)
+        write_all(self._render(document), stdout, files, before_rename=ignore_interrupts)
+        # Printed after the result, so that a write error keeps its three lines.
+        if not document.includes_warnings:
             for warning in document.provenance.warnings:
-                tell = self.environment.say if tells_of_gone(warning) else self.say
-                before = "" if kind_of(warning) == READ else "warning: "
-                tell(one_line(f"{before}{spell(warning, flags=True)}"))
+                log = self.environment.log if reports_exclusion(warning) else self.log
+                before = "" if notice_kind(warning) == READ else "warning: "
+                log(single_line(f"{before}{spell(warning, flags=True)}"))
 
-    def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
-        """The result for each output file, or for stdout."""
-        from riskrank.shown.render import render
-        from riskrank.shown.staging import is_device
+    def _render(self, document: Document) -> list[tuple[str | None, bytes]]:
+        """Render the document for each output file, or for stdout."""
+        from riskrank.render.dispatch import render
+        from riskrank.render.staging import is_device
 
-        asked, shown = self.output, not self.output.output
-        width, color = (self._terminal_width(), self._wants_color()) if shown else (None, False)
-        encoding = (getattr(self.environment.stdout, "encoding", None) if shown else None) or "utf-8"
+        output, to_stdout = self.output, not self.output.output
+        width, color = (self._terminal_width(), self._use_color()) if to_stdout else (None, False)
+        encoding = (getattr(self.environment.stdout, "encoding", None) if to_stdout else None) or "utf-8"
         results: list[tuple[str | None, bytes]] = []
-        for file, kind in zip(asked.output or (None,), self.formats, strict=True):
-            page = render(document, kind, encoding=encoding, width=width, color=color, explain=asked.explain)
+        for file, kind in zip(output.output or (None,), self.formats, strict=True):
+            page = render(document, kind, encoding=encoding, width=width, color=color, explain=output.explain)
             logged = file is None or is_device(Path(file))
-            results.append((file, self._for_log(page, kind, encoding) if logged else page))
+            results.append((file, self._escape_for_log(page, kind, encoding) if logged else page))
         return results
 
-    def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
-        """A page for standard output, by whatever name, which a build prints into its log."""
-        from riskrank.shown.escapes import for_ci_log, in_a_build
+    def _escape_for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
+        """Escape CI commands in output for stdout."""
+        from riskrank.render.escapes import escape_for_ci_log, in_ci
 
-        if kind == "parquet" or not in_a_build(self.environment.variables):
+        if kind == "parquet" or not in_ci(self.environment.variables):
             return page
         encoding = encoding if kind == "table" else "utf-8"
-        return for_ci_log(page.decode(encoding), kind).encode(encoding)
+        return escape_for_ci_log(page.decode(encoding), kind).encode(encoding)
 
     def _terminal_width(self) -> int | None:
+        """Return the width of the terminal in characters, or None if stdout is not a terminal."""
         stdout = self.environment.stdout
         columns = self.environment.variables.get("COLUMNS", "")
         if columns.isdigit() and int(columns) > 0 and stdout.isatty():
@@ -200,7 +215,8 @@ class Session:
         except (OSError, ValueError):
             return None
 
-    def _wants_color(self) -> bool:
+    def _use_color(self) -> bool:
+        """Return True if tables are printed in colour."""
         if self.output.color != "auto":
             return self.output.color == "always"
         variables = self.environment.variables
@@ -208,19 +224,20 @@ class Session:
         return self.environment.stdout.isatty() and not plain
 
 
-def settled(call: Call) -> Any:
-    """Settings of a call; impossible ones are refused before anything is read.
+def checked_settings(call: Call) -> Any:
+    """Create the settings of a call; invalid settings are rejected before any file is read.
 
     Raises
     ------
     UsageError
+        If the settings are invalid.
     """
-    if call.row.refuses:
-        named("riskrank.studies", call.row.refuses)(call.settings)
+    if call.row.settings_check:
+        load_object("riskrank.studies", call.row.settings_check)(call.settings)
     return call.settings
 
 
-def answer(call: Call) -> None:
-    """Read, study, hand the result out: what a command does that has nothing of its own."""
+def run_study(call: Call) -> None:
+    """Run a command by the default steps: read the table, run the study, write the result."""
     session = Session(call)
-    session.finish(session.study(settled(call)))
+    session.finish(session.study(checked_settings(call)))

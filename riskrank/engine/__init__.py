@@ -1,1 +1,1 @@
-"""Pure functions on NumPy arrays that return frozen dataclasses: no files, no printing, no data frames."""
+"""Statistical methods: pure functions on NumPy arrays, without input or output, that return dataclasses."""

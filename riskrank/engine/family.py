@@ -1,13 +1,12 @@
-"""A family of claims and its answers: the one place that knows a level, a correction and sides (method §4).
+"""Families of claims: significance level, correction for multiple testing, and answers (method §4).
 
-Evidence of any kind goes in, answers come out: a claim is *shown*, *refuted* or *open*. Nobody else compares
-a p-value with a level, corrects one, or says what an interval's level is.
+Evidence of any kind is converted to answers. A claim is *significant*, *contradicted* (its opposite is
+significant) or *undecided*. No other module adjusts p-values, compares them with a level, or chooses the
+level of an interval.
 
-Intervals are Bonferroni's, which hold for all claims together with probability at least 1 − α. Where Holm's
-correction decides a claim and Bonferroni's would not, the interval ends at the boundary, so that an interval
-lies wholly on one side exactly if the claim is decided (Strassburger and Bretz 2008).
-
-Corrections for many tests in one family (method §4).
+Intervals are Bonferroni intervals, with simultaneous coverage of at least 1 − α. If Holm's correction decides
+a claim that Bonferroni's does not, the interval ends at the boundary. So an interval lies entirely on one
+side of the boundary exactly if the claim is decided (Strassburger and Bretz 2008).
 
 References
 ----------
@@ -24,25 +23,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.sampling.monte_carlo import resamples_to_settle
+from riskrank.engine.sampling.monte_carlo import required_resamples
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
 def adjust(p_values: ArrayLike, method: str) -> Floats:
-    """Adjusted p-values: reject where they are at most the level.
+    """Return adjusted p-values; a hypothesis is rejected if its adjusted p-value is at most the level.
 
     Parameters
     ----------
     p_values : array_like, shape (..., m)
-        The p-values of one family of tests, or of many on the last axis.
+        P-values of one family of tests along the last axis; other axes index several families.
     method : {"bonferroni", "holm", "bh", "none"}
-        Bonferroni and Holm bound the family-wise error rate, Benjamini-Hochberg the false discovery
-        rate.
+        Bonferroni and Holm control the family-wise error rate, Benjamini-Hochberg the false discovery rate.
 
     Returns
     -------
     ndarray, shape (..., m)
-        Adjusted p-values, at most 1, in the order given.
+        Adjusted p-values, at most 1, in the given order.
     """
     p = np.asarray(p_values, dtype=np.float64)
     m = p.shape[-1]
@@ -61,39 +59,40 @@ def adjust(p_values: ArrayLike, method: str) -> Floats:
     return adjusted
 
 
-class Side(IntEnum):
-    """The answer to a claim."""
+class Answer(IntEnum):
+    """Answer to a claim: significant, undecided, or contradicted (its opposite is significant)."""
 
-    SHOWN = 1
-    OPEN = 0
-    REFUTED = -1
+    SIGNIFICANT = 1
+    UNDECIDED = 0
+    CONTRADICTED = -1
 
     @property
     def word(self) -> str:
-        """The answer as documents spell it."""
+        """The answer as written in output documents."""
         return self.name.lower()
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers to a family of claims, arrays of one shape, an entry a claim.
+    """Answers to a family of claims: arrays of equal shape, with one entry per claim.
 
     Attributes
     ----------
     side : ndarray of int
-        A :class:`Side` each: 1 shown, −1 refuted, 0 open.
+        :class:`Answer` to each claim: 1 significant, −1 contradicted, 0 undecided.
     p_value, p_adjusted : ndarray
-        Of the claim: two-sided, or of "it lies above" in a one-sided family; 1 where nothing was asked.
+        P-value of each claim, unadjusted and adjusted: two-sided, or one-sided for "above" in a one-sided
+        family. Adjusted p-values are 1 for claims outside the family.
     p_against : ndarray
-        The same, adjusted, of "it lies below"; in a two-sided family ``p_adjusted`` again.
+        Adjusted p-value of the opposite claim ("below"); equal to ``p_adjusted`` in a two-sided family.
     low, high : ndarray
-        Intervals that hold for all claims together; infinite where open.
+        Limits of simultaneous intervals; infinite if unbounded.
     needed : ndarray
-        Samples at which an open claim would be decided, four times out of five, if the estimate is the truth;
-        infinite where the claim is decided or no number would do.
+        Number of samples at which an undecided claim has 80 % power, if the estimate is the true value.
+        Infinite if the claim is decided or no number is sufficient.
     resamples_needed : ndarray
-        Resamples at which another seed would answer alike, 0 where it does now: where what other resamples
-        may count holds the level.
+        Number of resamples after which the answer should not depend on the seed. 0 if the Monte Carlo
+        interval of the p-value already excludes the level.
     """
 
     side: Integers
@@ -106,33 +105,33 @@ class Answers:
     resamples_needed: Floats
 
     @property
-    def shown(self) -> Booleans:
-        """Where the claim is shown."""
-        return self.side == Side.SHOWN
+    def significant(self) -> Booleans:
+        """True for claims that are significant."""
+        return self.side == Answer.SIGNIFICANT
 
     @property
-    def refuted(self) -> Booleans:
-        """Where the opposite is shown."""
-        return self.side == Side.REFUTED
+    def contradicted(self) -> Booleans:
+        """True for claims with a significant opposite."""
+        return self.side == Answer.CONTRADICTED
 
     @property
-    def open(self) -> Booleans:
-        """Where neither is."""
-        return self.side == Side.OPEN
+    def undecided(self) -> Booleans:
+        """True for undecided claims."""
+        return self.side == Answer.UNDECIDED
 
 
 @dataclass(frozen=True)
 class Family:
-    """Claims that are decided together.
+    """Claims that are tested together, with a level and a correction for multiple testing.
 
     Attributes
     ----------
     alpha : float
-        Level of the whole family.
+        Significance level of the whole family.
     correction : {"holm", "bonferroni", "bh", "none"}
         See :func:`riskrank.engine.family.adjust`.
     sides : {1, 2}
-        Whether both sides of a claim share its level, or each direction is a family of its own.
+        2 for two-sided tests at level α, 1 if each direction is a separate family at level α.
     """
 
     alpha: float = 0.05
@@ -141,90 +140,90 @@ class Family:
 
     @property
     def confidence(self) -> float:
-        """Coverage of intervals that go with the level, 1 − α."""
+        """Coverage of the intervals, 1 − α."""
         return 1 - self.alpha
 
     @property
     def simultaneous(self) -> bool:
-        """Whether intervals hold for all claims together."""
+        """True if the intervals have simultaneous coverage."""
         return self.correction in ("holm", "bonferroni")
 
     @property
     def text(self) -> str:
-        """The level as captions have it: ``α 0.05``."""
+        """The level for captions: ``α 0.05``."""
         return f"α {self.alpha:g}"
 
     @property
     def settings(self) -> dict[str, float | str]:
-        """The level and the correction as documents have them."""
+        """Level and correction, as written in output documents."""
         return {"alpha": self.alpha, "correction": self.correction}
 
-    def at(self, share: float) -> Family:
-        """The same family at a share of its level."""
-        return replace(self, alpha=self.alpha * share)
+    def scaled(self, proportion: float) -> Family:
+        """Return the same family at a proportion of its level."""
+        return replace(self, alpha=self.alpha * proportion)
 
     @property
     def one_sided(self) -> Family:
-        """The same level and correction for each direction on its own."""
+        """The same family with each direction as a separate family."""
         return replace(self, sides=1)
 
-    def adjusted(self, p_values: ArrayLike, asked: ArrayLike | None = None) -> Floats:
-        """Adjusted p-values: significant where they are at most α.
+    def adjust_p_values(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
+        """Return adjusted p-values, to be compared with α.
 
         Parameters
         ----------
         p_values : array_like
-            Of any shape.
-        asked : array_like of bool, same shape, optional
-            The claims of the family, by default all; elsewhere 1 is returned.
+            P-values of any shape.
+        mask : array_like of bool, same shape, optional
+            Claims that belong to the family, by default all; the result is 1 elsewhere.
         """
         p = np.asarray(p_values, dtype=np.float64)
-        wanted = np.ones(p.shape, dtype=bool) if asked is None else np.asarray(asked)
+        selected = np.ones(p.shape, dtype=bool) if mask is None else np.asarray(mask)
         corrected = np.ones(p.shape)
-        corrected[wanted] = adjust(p[wanted], self.correction)
+        corrected[selected] = adjust(p[selected], self.correction)
         return corrected
 
-    def each(self, p_values: Floats) -> Floats:
-        """Adjusted p-values of many families, each on the last axis."""
+    def adjust_rows(self, p_values: Floats) -> Floats:
+        """Return adjusted p-values of many families, each along the last axis."""
         return adjust(p_values, self.correction)
 
-    def judged_at(self, level: float, p_value: float) -> float:
-        """A p-value that is significant at `level`, in units of the family's own level."""
+    def rescale_p_value(self, level: float, p_value: float) -> float:
+        """Rescale a p-value that was compared with `level`, for comparison with the family's level."""
         return min(1.0, p_value * self.alpha / level)
 
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
-        """Whether adjusted p-values are at most the level."""
+        """Return a mask of adjusted p-values that are at most the level."""
         return np.asarray(p_adjusted) <= self.alpha
 
-    def answer(self, evidence: Evidence, asked: ArrayLike | None = None) -> Answers:
-        """Decide every claim.
+    def answer(self, evidence: Evidence, mask: ArrayLike | None = None) -> Answers:
+        """Test every claim and return the answers.
 
         Parameters
         ----------
         evidence : Evidence
-        asked : array_like of bool, same shape, optional
-            The claims of the family, by default all; others stay open.
+        mask : array_like of bool, same shape, optional
+            Claims that belong to the family, by default all; others stay undecided.
         """
         if self.sides == 1:
             p_value = evidence.p_above
-            p_adjusted, p_against = (self.adjusted(p, asked) for p in (p_value, evidence.p_below))
+            p_adjusted, p_against = (self.adjust_p_values(p, mask) for p in (p_value, evidence.p_below))
             side = np.where(self.significant(p_against), -1, 0)
             side = np.where(self.significant(p_adjusted), 1, side)
         else:
             p_value = evidence.p_value
-            p_adjusted = p_against = self.adjusted(p_value, asked)
-            nearer = np.where(evidence.p_above < evidence.p_below, 1, -1)
-            side = np.where(self.significant(p_adjusted), nearer, 0)
-        count = evidence.estimate.size if asked is None else int(np.count_nonzero(asked))
-        level = self.level(count, int(np.count_nonzero(side)))
-        low, high = evidence.ends(level)
-        # An end that nobody knows stays open.
+            p_adjusted = p_against = self.adjust_p_values(p_value, mask)
+            sign = np.where(evidence.p_above < evidence.p_below, 1, -1)
+            side = np.where(self.significant(p_adjusted), sign, 0)
+        count = evidence.estimate.size if mask is None else int(np.count_nonzero(mask))
+        level = self.interval_level(count, int(np.count_nonzero(side)))
+        low, high = evidence.interval(level)
+        # An unknown limit stays infinite.
         low = np.where((side > 0) & np.isfinite(low), np.maximum(low, evidence.boundary), low)
         high = np.where((side < 0) & np.isfinite(high), np.minimum(high, evidence.boundary), high)
-        open_claims = side == 0
+        undecided = side == 0
         needed = np.full(side.shape, np.inf)
-        if open_claims.any():
-            needed[open_claims] = np.broadcast_to(evidence.needed(level), side.shape)[open_claims]
+        if undecided.any():
+            needed[undecided] = np.broadcast_to(evidence.samples_needed(level), side.shape)[undecided]
         return Answers(
             side.astype(np.int64),
             p_value,
@@ -233,60 +232,71 @@ class Family:
             low,
             high,
             needed,
-            self._resamples_needed(evidence, p_adjusted, asked),
+            self._resamples_needed(evidence, p_adjusted, mask),
         )
 
-    def _resamples_needed(self, evidence: Evidence, found: Floats, asked: ArrayLike | None) -> Floats:
-        """Resamples at which the p-values of all claims lie on their sides of the level."""
+    def _resamples_needed(self, evidence: Evidence, p_values: Floats, mask: ArrayLike | None) -> Floats:
+        """Return the number of resamples after which the Monte Carlo intervals should exclude the level."""
         if not evidence.resamples:
-            return np.zeros(found.shape)
-        low, high = (self.adjusted(end, asked) for end in evidence.p_value_ends(self.sides))
-        return resamples_to_settle(found, low, high, self.alpha, evidence.resamples)
+            return np.zeros(p_values.shape)
+        low, high = (self.adjust_p_values(bound, mask) for bound in evidence.p_value_bounds(self.sides))
+        return required_resamples(p_values, low, high, self.alpha, evidence.resamples)
 
-    def serial(self, evidence: Evidence, tier: Integers) -> Answers:
-        """Decide claims in tiers (method §17): the second waits until all of the first are shown.
+    def answer_in_tiers(self, evidence: Evidence, tier: Integers) -> Answers:
+        """Test claims in tiers (method §17): supporting claims only if all critical ones are significant.
 
         Parameters
         ----------
         evidence : Evidence
         tier : ndarray of int, shape of the claims
-            0 critical, 1 supporting, 2 advisory: each a family at the whole level. A supporting claim that
-            waits is open, with the interval of its tier; advisory claims stand outside.
+            0 critical, 1 supporting, 2 advisory; each tier is a family at the full level. A supporting claim
+            that is not tested is undecided, with the interval of its tier. Advisory claims are tested in any
+            case.
         """
-        parts = [self.answer(evidence, tier == at) for at in range(3)]
-        names = [one.name for one in fields(Answers)]
-        whole = {name: np.choose(tier, [getattr(part, name) for part in parts]) for name in names}
-        waits = (tier == 1) & bool(parts[0].open[tier == 0].any() or parts[0].refuted[tier == 0].any())
-        ends = evidence.ends(self.level(int(np.count_nonzero(tier == 1))))
+        parts = [self.answer(evidence, tier == i) for i in range(3)]
+        names = [field.name for field in fields(Answers)]
+        combined = {name: np.choose(tier, [getattr(part, name) for part in parts]) for name in names}
+        waits = (tier == 1) & bool(
+            parts[0].undecided[tier == 0].any() or parts[0].contradicted[tier == 0].any()
+        )
+        interval = evidence.interval(self.interval_level(int(np.count_nonzero(tier == 1))))
         closed: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
-        closed |= {"resamples_needed": 0, "low": ends[0], "high": ends[1]}
+        closed |= {"resamples_needed": 0, "low": interval[0], "high": interval[1]}
         for name, value in closed.items():
-            whole[name] = np.where(waits, np.asarray(value), whole[name])
-        return Answers(**whole)
+            combined[name] = np.where(waits, np.asarray(value), combined[name])
+        return Answers(**combined)
 
-    def level(self, tests: int, decided: int = 0) -> float:
-        """Level of one interval among many, so that they hold together as the correction promises.
+    def interval_level(self, tests: int, decided: int = 0) -> float:
+        """Return the level of one interval among many, for the coverage that the correction guarantees.
 
         Parameters
         ----------
         tests : int
-            Claims of the family.
+            Number of claims in the family.
         decided : int
-            Those that are decided, r of m: Benjamini and Hochberg's intervals are at r·α/m.
+            Number r of decided claims among m tests: Benjamini–Hochberg intervals have the level r·α/m.
         """
         if self.correction == "none" or tests == 0:
             return self.alpha
-        kept = max(decided, 1) if self.correction == "bh" else 1
-        return self.alpha * kept / tests
+        rejected = max(decided, 1) if self.correction == "bh" else 1
+        return self.alpha * rejected / tests
 
-    def next_level(self, tests: int, shown: int) -> float:
-        """Level a p-value has to meet to be the next that is shown, `shown` claims of `tests` being so."""
-        factor = {"holm": tests - shown, "bonferroni": tests, "bh": tests / (shown + 1), "none": 1}
+    def level_after_rejections(self, tests: int, rejected: int) -> float:
+        """Return the level for the next smallest p-value after `rejected` rejections in `tests` tests."""
+        factor = {"holm": tests - rejected, "bonferroni": tests, "bh": tests / (rejected + 1), "none": 1}
         return self.alpha / factor[self.correction]
 
-    def mildest_levels(self, tests: int, lost: Integers) -> Floats:
-        """Largest levels a p-value can still meet, with so many claims closed as not shown."""
-        every = np.ones(len(lost))
-        factor = {"holm": every + lost, "bonferroni": tests * every, "none": every}
-        factor["bh"] = tests / np.maximum(tests - lost, 1)
+    def largest_levels(self, tests: int, excluded: Integers) -> Floats:
+        """Return the largest level for a remaining p-value, if `excluded` claims cannot be significant.
+
+        Parameters
+        ----------
+        tests : int
+            Number of claims in the family.
+        excluded : ndarray of int
+            Number of claims that cannot be significant.
+        """
+        ones = np.ones(len(excluded))
+        factor = {"holm": ones + excluded, "bonferroni": tests * ones, "none": ones}
+        factor["bh"] = tests / np.maximum(tests - excluded, 1)
         return self.alpha / factor[self.correction]

@@ -1,29 +1,29 @@
-"""A solver of linear programs that prints nothing and runs on one core."""
+"""A silent, single-threaded solver for linear programs."""
 
 import highspy
 
 
 class Solver(highspy.Highs):
-    """HiGHS, silent before its first step: version 1.16 prints its licence while it is being made.
+    """HiGHS solver without output; version 1.16 would print its licence during construction.
 
     Parameters
     ----------
     options : bool, float or str
-        Settings of HiGHS by their names.
+        HiGHS options by name.
 
     Raises
     ------
     ValueError
-        If HiGHS knows no such setting, or not such a value.
+        If HiGHS rejects an option or its value.
     """
 
     def __init__(self, **options: bool | float | str) -> None:
         super().__init__()
         for name, value in {"threads": 1, **options}.items():
             if self.setOptionValue(name, value) != highspy.HighsStatus.kOk:
-                raise ValueError(f"HiGHS does not take {name} = {value}")
+                raise ValueError(f"HiGHS rejects {name} = {value}")
 
     def enableCallbacks(self) -> None:  # noqa: N802
-        """What HiGHS does last while it is being made, and what prints."""
+        """Disable output first; HiGHS calls this method before it prints its licence."""
         self.setOptionValue("output_flag", False)
         super().enableCallbacks()

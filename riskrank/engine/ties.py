@@ -1,4 +1,4 @@
-"""Numbers that differ by rounding only are equal, and equals share a rank: every ranking asks here."""
+"""Ties and ranks: numbers that differ only by rounding error are tied."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 
-# Numbers this close, relatively, are equal: sums of the same numbers in another order differ by less.
+# Relative tolerance for equal numbers: sums of the same numbers in a different order differ by less.
 TOLERANCE = 1e-12
 
 
 def tie_codes(values: Floats) -> Integers:
-    """Replace values by their places among the distinct ones, from 0; near-equal neighbours are one.
+    """Return the index of each value among the distinct values; nearly equal values share an index.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def tie_codes(values: Floats) -> Integers:
     return codes
 
 
-def without_rounding(values: Floats) -> Floats:
-    """Give near-equal values the smallest one of them.
+def merge_nearly_equal(values: Floats) -> Floats:
+    """Replace values that differ only by rounding error with the smallest of them.
 
     Parameters
     ----------
@@ -52,22 +52,23 @@ def without_rounding(values: Floats) -> Floats:
 
 
 def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Integers:
-    """Ranks of values, smallest first; equal ones share the smaller rank (1, 2, 2, 4).
+    """Return competition ranks, 1 for the smallest value; ties share the smallest rank (1, 2, 2, 4).
 
     Parameters
     ----------
     values : ndarray, shape (k,)
     size : float
-        Size of the numbers the values are made of: neighbours closer than rounding of such numbers are equal.
+        Magnitude of the numbers the values were computed from; differences within its rounding error are
+        ties.
 
     Returns
     -------
     ndarray of int, shape (k,)
     """
     order = np.argsort(values, kind="stable")
-    with np.errstate(over="ignore"):  # an infinite difference is a difference
-        apart = np.diff(values[order]) > TOLERANCE * size
-    starts = np.append(True, apart)
+    with np.errstate(over="ignore"):  # an infinite difference is valid here
+        differs = np.diff(values[order]) > TOLERANCE * size
+    starts = np.append(True, differs)
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.maximum.accumulate(np.where(starts, np.arange(1, len(values) + 1), 0))
     return rank
@@ -75,24 +76,24 @@ def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Intege
 
 @dataclass(frozen=True)
 class Pool:
-    """Scores that others are ranked among.
+    """Sorted pool of scores, to rank other values in.
 
     Attributes
     ----------
     ordered : ndarray, shape (n,)
-        Upwards.
+        Increasing.
     below : ndarray, shape (n + 1,), or None
-        Weight of the first 0, 1, ... n of them; None where each counts as 1.
+        Total weight of the first 0, 1, ..., n scores; None if each has weight 1.
     """
 
     ordered: Floats
     below: Floats | None = None
 
     @classmethod
-    def of(cls, scores: ClusteredScores, models: Sequence[int]) -> Pool:
-        """The scores of some models together."""
+    def from_scores(cls, scores: ClusteredScores, models: Sequence[int]) -> Pool:
+        """Pool the scores of some models."""
         values = np.concatenate([scores.values[model] for model in models])
-        if scores.plain:
+        if scores.unweighted:
             return cls(np.sort(values))
         order = np.argsort(values, kind="stable")
         weights = np.concatenate([scores.weights[model] for model in models])[order]
@@ -100,26 +101,26 @@ class Pool:
 
     @property
     def total(self) -> float:
-        """Weight of all scores."""
+        """Total weight of the scores."""
         return self.ordered.size if self.below is None else float(self.below[-1])
 
-    def places(self, values: Floats) -> Floats:
-        """Twice the mid-rank of each value: the weight below it and up to it."""
+    def doubled_ranks(self, values: Floats) -> Floats:
+        """Return twice the mid-rank of each value: the weight below it plus the weight up to it."""
         left, right = (np.searchsorted(self.ordered, values, side) for side in ("left", "right"))
         if self.below is None:
             return (left + right).astype(np.float64)
         return self.below[left] + self.below[right]
 
 
-def mid_rank_shares(values: Floats, pools: Sequence[Pool]) -> Floats:
-    """Mid-rank share in (0, 1) of each value among pooled scores."""
-    places = np.zeros(values.shape)
+def relative_mid_ranks(values: Floats, pools: Sequence[Pool]) -> Floats:
+    """Return the mid-rank of each value in all pools, divided by their total weight; in (0, 1)."""
+    ranks = np.zeros(values.shape)
     for pool in pools:
-        places += pool.places(values)
-    return places / (2 * sum(pool.total for pool in pools))
+        ranks += pool.doubled_ranks(values)
+    return ranks / (2 * sum(pool.total for pool in pools))
 
 
 def doubled_mid_ranks(values: Floats) -> Integers:
-    """Twice the rank of each value among them all, smallest first; equal ones share the mean of theirs."""
+    """Return twice the mid-rank of each value, in increasing order; ties share their mean rank."""
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (2 * np.cumsum(counts) - counts + 1)[numbers]

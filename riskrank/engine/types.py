@@ -1,4 +1,4 @@
-"""Arrays by what they hold, whose shapes are said where they are used; and names in their order."""
+"""Type aliases for arrays by data type, and for sequences of names."""
 
 from collections.abc import Sequence
 

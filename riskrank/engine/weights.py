@@ -1,4 +1,4 @@
-"""Weights of metrics or objectives: checked and scaled in one place."""
+"""Normalisation of weights of metrics or objectives."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from riskrank.errors import UsageError, listing
 
 
 def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind: str = "metric") -> Floats:
-    """Scale weights to sum to one; uniform if there are none.
+    """Scale weights to sum to 1; uniform weights by default.
 
     Parameters
     ----------
     weights : array_like, shape (m,), optional
-        Non-negative, not all zero. Those that sum to one but for rounding are kept as they were given.
+        Non-negative, not all zero. Weights that sum to 1 up to rounding are returned unchanged.
     names : sequence of m str
-        What they are weights of, for messages.
+        Names of the weighted items, for error messages.
     kind : str
-        The word for one of these.
+        Singular noun for an item, for error messages.
 
     Returns
     -------
@@ -34,16 +34,16 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
     m = len(names)
     if weights is None:
         return np.full(m, 1 / m)
-    given = np.asarray(weights, dtype=np.float64)
+    scaled = np.asarray(weights, dtype=np.float64)
     with np.errstate(over="ignore"):
-        total = given.sum()
-    if not np.isfinite(total):  # of weights near the largest number
-        given = given / given.max()
-        total = given.sum()
+        total = scaled.sum()
+    if not np.isfinite(total):  # the sum of large weights overflows
+        scaled = scaled / scaled.max()
+        total = scaled.sum()
     if not total > 0:
         raise UsageError(
             "the weights are all zero",
             found=listing(f"{name}=0" for name in names),
             hint=f"give at least one {kind} a positive weight",
         )
-    return given if abs(total - 1) <= TOLERANCE else given / total
+    return scaled if abs(total - 1) <= TOLERANCE else scaled / total

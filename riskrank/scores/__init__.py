@@ -1,1 +1,1 @@
-"""Score files become one validated table, and arrays for the engine."""
+"""Read score files into one validated table of arrays for the engine."""

@@ -1,1 +1,1 @@
-"""Studies, one file a command: a score table and checked settings become a document of typed rows."""
+"""Studies, one package per command: a score table and settings in, a document of typed rows out."""

@@ -1,8 +1,8 @@
-"""The cost per success: how it is asked for, and what it can be computed of (method §18)."""
+"""Cost per success: parsing the option, and checking the scores (method §18)."""
 
 from collections.abc import Sequence
 
-from riskrank.engine.evidence.costs import FEWEST_SUCCESSES, Costs
+from riskrank.engine.evidence.cost_per_success import MIN_SUCCESSES, Costs
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, listing, option
 
@@ -10,12 +10,22 @@ PER_SUCCESS = "cost-per-success"
 
 
 def cost_and_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str, str] | None:
-    """The two metrics of ``cost-per-success:COST/SUCCESS``, whose names may hold a slash; None of other text.
+    """Parse ``cost-per-success:COST/SUCCESS`` into its two metrics; return None for any other text.
+
+    Metric names may contain a slash.
+
+    Parameters
+    ----------
+    flag : str
+        Name of the option that contains the text, for messages.
+    text : str
+    metrics : sequence of str
+        Names of all metrics.
 
     Raises
     ------
     UsageError
-        If it names no two metrics.
+        If the text does not name two known metrics.
     """
     head, _, names = text.partition(":")
     if head != PER_SUCCESS:
@@ -25,69 +35,73 @@ def cost_and_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str,
         if sign == "/" and all(name in metrics for name in both):
             return both
     raise UsageError(
-        f"{option(flag, text)} names no cost and no success among the metrics",
+        f"{option(flag, text)} must name a cost metric and a success metric",
         found=f"the metrics are {listing(metrics)}",
         hint=f"write {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')} with two of these",
     )
 
 
 def require_costs(
-    asked: tuple[str, str],
+    request: tuple[str, str],
     costs: tuple[bool, Sequence[Floats]],
     successes: tuple[bool, Sequence[Floats]],
     *,
-    alike: bool,
+    independent: bool,
     paired: bool,
 ) -> None:
-    """Refuse what has no cost per success.
+    """Raise an error unless the cost per success is defined for the scores.
 
     Parameters
     ----------
-    asked : (str, str)
-        The option, and what it was given.
+    request : (str, str)
+        Name and value of the option, for messages.
     costs, successes : (bool, sequence of ndarray)
-        Whether less is better, and oriented scores by model.
-    alike : bool
-        Whether samples are drawn one by one.
+        Pair of a flag, True if lower values are better, and each model's scores with larger values better.
+    independent : bool
+        True if samples are resampled one by one.
     paired : bool
-        Whether models have the same samples.
+        True if all models have the same samples.
 
     Raises
     ------
     UsageError
+        If costs are negative or higher is better, or successes are outside 0 to 1 or lower is better. Also if
+        samples are weighted, unpaired or in time order.
     """
-    flag, text = asked
+    flag, text = request
     cost, _, success = text.partition(":")[2].partition("/")
     problem: tuple[str, str] | None = None
-    if not alike:
-        problem = "samples that are drawn one by one", "tasks that weigh, folds, or rows in order"
+    if not independent:
+        problem = "independent samples", "weighted tasks, folds, or rows in time order"
     elif not paired:
         problem = "models with the same samples", option("unpaired", True)
-    elif not costs[0] or any(one.size and float(one.max()) > 0 for one in costs[1]):
-        problem = f"costs of which less is better, not below 0, in {cost}", "scores that are none"
+    elif not costs[0] or any(scores.size and float(scores.max()) > 0 for scores in costs[1]):
+        problem = f"costs in {cost}: lower is better, and at least 0", "other scores"
     elif successes[0] or any(
-        one.size and (float(one.min()) < 0 or float(one.max()) > 1) for one in successes[1]
+        scores.size and (float(scores.min()) < 0 or float(scores.max()) > 1) for scores in successes[1]
     ):
-        problem = f"successes from 0 to 1, of which more is better, in {success}", "other scores"
+        problem = f"successes in {success}: higher is better, from 0 to 1", "other scores"
     if problem is not None:
         raise UsageError(
             f"{option(flag, text)} needs {problem[0]}",
             found=problem[1],
-            hint=f"name the cost first, {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')}, and say "
+            hint=f"write the cost first, {option(flag, f'{PER_SUCCESS}:COST/SUCCESS')}, and add "
             f"{option('lower', 'COST')}; {option('task', 'none')} pools tasks",
         )
 
 
-def require_successes(found: Costs, model: str, name: str) -> None:
-    """Refuse a model that has too few successes.
+def require_successes(costs: Costs, model: str, name: str) -> None:
+    """Raise an error if a model has too few successes.
 
     Raises
     ------
     InputError
+        If the model's cost per success cannot be estimated.
     """
-    if not found.enough:
+    if not costs.has_enough_successes:
         raise InputError(
-            f"{model} has fewer than {FEWEST_SUCCESSES} successes on {name}, too few to say what one costs",
-            found=f"{found.successes.sum():g} in {found.successes.size:,} scores",
-            hint="score more samples, or claim something of the costs and of the successes by themselves",
+            f"{model} has fewer than {MIN_SUCCESSES} successes on {name}, too few to estimate the cost per "
+            "success",
+            found=f"{costs.successes.sum():g} in {costs.successes.size:,} scores",
+            hint="score more samples, or compare costs and successes separately",
         )

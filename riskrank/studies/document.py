@@ -1,4 +1,4 @@
-"""A document: what a study found, as typed rows with their provenance; what lays it out gives it a form."""
+"""Documents: study results as typed rows with provenance, independent of the output format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 import numpy as np
 
 from riskrank.errors import RiskrankError, spell
-from riskrank.scores.files.formulas import Table, mark
-from riskrank.scores.table.gaps import tells_of_gone
-from riskrank.scores.table.scored import Scored
-from riskrank.scores.table.shapes.reading import ALIKE, CHAPTER, FOLDERS, READ, kind_of
+from riskrank.scores.files.formulas import Table, escape_table
+from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, FOLDERS, READ, SECTION, notice_kind
+from riskrank.scores.table.missing_scores import reports_exclusion
+from riskrank.scores.table.score_counts import ScoreCount
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,75 +22,83 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 
-def entries(of: object, *names: str) -> dict[str, Any]:
-    """Some attributes by their names, as ``meta`` has them."""
-    return {name: getattr(of, name) for name in names}
+def attributes(source: object, *names: str) -> dict[str, Any]:
+    """Return the named attributes of an object as ``meta`` entries."""
+    return {name: getattr(source, name) for name in names}
 
 
-def of(source: Callable[..., Any], **default: Any) -> Any:
-    """Declare a field of a row beside where its value comes from, a function of some of a record's parts."""
+def computed(source: Callable[..., Any], **default: Any) -> Any:
+    """Declare a row field that `rows_from_records` computes with the function `source`.
+
+    The function's parameter names select which parts of a record it receives.
+    """
     return field(metadata={"source": source}, **default)
 
 
-def rows_from(kind: type[Row], parts: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
-    """Rows by the sources of their fields, from records.
+def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
+    """Build rows from records, with fields declared by `computed`.
 
     Parameters
     ----------
     kind : type
-        A dataclass.
-    parts : str
-        What the parts of a record are called, by which sources ask for theirs.
+        Dataclass of the rows.
+    part_names : str
+        Names of the parts of each record, separated by spaces.
     records : iterable of tuple
-        A record a row.
+        One record per row.
     """
-    names, sources = parts.split(), {one.name: one.metadata["source"] for one in fields(kind) if one.metadata}  # type: ignore[arg-type]
-    asked = {name: [names.index(part) for part in signature(of).parameters] for name, of in sources.items()}
+    names, sources = part_names.split(), {f.name: f.metadata["source"] for f in fields(kind) if f.metadata}  # type: ignore[arg-type]
+    args = {
+        name: [names.index(part) for part in signature(call).parameters] for name, call in sources.items()
+    }
     return [
-        kind(**{name: of(*(record[at] for at in asked[name])) for name, of in sources.items()})
+        kind(**{name: call(*(record[at] for at in args[name])) for name, call in sources.items()})
         for record in records
     ]
 
 
-def rows_of(kind: type[Row], at: Any, **columns: Any) -> list[Row]:
-    """Rows from columns, each an array or one value for all.
+def rows_from_columns(kind: type[Row], index: Any, **columns: Any) -> list[Row]:
+    """Build rows from columns.
 
     Parameters
     ----------
     kind : type
-        A dataclass; its fields that are not given keep their defaults, or are None.
-    at : index
-        Which entries of the arrays, in their order.
+        Dataclass of the rows. Fields that are not given keep their defaults, or are None.
+    index : index
+        Index that selects and orders the entries of the arrays.
     **columns : ndarray, shape (rows,), or object
-        At least one array; NaN is null.
+        At least one array; other objects are repeated in every row. NaN becomes None.
     """
-    arrays = {name: values[at].tolist() for name, values in columns.items() if isinstance(values, np.ndarray)}
-    unsaid = {one.name: None for one in fields(kind) if one.default is MISSING}  # type: ignore[arg-type]
+    arrays = {
+        name: values[index].tolist() for name, values in columns.items() if isinstance(values, np.ndarray)
+    }
+    unsaid = {f.name: None for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]
     shared = unsaid | {name: value for name, value in columns.items() if name not in arrays}
     entries_ = zip(*arrays.values(), strict=True)
-    return [kind(**shared | dict(zip(arrays, map(_known, own), strict=True))) for own in entries_]
+    return [kind(**shared | dict(zip(arrays, map(_none_if_nan, record), strict=True))) for record in entries_]
 
 
-def _known(value: Any) -> Any:
+def _none_if_nan(value: Any) -> Any:
+    """Return the value, or None if it is NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Everything needed to make a result again.
+    """Information needed to reproduce a result.
 
     Attributes
     ----------
     command : str
     seed : int or None
-        None where nothing random was done.
+        None if no random numbers were used.
     resamples : int or None
-        None where nothing was resampled.
+        None if nothing was resampled.
     settings : mapping
-        Options that differ from their defaults and decide the result, as Python takes them; not those that
-        only speed or show it. With the seed and the inputs they make the same document again.
+        Non-default options that affect the result, as Python keywords. With the seed and the inputs, they
+        reproduce the document.
     method : mapping
-        How it was done where the options leave that open: tests, families, weights after normalisation.
+        Method details that the options do not determine: tests, families, normalised weights.
     inputs : sequence of mapping
         ``path``, ``sha256`` and ``rows`` of each file.
     models : sequence of str
@@ -98,11 +106,11 @@ class Provenance:
     samples : int
         Number of distinct samples.
     warnings : sequence of str
-        Parameters in them are marked by :func:`riskrank.errors.option`.
+        Warnings, in which parameters are marked by :func:`riskrank.errors.option`.
     config : str, optional
-        Configuration file that gave some of the options, as it was named or found.
+        Configuration file that set at least one option.
     scored : sequence of Scored
-        How many scores there are and why not all, of the models and metrics that lack some.
+        Numbers of scores and reasons for missing ones, for each model and metric with missing scores.
     """
 
     command: str
@@ -116,31 +124,31 @@ class Provenance:
     warnings: Sequence[str]
     method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
-    scored: Sequence[Scored] = ()
+    scored: Sequence[ScoreCount] = ()
 
     @property
-    def how_read(self) -> list[str]:
-        """Warnings of how files were read."""
-        return [warning for warning in self.warnings if kind_of(warning) in (READ, FOLDERS)]
+    def reading_notes(self) -> list[str]:
+        """Warnings about how the files were read."""
+        return [warning for warning in self.warnings if notice_kind(warning) in (READ, FOLDERS)]
 
     @property
     def metric_names(self) -> list[str]:
-        """Metrics by name alone."""
-        return [one if isinstance(one, str) else str(one["name"]) for one in self.metrics]
+        """Names of the metrics."""
+        return [metric if isinstance(metric, str) else str(metric["name"]) for metric in self.metrics]
 
     @property
-    def gravest_first(self) -> list[str]:
-        """Warnings: that something is left out, then all others, last weights and how the file was read."""
-        return sorted(self.warnings, key=lambda one: _PLACES.get(kind_of(one), int(not tells_of_gone(one))))
+    def ordered_warnings(self) -> list[str]:
+        """Warnings in order of severity: excluded data first, notes on weights and file layout last."""
+        return sorted(self.warnings, key=lambda w: _ORDER.get(notice_kind(w), int(not reports_exclusion(w))))
 
 
-# Places of kinds of warnings among others; of no kind are what is left out, and what the answer rests on.
-_PLACES = {ALIKE: 2, CHAPTER: 3, READ: 4, FOLDERS: 4}
+# Order of warnings by kind; excluded data (0) and assumptions (1) have no kind.
+_ORDER = {EQUAL_WEIGHTS: 2, SECTION: 3, READ: 4, FOLDERS: 4}
 
 
 @dataclass(frozen=True)
 class Quote:
-    """A figure, and what it is of."""
+    """Key figure of a result, with its label."""
 
     figure: str
     words: str
@@ -148,7 +156,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class FindingEntry:
-    """A finding as documents write it, with its sentence."""
+    """Finding with its sentence, as stored in a document."""
 
     kind: str
     models: Sequence[str]
@@ -160,32 +168,31 @@ class FindingEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Document(Generic[Row]):
-    """The result of a study; every kind adds what its pictures and words need.
+    """Result of a study; subclasses add the data for their figures and texts.
 
     Attributes
     ----------
     provenance : Provenance
     rows : sequence of Row
-        Dataclasses; their fields are the columns of the CSV and the keys of the JSON, in order.
+        Dataclasses. Their fields are the columns of the CSV and the keys of the JSON, in order.
     verdict : str
-        What a decision maker reads first.
+        Summary for a decision maker.
     more : sequence of str
-        Sentences the verdict had no room for.
+        Sentences that did not fit into the verdict.
     findings : sequence of FindingEntry
-        What all of these sentences say, for programs.
+        Machine-readable contents of all sentences.
     named : sequence of int
-        Models that the verdict of a ranking names as the ones to ship or to look at, also where the document
-        is a part of a report on it: what pictures show first. None where that is open.
+        Models named in the verdict, which figures highlight; may be empty.
     quotes : sequence of Quote
-        Figures that somebody who was asked would quote.
+        Key figures.
     """
 
     schema: ClassVar[str]
     row_type: ClassVar[type]
-    tells_warnings: ClassVar[bool] = False
-    """Whether its page itself holds the warnings."""
+    includes_warnings: ClassVar[bool] = False
+    """True if the rendered page contains the warnings."""
     entries: ClassVar[Mapping[str, type]] = {}
-    """Types of entries of ``meta`` that only some tables give rise to, for the JSON Schema."""
+    """Types of optional ``meta`` entries, for the JSON Schema."""
 
     provenance: Provenance
     rows: Sequence[Row]
@@ -196,7 +203,7 @@ class Document(Generic[Row]):
     quotes: Sequence[Quote] = ()
 
     def __init_subclass__(cls, schema: str | None = None, **how: Any) -> None:
-        """Take the name of the schema, and the type of the rows from what the class says it is made of."""
+        """Set the schema name, and read the row type from the base class's type argument."""
         super().__init_subclass__(**how)
         cls.schema = str(schema or getattr(cls, "schema", ""))
         kinds = [kind for base in cls.__dict__.get("__orig_bases__", ()) for kind in get_args(base)]
@@ -205,79 +212,79 @@ class Document(Generic[Row]):
 
     @property
     def about(self) -> Sequence[str]:
-        """The models it speaks of, in the order of the table."""
+        """Models in the document, in the order of the table."""
         return self.provenance.models
 
     @property
     def question(self) -> str:
-        """What it answers, as the head of its page."""
+        """Heading of the page."""
         return f"riskrank {self.provenance.command}: {len(self.about)} models"
 
     @property
     def certainty(self) -> str:
-        """How sure the verdict is, in one word, where tests say so."""
+        """Certainty of the verdict as a key; empty if nothing was tested."""
         return ""
 
     @property
     def marker(self) -> str:
-        """Hidden head of its Markdown, by which a program finds the page again; mostly there is none."""
+        """Hidden first line of the Markdown output that identifies an earlier comment; usually empty."""
         return ""
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order; of those with a default what some row says something in."""
+        """Field names of the rows, in order; optional fields are omitted if they are None in all rows."""
         return tuple(
-            one.name
-            for one in fields(self.row_type)
-            if one.default is not None or any(getattr(row, one.name) is not None for row in self.rows)
+            entry.name
+            for entry in fields(self.row_type)
+            if entry.default is not None or any(getattr(row, entry.name) is not None for row in self.rows)
         )
 
     def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field."""
+        """Return the rows as a dict of columns."""
         return {name: [getattr(row, name) for row in self.rows] for name in self.fields}
 
     def written(self) -> dict[str, list[Any]]:
-        """All rows, field by field, as JSON and CSV write them."""
+        """Return the columns as stored in JSON and CSV."""
         return self.columns()
 
     def frame(self) -> pl.DataFrame:
-        """All rows as a data frame."""
+        """Return the rows as a Polars data frame."""
         import polars
 
         return polars.DataFrame(self.columns(), infer_schema_length=None)
 
     def table(self) -> Table:
-        """The table that CSV has: the rows, or what was asked for in their place."""
+        """Return the table to write as CSV: the rows, or another table if the user requested one."""
         return self.written()
 
     def for_csv(self) -> Table:
-        """The table that CSV has, with formulas marked as text."""
-        return mark(self.table())
+        """Return the table to write as CSV, with values that resemble spreadsheet formulas marked as text."""
+        return escape_table(self.table())
 
     def meta(self) -> Mapping[str, Any]:
-        """Entries of ``meta`` beyond the provenance and the findings."""
+        """Return the document-specific ``meta`` entries, besides the provenance and the findings."""
         return {}
 
-    def described(self) -> dict[str, Any]:
-        """Entries of ``meta`` beyond the provenance: what was found, and what the kind of document adds."""
-        found = [{**vars(one), "sentence": spell(one.sentence, flags=True)} for one in self.findings]
-        return {"findings": found, **self.meta()} if found else dict(self.meta())
+    def meta_entries(self) -> dict[str, Any]:
+        """Return all ``meta`` entries except the provenance."""
+        findings = [{**vars(f), "sentence": spell(f.sentence, flags=True)} for f in self.findings]
+        return {"findings": findings, **self.meta()} if findings else dict(self.meta())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gated(Document[Row]):
-    """Answers that a run ends with.
+class GatedDocument(Document[Row]):
+    """Document whose outcome determines the exit status.
 
     Attributes
     ----------
     outcome : {"pass", "fail", "inconclusive"}
-        All passed; one failed; none failed, and one is inconclusive.
+        ``fail`` if a claim failed; otherwise ``inconclusive`` if a claim is inconclusive.
     failed : RiskrankError or None
-        What the run ends with.
+        Error to raise after the document is written.
     inconclusive : {"pass", "fail"} or None
-        What an inconclusive claim counts as.
+        How an inconclusive claim counts; None if the option is not set.
     comment : bool
-        Whether the Markdown is a comment that the next run replaces.
+        True if the Markdown output is a pull-request comment that the next run replaces.
     """
 
     outcome: str
@@ -287,10 +294,10 @@ class Gated(Document[Row]):
 
     @property
     def certainty(self) -> str:
-        """The answer to all claims together."""
+        """Overall outcome of all claims."""
         return self.outcome
 
     @property
     def marker(self) -> str:
-        """Hidden head of a comment: an HTML comment, which no renderer of Markdown shows."""
+        """HTML comment that identifies the command's Markdown output; empty if `comment` is False."""
         return f"<!-- riskrank {self.provenance.command} -->" if self.comment else ""

@@ -1,4 +1,4 @@
-"""Where tasks run when not in processes of ours: on the workers of an existing Dask cluster."""
+"""Execution of tasks on the workers of an existing Dask cluster."""
 
 import logging
 import re
@@ -15,10 +15,10 @@ from riskrank.version import __version__
 
 SCHEME = "dask:"
 
-# Seconds to wait for a scheduler; that it does not answer is known within ten, imports included.
+# Seconds to wait for a scheduler, so that a failure is reported within ten, including imports.
 _PATIENCE = 5
 
-# Seconds between two looks at the cluster, and after which one without workers is given up.
+# Seconds between two checks of the cluster, and until a cluster without workers is abandoned.
 _LOOK = 2.0
 _ABANDONED = 30.0
 
@@ -26,24 +26,24 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?(?:\[[^\s\[\]/@]+\]|[^\s\[
 
 
 def connect(place: str) -> Executor:
-    """Connect to the executor a user names: ``dask:ADDRESS``, the address of a Dask scheduler.
+    """Connect to a Dask scheduler.
 
     Parameters
     ----------
     place : str
-        As ``dask:tcp://node7:8786`` or ``dask:node7:8786``.
+        Address such as ``dask:tcp://node7:8786`` or ``dask:node7:8786``.
 
     Returns
     -------
     concurrent.futures.Executor
-        To be used as a context manager; leaving closes the connection, not the cluster.
+        A context manager. Leaving it closes the connection but not the cluster.
 
     Raises
     ------
     UsageError
-        If the place is of another form, or Dask is not installed.
+        If the address is not valid, or Dask is not installed.
     InputError
-        If no scheduler answers there, or its workers have not the same riskrank.
+        If no scheduler responds, or its workers run another version of riskrank.
     """
     address = _address(place)
     try:
@@ -51,20 +51,20 @@ def connect(place: str) -> Executor:
     except ModuleNotFoundError:
         raise UsageError(
             f"{option('executor', place)} needs Dask",
-            found="it is not installed",
+            found="Dask is not installed",
             hint="pip install 'riskrank[dask]', here and on the cluster",
         ) from None
-    _quieten()
+    _silence_logs()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other versions of Python and packages; we look at ours
-            client = _within(_PATIENCE + 2, _meet, distributed, address)
-    except Exception as error:  # whatever Dask makes of what another program says
+            warnings.simplefilter("ignore")  # about versions of other packages
+            client = _run_with_timeout(_PATIENCE + 2, _connect_client, distributed, address)
+    except Exception as error:  # any error if another program answers
         raise InputError(
             f"no Dask scheduler answers at {address}",
-            found=_told(error),
-            hint="start one with: dask scheduler; give its whole address, as tcp://host:8786; "
-            f"or run here: leave out {option('executor')}",
+            found=_describe_error(error),
+            hint="start one with: dask scheduler; write its full address, such as tcp://host:8786; or run "
+            f"locally without {option('executor')}",
         ) from None
     executor = DaskExecutor(client)
     try:
@@ -75,31 +75,34 @@ def connect(place: str) -> Executor:
     return executor
 
 
-def _address(place: str) -> str:
-    """The address in the place a user names: a host and a port, and how to talk to it."""
-    address = place.removeprefix(SCHEME)
-    whole = _ADDRESS.fullmatch(address)
-    if not place.startswith(SCHEME) or whole is None or not 1 <= int(whole[1]) <= 65535:
+def _address(text: str) -> str:
+    """Return the address without the ``dask:`` prefix; raise UsageError if it is invalid."""
+    address = text.removeprefix(SCHEME)
+    match = _ADDRESS.fullmatch(address)
+    if not text.startswith(SCHEME) or match is None or not 1 <= int(match[1]) <= 65535:
         raise UsageError(
-            f"{option('executor')} takes the address of a Dask scheduler",
-            found=place or "nothing",
+            f"{option('executor')} needs the address of a Dask scheduler",
+            found=text or "nothing",
             hint=f"write host and port: {option('executor', 'dask:tcp://host:8786')}",
         )
     return address
 
 
-def _meet(distributed: Any, address: str) -> Any:
-    """Make a client, once it is known that a scheduler answers: one half made cannot be got rid of."""
+def _connect_client(distributed: Any, address: str) -> Any:
+    """Return a client after checking that a scheduler responds.
+
+    The check is needed because a client whose connection failed cannot be closed.
+    """
     import asyncio
 
-    kind = asyncio.run(asyncio.wait_for(_kind_of(distributed, address), _PATIENCE))
+    kind = asyncio.run(asyncio.wait_for(_server_type(distributed, address), _PATIENCE))
     if kind != "Scheduler":
-        raise ValueError(f"a {kind} of Dask answers there, no scheduler")
+        raise ValueError(f"the address belongs to a Dask {kind}, not to a scheduler")
     return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
 
 
-async def _kind_of(distributed: Any, address: str) -> str:
-    """Ask who answers at an address."""
+async def _server_type(distributed: Any, address: str) -> str:
+    """Return the type of the Dask server at an address."""
     security = distributed.Security().get_connection_args("client")
     comm = await distributed.comm.connect(address, timeout=_PATIENCE, **security)
     try:
@@ -110,8 +113,11 @@ async def _kind_of(distributed: Any, address: str) -> str:
     return str(identity["type"])
 
 
-def _within(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
-    """Do some work, or give it up: in a thread that nobody waits for at the end of the process."""
+def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+    """Return the result of a function; raise TimeoutError if it takes longer than `seconds`.
+
+    The function runs in a daemon thread, so it cannot keep the process alive.
+    """
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
     def run() -> None:
@@ -130,18 +136,19 @@ def _within(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
     return result
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
+    """Describe why a connection failed."""
     if isinstance(error, OSError | ValueError | TypeError | ImportError):
         return str(error) or f"no answer within {_PATIENCE} seconds"
-    return f"something that does not speak as a Dask scheduler does ({type(error).__name__})"
+    return f"the server does not respond like a Dask scheduler ({type(error).__name__})"
 
 
 class ClusterLost(Exception):
-    """Nobody is left to work on what was handed over."""
+    """Error raised if a cluster has no workers left."""
 
 
 class DaskExecutor(Executor):
-    """A Dask client as an executor that sends shared data once to each worker.
+    """Executor that runs functions through a Dask client and sends shared data only once per worker.
 
     Parameters
     ----------
@@ -156,33 +163,34 @@ class DaskExecutor(Executor):
         self.failures = (KilledWorker, ClusterLost)
 
     def check(self) -> None:
-        """Refuse a cluster without workers, or whose workers would compute something else.
+        """Check that the cluster has workers and that they run the same version of riskrank.
 
         Raises
         ------
         InputError
+            If there are no workers, or the versions differ.
         """
         try:
-            found = set(self._client.run(_version).values())
-        except Exception as error:  # whatever a worker without riskrank, or with another, makes of it
-            found = {f"{type(error).__name__}: {error}"}
-        if found != {__version__}:
+            versions = set(self._client.run(_version).values())
+        except Exception as error:  # any error of a worker without this riskrank
+            versions = {f"{type(error).__name__}: {error}"}
+        if versions != {__version__}:
             raise InputError(
-                "the workers of the cluster have not the riskrank that is here",
-                found=f"{', '.join(sorted(found)) or 'no workers'}; here {__version__}",
-                hint=f"install riskrank {__version__} where the workers start"
-                if found
-                else "start some with: dask worker ADDRESS",
+                "the cluster needs workers with riskrank {__version__}",
+                found=f"{', '.join(sorted(versions))} on the workers" if versions else "no workers",
+                hint=f"install riskrank {__version__} for the workers"
+                if versions
+                else "start workers with: dask worker ADDRESS",
             )
 
     def share(self, data: Any) -> Any:
-        """Hand over data for many tasks; what comes back stands for them.
+        """Send data that many tasks share to the cluster, and return a future for the data.
 
-        It is a task itself, so that the cluster can give the data to a worker again that lost them.
+        The transfer is itself a task, so that the cluster can repeat it for a worker that lost the data.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that the data are large
-            return self._client.submit(_itself, data, pure=False)
+            warnings.simplefilter("ignore", UserWarning)  # about large data
+            return self._client.submit(_identity, data, pure=False)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function on one of the workers."""
@@ -190,18 +198,18 @@ class DaskExecutor(Executor):
         return future
 
     def outcome(self, future: Future[Any]) -> Any:
-        """Wait for the result of a task, as long as somebody is there to work on it.
+        """Return the result of a task, waiting as long as the cluster has workers.
 
         Raises
         ------
         ClusterLost
-            If the scheduler is gone, or has had no workers for half a minute.
+            If the scheduler cannot be reached, or the cluster has had no workers for half a minute.
         """
-        there = time.monotonic()
+        last_seen = time.monotonic()
         while not wait([future], timeout=_LOOK).done:
             if self._has_workers():
-                there = time.monotonic()
-            elif time.monotonic() - there > _ABANDONED:
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > _ABANDONED:
                 raise ClusterLost(f"the cluster has had no workers for {_ABANDONED:g} seconds")
         try:
             return future.result()
@@ -209,10 +217,10 @@ class DaskExecutor(Executor):
             raise ClusterLost("the connection to the scheduler was lost") from None
 
     def _has_workers(self) -> bool:
-        """Whether the scheduler has workers; where it does not say, it may."""
+        """Return True if the scheduler has workers or does not respond."""
         try:
             identity = self._client.sync(self._client.scheduler.identity, callback_timeout=_LOOK)
-        except Exception:  # busy, or gone, which the futures tell
+        except Exception:  # busy, or lost, which the futures report
             return True
         return bool(identity["workers"])
 
@@ -221,16 +229,18 @@ class DaskExecutor(Executor):
         self._client.close(timeout=2)
 
 
-def _quieten() -> None:
-    """Keep Dask's log off standard error: what matters arrives as an exception."""
+def _silence_logs() -> None:
+    """Silence Dask's log, because real problems are raised as exceptions."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _itself(data: Any) -> Any:
+def _identity(data: Any) -> Any:
+    """Return the argument unchanged; used to transfer data to a worker."""
     return data
 
 
 def _version() -> str:
+    """Return the riskrank version of the process in which it runs."""
     return __version__

@@ -1,6 +1,6 @@
-"""What a reader should know of a result, each with what it rests on, and how findings become a verdict.
+"""Findings of a study, and the verdict built from their sentences.
 
-A study makes a list of findings and has one table of sentences, a kind of finding an entry, by their gravity.
+Every study creates a list of findings and defines one sentence function per kind of finding.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,90 +9,91 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-from riskrank.engine.dominance.ranking import alike
-from riskrank.engine.family import Family, Side
+from riskrank.engine.dominance.ranking import identically_distributed
+from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import one_line
+from riskrank.errors import single_line
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import FindingEntry
-from riskrank.studies.gravity import gravity
-from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter
+from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge
 from riskrank.studies.metric_means import (
     MetricMeans,
-    assumed,
-    better_elsewhere,
-    doubtful,
-    means_of_two,
+    assumed_costs,
+    assumption_prefix,
+    better_elsewhere_sentence,
     metric_means,
+    pair_figures,
     worst_everywhere,
 )
-from riskrank.studies.suites import words
-from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.wording import fitting, names
+from riskrank.studies.severity import severity_rank
+from riskrank.studies.suites import sentences
+from riskrank.studies.suites.section import SuiteAnalysis
+from riskrank.studies.wording import join_names, split_verdict
 
 CaseType = TypeVar("CaseType")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing a reader should know.
+    """One conclusion about the models.
 
     Attributes
     ----------
     kind : str
-        As ``ahead``, ``level``, ``worse-tail``; a study's table of sentences has an entry for it.
+        Kind of the finding, such as ``ahead`` or ``worse-tail``, which selects the sentence function.
     models : tuple of int
-        The models it is about, by number, in the order its sentence speaks of them.
+        Indices of the models in the finding, in the order in which the sentence names them.
     on : str
-        The metric, column of scores, task or group it is about; empty where it is about all.
+        Metric, score column, task or group of the finding; empty if it concerns all of them.
     figures : mapping of str to float
-        What it rests on, in the units of the file.
-    answer : Side or None
-        The answer of a test; None where nothing was tested.
+        Supporting numbers in the units of the file.
+    answer : Answer or None
+        Answer of the test; None if nothing was tested.
     """
 
     kind: str
     models: tuple[int, ...] = ()
     on: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
-    answer: Side | None = None
+    answer: Answer | None = None
 
 
-Said = tuple[Finding, str]
-"""A finding with its sentence."""
+Remark = tuple[Finding, str]
+"""Finding with its sentence."""
 
 
 @dataclass(frozen=True)
 class Sentences(Generic[CaseType]):
-    """The table of sentences of a study: how each kind of finding is said.
+    """Sentence functions of a study, by kind of finding.
 
     Attributes
     ----------
     of_kind : mapping of str to callable
-        Of a finding and its case, where :data:`SHARED` has no words or others; an empty one is not said.
+        Functions of a finding and its case, which override :data:`SHARED_SENTENCES`. If a sentence is empty,
+        the finding is not part of the verdict.
     aside : collection of str
-        Kinds that take a command's own words to be understood: only for who asks.
+        Kinds that appear only in the details, because they use terms specific to the command.
     """
 
     of_kind: Mapping[str, Callable[[Finding, CaseType], str]]
     aside: Collection[str] = ()
 
-    def said(self, findings: Iterable[Finding], case: CaseType) -> list[Said]:
-        """Findings with their sentences, the gravest first."""
-        words = {**SHARED, **self.of_kind}
-        found = ((one, words[one.kind](one, case)) for one in findings)
-        return sorted(found, key=lambda said: gravity(said[0].kind))
+    def with_sentences(self, findings: Iterable[Finding], case: CaseType) -> list[Remark]:
+        """Return the findings with their sentences, the most severe first."""
+        sentences = {**SHARED_SENTENCES, **self.of_kind}
+        pairs = ((finding, sentences[finding.kind](finding, case)) for finding in findings)
+        return sorted(pairs, key=lambda pair: severity_rank(pair[0].kind))
 
-    def told(
+    def fields(
         self,
         findings: Iterable[Finding],
         case: CaseType,
         models: Sequence[str],
         assuming: str = "",
         *,
-        limits: Sequence[Said] = (),
+        limits: Sequence[Remark] = (),
     ) -> dict[str, Any]:
-        """The findings as a document tells them, how sure the first is with it; the others, all as entries.
+        """Return the document fields derived from the findings.
 
         Parameters
         ----------
@@ -100,63 +101,65 @@ class Sentences(Generic[CaseType]):
         case : CaseType
         models : sequence of str
         assuming : str
-            What all of it rests on, said before the first.
+            Assumption to state at the start of the verdict.
         limits : sequence of (Finding, str)
-            What the samples leave open, which captions and warnings say where the verdict does not.
+            Limitations of the samples, which appear in captions and warnings, not in the verdict.
 
         Returns
         -------
         dict
             The fields ``verdict``, ``more`` and ``findings`` of a document.
         """
-        said = self.said(findings, case)
-        (_, first), *rest = ((one.kind, text) for one, text in said if one.kind not in self.aside)
-        first += f" {rest.pop(0)[1]}" if rest and rest[0][0] == "nothing-tested" else ""
-        verdict, more = fitting([assuming + first, *(text for _, text in rest)])
-        aside = [text for one, text in said if one.kind in self.aside]
-        return {"verdict": verdict, "more": (*more, *aside), "findings": _written(said, limits, models)}
+        remarks = self.with_sentences(findings, case)
+        (_, first), *tail = ((f.kind, text) for f, text in remarks if f.kind not in self.aside)
+        first += f" {tail.pop(0)[1]}" if tail and tail[0][0] == "nothing-tested" else ""
+        verdict, more = split_verdict([assuming + first, *(text for _, text in tail)])
+        aside = [text for finding, text in remarks if finding.kind in self.aside]
+        return {"verdict": verdict, "more": (*more, *aside), "findings": _entries(remarks, limits, models)}
 
 
-def stated(
-    models: Sequence[str], *said: Said, assuming: str = "", limits: Sequence[Said] = ()
+def verdict_fields(
+    models: Sequence[str], *remarks: Remark, assuming: str = "", limits: Sequence[Remark] = ()
 ) -> dict[str, Any]:
-    """Findings with their sentences, all of which are the verdict: fields of a document."""
-    said = tuple((one, one_line(text)) for one, text in said if text)
-    whole = " ".join(text for _, text in said)
+    """Return the document fields ``verdict`` and ``findings``, with all sentences in the verdict."""
+    remarks = tuple((finding, single_line(text)) for finding, text in remarks if text)
+    verdict = " ".join(text for _, text in remarks)
     if assuming:
-        whole = f"{assuming}{whole[0].lower()}{whole[1:]}"
-    return {"verdict": whole, "findings": _written(said, limits, models)}
+        verdict = f"{assuming}{verdict[0].lower()}{verdict[1:]}"
+    return {"verdict": verdict, "findings": _entries(remarks, limits, models)}
 
 
-def _written(said: Sequence[Said], limits: Sequence[Said], models: Sequence[str]) -> list[FindingEntry]:
-    """Findings as documents write them, the gravest first, with the limits that nobody said."""
-    kinds = {(one.kind, one.on) for one, _ in said}
-    limits = [(one, text) for one, text in limits if (one.kind, one.on) not in kinds]
+def _entries(
+    remarks: Sequence[Remark], limits: Sequence[Remark], models: Sequence[str]
+) -> list[FindingEntry]:
+    """Return document entries for findings and limits without duplicates, the most severe first."""
+    kinds = {(f.kind, f.on) for f, _ in remarks}
+    limits = [(f, text) for f, text in limits if (f.kind, f.on) not in kinds]
     entries = []
-    for one, text in sorted([*said, *limits], key=lambda said: gravity(said[0].kind)):
-        about, answer = [models[i] for i in one.models], None if one.answer is None else one.answer.word
-        entries.append(FindingEntry(one.kind, about, one.on or None, dict(one.figures), answer, text))
+    for f, text in sorted([*remarks, *limits], key=lambda pair: severity_rank(pair[0].kind)):
+        about, answer = [models[i] for i in f.models], None if f.answer is None else f.answer.word
+        entries.append(FindingEntry(f.kind, about, f.on or None, dict(f.figures), answer, text))
     return entries
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What findings and sentences of any study look things up in; a study adds its own evidence.
+    """Results from which findings and sentences are derived; each study adds its own.
 
     Attributes
     ----------
     table : ScoreTable
     columns : mapping of str to ClusteredScores
-        The columns of scores that are studied, by name: metrics, and portfolios of them.
-    suite : SuiteChapter or None
+        Score columns by name: metrics and combined scores.
+    suite : SuiteAnalysis or None
     tested : bool
-        Whether anything was tested.
+        True if significance tests were run.
     family : Family
     """
 
     table: ScoreTable
     columns: Mapping[str, ClusteredScores]
-    suite: SuiteChapter | None = None
+    suite: SuiteAnalysis | None = None
     tested: bool = True
     family: Family = Family()
 
@@ -171,130 +174,152 @@ class Case:
         return metric_means(self.table)
 
     @cached_property
-    def judged(self) -> JudgedChapter | None:
-        """What there is to say of a judge, where there is one."""
-        return judged_chapter(self.table)
+    def judged(self) -> JudgeAnalysis | None:
+        """Results of a judge calibrated on human labels, or None."""
+        return analyze_judge(self.table)
 
     @property
-    def of_tasks(self) -> SuiteChapter:
-        """What the tasks of a suite say, where there is one."""
+    def required_suite(self) -> SuiteAnalysis:
+        """Analysis of the suite; an error if there is none."""
         assert self.suite is not None
         return self.suite
 
     @property
     def metrics(self) -> list[str]:
         """Names of the metrics."""
-        return [one.name for one in self.means]
+        return [mean.name for mean in self.means]
 
     @cached_property
-    def same(self) -> list[Finding]:
-        """That all models have one distribution of scores on every column, where they have."""
-        if not all(map(alike, self.columns.values())):
+    def identical_distributions(self) -> list[Finding]:
+        """Finding that all models have the same score distributions; an empty list if they do not."""
+        if not all(map(identically_distributed, self.columns.values())):
             return []
         on = "" if len(self.columns) > 1 else next(iter(self.columns))
         return [Finding("same-distribution", (*range(len(self.models)),), on=on)]
 
     @property
-    def twins(self) -> list[Finding]:
-        """Models that are exactly alike, where not all have one distribution."""
-        return [] if self.same else same_scores(self.table, self.models)
+    def identical_models(self) -> list[Finding]:
+        """Findings about models with identical scores; empty if all models have the same distributions."""
+        return [] if self.identical_distributions else same_score_findings(self.table, self.models)
 
     @property
-    def assuming(self) -> str:
-        """What every sentence rests on."""
-        return assumed(doubtful(self.means), "" if self.judged is None else self.judged.taken_for_granted)
+    def assumption(self) -> str:
+        """Assumption on which all sentences rest; empty if there is none."""
+        return assumption_prefix(
+            assumed_costs(self.means), "" if self.judged is None else self.judged.assumption
+        )
 
     @property
-    def beside(self) -> list[Finding]:
-        """What goes with any answer: that nothing was tested, who is alike, and what a judge is worth."""
-        return [*untested(self.tested), *self.twins, *judge_worth(self)]
+    def side_findings(self) -> list[Finding]:
+        """Findings that accompany any answer: missing tests, identical models, and the gain from a judge."""
+        return [*untested_finding(self.tested), *self.identical_models, *judge_findings(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
-        """Raw means of a column that is a metric."""
+        """Return the raw means of a score column; None if the column is not a metric."""
         return next((mean for mean in self.means if mean.name == column), None)
 
-    def score(self, column: str) -> str:
-        """What a column of scores is called in a sentence."""
+    def column_label(self, column: str) -> str:
+        """Return the name of a score column as used in sentences."""
         several = sum(name not in self.metrics for name in self.columns) > 1
         combined = f"the combined score {column}" if several else "the combined score"
         name = column if column in self.metrics else combined
-        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.on}"
+        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.scope_text}"
 
 
-NOTHING_TESTED = "Nothing was tested, so nothing says how sure that is."
+NOTHING_TESTED = "Nothing was tested, so the uncertainty is unknown."
 
 
-def untested(tested: bool) -> list[Finding]:
-    """That nothing was tested, where nothing was."""
+def untested_finding(tested: bool) -> list[Finding]:
+    """Return a list with the finding that nothing was tested; empty if tests were run."""
     return [] if tested else [Finding("nothing-tested")]
 
 
-def judge_worth(case: Case) -> list[Finding]:
-    """What a judge is worth beside the labels, where it is worth a sentence."""
-    told = case.judged
-    return [Finding("judge-worth", figures=told.figures)] if told is not None and told.worth else []
+def judge_findings(case: Case) -> list[Finding]:
+    """Return a list with the finding on the gain from a judge; empty if the gain is negligible."""
+    gain = case.judged
+    return [Finding("judge-gain", figures=gain.figures)] if gain is not None and gain.gain_sentence else []
 
 
-def same_scores(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
-    """Some of the models that have the same score on every sample, as of a file read under two names."""
-    found = dict[bytes, list[int]]()
+def same_score_findings(table: ScoreTable, models: Sequence[str]) -> list[Finding]:
+    """Return one finding per set of models with identical scores on every sample.
+
+    A common cause is a file that was read under two names.
+    """
+    groups = dict[bytes, list[int]]()
     for at, model in enumerate(models):
         i = table.index(model)
         scores = table.values[i].tobytes() + table.row_samples[i].tobytes()
-        found.setdefault(sha256(scores).digest(), []).append(at)
-    return [Finding("same-scores", tuple(same)) for same in found.values() if len(same) > 1]
+        groups.setdefault(sha256(scores).digest(), []).append(at)
+    return [Finding("same-scores", tuple(same)) for same in groups.values() if len(same) > 1]
 
 
-def better_means(case: Case, column: str, model: int) -> Iterator[Finding]:
-    """Others have a better mean than a model that is favoured on a metric, or by a combined score."""
+def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Finding]:
+    """Yield findings about models whose mean is better than that of the favoured model.
+
+    Parameters
+    ----------
+    case : Case
+    column : str
+        Metric or combined score that favours the model.
+    model : int
+        The favoured model.
+    """
     if (mean := case.mean_of(column)) is not None:
-        if mean.of(mean.best) != mean.of(model):
-            figures = means_of_two([mean], mean.best, model)
+        if mean.format_mean(mean.best) != mean.format_mean(model):
+            figures = pair_figures([mean], mean.best, model)
             yield Finding("best-mean", (mean.best, model), on=column, figures=figures)
-    elif model not in worst_everywhere(case.means):  # which is told in words of its own
-        best = [mean.best for mean in case.means if mean.of(mean.best) != mean.of(model)]
+    elif model not in worst_everywhere(case.means):  # it has its own sentence
+        best = [mean.best for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
         if best:
             figures = {f"{mean.name}.mean": float(mean.mean[mean.best]) for mean in case.means}
             figures |= {f"{mean.name}.against": float(mean.mean[model]) for mean in case.means}
             yield Finding("better-elsewhere", (model, *dict.fromkeys(best)), figures=figures)
 
 
-def other_scope(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
-    """The answer to the question not asked of a suite: of tasks like these, or of these tasks."""
-    for p, _ in words.other_scope(case.of_tasks, case.of_tasks.columns[column], *pair):
+def other_scope_findings(case: Case, column: str, pair: tuple[int, int]) -> Iterator[Finding]:
+    """Yield the findings for the other scope of a suite: "these tasks" or "tasks like these"."""
+    for p, _ in sentences.other_scope_answer(case.required_suite, case.required_suite.columns[column], *pair):
         yield Finding("other-scope", pair, on=column, figures={"p_adjusted": p})
 
 
-def _other_scope(finding: Finding, case: Case) -> str:
-    suite, (first, other) = case.of_tasks, finding.models
-    return " ".join(text for _, text in words.other_scope(suite, suite.columns[finding.on], first, other))
+def _other_scope_sentence(finding: Finding, case: Case) -> str:
+    """Return the sentence about the other scope of a suite."""
+    suite, (first, other) = case.required_suite, finding.models
+    return " ".join(
+        text for _, text in sentences.other_scope_answer(suite, suite.columns[finding.on], first, other)
+    )
 
 
-def alike_throughout(models: Sequence[str]) -> str:
-    """That nothing tells some of the models apart."""
-    return f"{names(models)} have the same score on every sample: nothing tells them apart."
+def same_scores_sentence(models: Sequence[str]) -> str:
+    """Return the sentence about models with the same score on every sample."""
+    return f"{join_names(models)} have the same score on every sample, so they cannot be separated."
 
 
-def same_distribution(models: Sequence[str], on: str) -> str:
-    """That nothing tells models apart."""
-    every = f"All {len(models)} models" if len(models) > 2 else names(models)
-    return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
+def same_distribution_sentence(models: Sequence[str], on: str) -> str:
+    """Return the sentence about models with the same score distribution."""
+    every = f"All {len(models)} models" if len(models) > 2 else join_names(models)
+    return f"{every} have the same distribution of scores on {on}, so they cannot be separated."
 
 
-def _best_mean(finding: Finding, case: Case) -> str:
+def _best_mean_sentence(finding: Finding, case: Case) -> str:
+    """Return the sentence about the model with the best mean."""
     mean, (best, first) = case.mean_of(finding.on), finding.models
-    return f"{case.models[best]} has the best mean{'' if mean is None else f', {mean.against(best, first)}'}."
+    figures = "" if mean is None else f", {mean.format_comparison(best, first)}"
+    return f"{case.models[best]} has the best mean{figures}."
 
 
-SHARED: Mapping[str, Callable[[Finding, Any], str]] = {
+SHARED_SENTENCES: Mapping[str, Callable[[Finding, Any], str]] = {
     "nothing-tested": lambda *_: NOTHING_TESTED,
-    "judge-worth": lambda _, case: "" if case.judged is None else case.judged.worth,
-    "better-elsewhere": lambda found, case: better_elsewhere(case.means, found.models[0], case.models),
-    "other-scope": _other_scope,
-    "same-scores": lambda found, case: alike_throughout([case.models[i] for i in found.models]),
-    "best-mean": _best_mean,
-    "same-distribution": lambda found, case: same_distribution(
-        case.models, names([case.score(name) for name in (found.on and [found.on]) or case.columns])
+    "judge-gain": lambda _, case: "" if case.judged is None else case.judged.gain_sentence,
+    "better-elsewhere": lambda finding, case: better_elsewhere_sentence(
+        case.means, finding.models[0], case.models
+    ),
+    "other-scope": _other_scope_sentence,
+    "same-scores": lambda finding, case: same_scores_sentence([case.models[i] for i in finding.models]),
+    "best-mean": _best_mean_sentence,
+    "same-distribution": lambda finding, case: same_distribution_sentence(
+        case.models,
+        join_names([case.column_label(name) for name in (finding.on and [finding.on]) or case.columns]),
     ),
 }
-"""Sentences that every study says alike, if it has no words of its own."""
+"""Default sentence functions of all studies."""

@@ -1,4 +1,4 @@
-"""Tables that say nothing of single samples, so that only means can be compared (method §13)."""
+"""Comparisons of means for tables that allow nothing else: folds, or several noise sources (method §13)."""
 
 import math
 from collections.abc import Mapping
@@ -9,164 +9,174 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.evidence.folds import fold_differences
-from riskrank.engine.evidence.shared import FEWEST_SHARED, additive_means, shared_differences
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED, additive_means, shared_differences
 from riskrank.engine.evidence.student import Student, weighted_mean
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, option
 from riskrank.scores.table.designs import ITEM, NoiseDesign
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.wording import counted, names, rounded, span
+from riskrank.studies.wording import count_range, counted, format_fixed, join_names
 
 FEWEST_FOLDS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class MeanColumn:
-    """What there is to say of the means of a metric.
+    """Means of one metric for k models, and their differences.
 
     Attributes
     ----------
     name : str
     means : ndarray, shape (k,)
-        Larger is better.
+        Means, larger is better.
     differences : Student
-        Of all pairs, first minus second, shape (k, k); NaN where two models share too few samples.
-    worth : float
-        Independent samples that would tell as much; beside other sources of noise the items.
+        Differences of all pairs, first minus second, shape (k, k). NaN if two models share too few samples.
+    effective_size : float
+        Effective sample size; with several sources of noise, the number of items.
     statistic : str
-        Of the cost per success differences are those of logarithms.
+        Name of the statistic. Differences of costs per success are those of logarithms.
     """
 
     name: str
     means: Floats
     differences: Student
-    worth: float
+    effective_size: float
     statistic: str = "mean"
 
-    def told(self, differences: ArrayLike) -> Floats:
-        """Differences as they are told: those of logarithms as shares of the second."""
-        apart = np.asarray(differences, dtype=np.float64)
-        return apart if self.statistic == "mean" else -np.expm1(-apart)
+    def to_display_units(self, differences: ArrayLike) -> Floats:
+        """Convert differences for display; differences of logarithms become relative differences."""
+        values = np.asarray(differences, dtype=np.float64)
+        return values if self.statistic == "mean" else -np.expm1(-values)
 
     @property
-    def compared(self) -> Booleans:
-        """Pairs that are compared, shape (k, k)."""
+    def compared_pairs(self) -> Booleans:
+        """Mask of the compared pairs, shape (k, k)."""
         return np.isfinite(self.differences.value) & ~np.eye(len(self.means), dtype=bool)
 
-    def p_pairs(self, family: Family) -> Floats:
-        """One-sided p-values of "the mean of i lies above that of j", adjusted over all that are compared."""
-        return family.adjusted(self.differences.p_above(), self.compared)
+    def adjusted_p_values(self, family: Family) -> Floats:
+        """Return adjusted one-sided p-values, shape (k, k), for "the mean of i exceeds that of j"."""
+        return family.adjust_p_values(self.differences.p_above(), self.compared_pairs)
 
 
-def mean_column(table: ScoreTable, at: int) -> MeanColumn | None:
-    """The means of a metric of a table of which only means can be compared; None of other tables.
+def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
+    """Return the means of a metric and their differences; None if the table allows more than comparing means.
 
     Raises
     ------
     InputError
-        If there are too few folds to tell how much they vary.
+        If there are too few folds to estimate their variance.
     """
     if table.noise is not None:
-        return _of_noise(table.noise, at, table.metrics[at].name)
+        return _noise_column(table.noise, metric, table.metrics[metric].name)
     design = table.folds
     if design is None:
         return None
-    values = np.array(table.column(at))
-    fewest = min(one.count for one in design.folds)
-    many = len(design.folds) >= FEWEST_TASKS
+    values = np.array(table.column(metric))
+    fewest = min(fold.count for fold in design.folds)
+    many = len(design.folds) >= MIN_TASKS
     if fewest < FEWEST_FOLDS and not many:
         raise InputError(
-            f"{counted(fewest, 'fold')} of a data set: too few to tell how much they vary",
+            f"{counted(fewest, 'fold')} of a data set cannot show how much folds vary",
             found=f"{len(table.samples)} folds of {counted(len(design.folds), 'data set')}",
-            hint=f"split into {FEWEST_FOLDS} folds or more, or add data sets up to {FEWEST_TASKS}",
+            hint=f"split into at least {FEWEST_FOLDS} folds, or use at least {MIN_TASKS} data sets",
         )
     every = range(len(design.folds))
-    of_data = np.stack([values[:, design.of_sample == one].mean(axis=1) for one in every], axis=1)
+    of_data = np.stack([values[:, design.of_sample == i].mean(axis=1) for i in every], axis=1)
     means = of_data @ design.weights
     if many:
-        found = weighted_mean(of_data[:, None] - of_data[None], design.weights)
-        return MeanColumn(table.metrics[at].name, means, found, float(1 / (design.weights**2).sum()))
-    found = fold_differences(values, design.of_sample, design.folds, design.weights)
-    return MeanColumn(table.metrics[at].name, means, found, sum(one.worth for one in design.folds))
+        estimates = weighted_mean(of_data[:, None] - of_data[None], design.weights)
+        return MeanColumn(table.metrics[metric].name, means, estimates, float(1 / (design.weights**2).sum()))
+    estimates = fold_differences(values, design.of_sample, design.folds, design.weights)
+    return MeanColumn(
+        table.metrics[metric].name, means, estimates, sum(fold.effective_size for fold in design.folds)
+    )
 
 
 @dataclass(frozen=True)
-class CountedAs:
-    """What the rows of a table count as of which only means can be compared: a sentence and its figures."""
+class DesignNote:
+    """Sentence about the effective number of samples, and its figures."""
 
     sentence: str
     figures: Mapping[str, float]
 
 
-def why_means(table: ScoreTable) -> CountedAs:
-    """Why only means are compared, and what the rows count as."""
+def design_note(table: ScoreTable) -> DesignNote:
+    """Return the note on why only means are compared, and on the effective number of samples."""
     if table.noise is not None:
-        return _sources(table.noise)
+        return _noise_note(table.noise)
     design = table.folds
     assert design is not None
     folds, sets = len(table.samples), len(design.folds)
-    worth = float(sets if sets >= FEWEST_TASKS else sum(one.worth for one in design.folds))
+    size = float(sets if sets >= MIN_TASKS else sum(fold.effective_size for fold in design.folds))
     of = "one data set" if sets == 1 else f"{sets} data sets"
-    few = rounded(math.floor(10 * worth) / 10, 1)
-    unknown = f" ({option('folds', 'K')} says how many a repeat has)" if design.unknown else ""
-    told = f"{folds:,} folds of {of} share their training rows: counted as {few} samples{unknown}."
-    if sets >= FEWEST_TASKS:
-        told = f"{folds:,} folds of {of} count as {sets}: those of one share their training rows."
-    return CountedAs(told, {"folds": folds, "data_sets": sets, "worth": worth})
+    few = format_fixed(math.floor(10 * size) / 10, 1)
+    unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if design.count_unknown else ""
+    text = f"{folds:,} folds of {of} share training rows, so the effective sample size is {few}{unknown}."
+    if sets >= MIN_TASKS:
+        text = f"{folds:,} folds of {of} count as {sets} samples, because folds share training rows."
+    return DesignNote(text, {"folds": folds, "data_sets": sets, "effective_size": size})
 
 
-def _of_noise(design: NoiseDesign, at: int, name: str) -> MeanColumn:
-    """Means over all rows, and differences over those that both models have."""
-    values, factors = design.values[:, :, at], [*design.factors.values()]
+def _noise_column(design: NoiseDesign, metric: int, name: str) -> MeanColumn:
+    """Return means over all rows, and differences of means over the rows that both models have."""
+    values, factors = design.values[:, :, metric], [*design.factors.values()]
     k = len(values)
     pairs = np.triu_indices(k, 1)
-    if design.shared:
-        found = shared_differences(values, factors[0])
-        df = found.df[pairs][np.isfinite(found.df[pairs])]
-        return MeanColumn(name, additive_means(values), found, float(np.median(df)) + 1 if df.size else 0.0)
+    if design.samples_only:
+        diffs = shared_differences(values, factors[0])
+        df = diffs.df[pairs][np.isfinite(diffs.df[pairs])]
+        return MeanColumn(name, additive_means(values), diffs, float(np.median(df)) + 1 if df.size else 0.0)
     of_pairs = np.zeros((3, k, k))
     of_pairs[2] = 1.0
     for i, j in np.transpose(pairs).tolist():
-        apart, shared = design.differences(i, j, at)
-        one = crossed_difference(apart, [own[shared] for own in factors])
-        of_pairs[:, i, j] = one.value, one.error, one.df
-        of_pairs[:, j, i] = -one.value, one.error, one.df
+        difference, shared = design.differences(i, j, metric)
+        result = crossed_difference(difference, [levels[shared] for levels in factors])
+        of_pairs[:, i, j] = result.value, result.error, result.df
+        of_pairs[:, j, i] = -result.value, result.error, result.df
     return MeanColumn(name, np.nanmean(values, axis=1), Student(*of_pairs), len(np.unique(factors[0])))
 
 
-def components_of(table: ScoreTable, pair: tuple[int, int], at: int = 0) -> Components:
-    """Where the variance of a difference of means of a metric comes from."""
+def difference_components(table: ScoreTable, pair: tuple[int, int], metric: int = 0) -> Components:
+    """Return the variance components of the difference of two models' means."""
     assert table.noise is not None
-    apart, shared = table.noise.differences(*pair, at)
-    return Components.of(apart, {name: own[shared] for name, own in table.noise.factors.items()})
+    values, shared = table.noise.differences(*pair, metric)
+    return Components.estimate(values, {name: levels[shared] for name, levels in table.noise.factors.items()})
 
 
-def _sources(design: NoiseDesign) -> CountedAs:
-    """The sources of noise, and those of few levels."""
-    if design.shared:
+def _noise_note(design: NoiseDesign) -> DesignNote:
+    """Return the note on the sources of noise, including those with few levels."""
+    if design.samples_only:
         counts = design.counts()[np.triu_indices(len(design.values), 1)]
-        counts = counts[counts >= min(FEWEST_SHARED, counts.max())]
-        least, most, all_of = int(counts.min()), int(counts.max()), design.values.shape[1]
-        figures = {"samples": all_of, "shared_low": least, "shared_high": most}
-        if least == all_of:
-            return CountedAs(f"These {all_of:,} samples are taken as drawn from others like them.", figures)
-        return CountedAs(
-            f"Each pair is compared on the samples both have, {span((least, most))} of {all_of:,}: what "
-            "lacks must not depend on how well a model did.",
+        counts = counts[counts >= min(MIN_SHARED, counts.max())]
+        least, most, total = int(counts.min()), int(counts.max()), design.values.shape[1]
+        figures = {"samples": total, "shared_low": least, "shared_high": most}
+        if least == total:
+            return DesignNote(
+                f"The results generalise from these {total:,} samples to similar samples.", figures
+            )
+        return DesignNote(
+            f"Each pair is compared on the samples both have, {count_range((least, most))} of {total:,}. "
+            "Missing scores must not depend on how well a model did.",
             figures,
         )
-    drawn = [f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed]
+    noise = [
+        f"{count} of {name}" for name, count in design.levels.items() if name not in design.fixed_sources
+    ]
     items = len(np.unique(design.factors[ITEM]))
-    told = f"{items:,} items" + (f", {names(drawn)}, each a sample of others like them" if drawn else "")
-    told += f"; few of {names(design.few)}" if design.few else ""
-    fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed]
-    told = f"{told}; speaks of {names(fixed)} alone." if fixed else f"{told}."
-    return CountedAs(told, {ITEM: items, **design.levels})
+    text = f"{items:,} items" + (f", {join_names(noise)}, each a sample of similar ones" if noise else "")
+    text += (
+        f"; few levels of {join_names(design.sources_with_few_levels)}"
+        if design.sources_with_few_levels
+        else ""
+    )
+    fixed = [f"these {design.levels[name]} of {name}" for name in design.fixed_sources]
+    text = f"{text}; valid only for {join_names(fixed)}." if fixed else f"{text}."
+    return DesignNote(text, {ITEM: items, **design.levels})
 
 
-def visible_of(column: MeanColumn, claims: int, family: Family) -> float:
-    """The smallest difference that the median pair could have shown, four times out of five."""
-    apart = column.differences.visible(family.level(claims))
-    return float(np.nanmedian(apart[np.triu_indices(len(column.means), 1)]))
+def median_detectable(column: MeanColumn, claims: int, family: Family) -> float:
+    """Return the minimum detectable difference (power 80 %), as the median over pairs of models."""
+    visible = column.differences.detectable_difference(family.interval_level(claims))
+    return float(np.nanmedian(visible[np.triu_indices(len(column.means), 1)]))

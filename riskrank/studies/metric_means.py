@@ -1,4 +1,4 @@
-"""Raw means of every metric, and means of the worst share of scores, in the units of the file."""
+"""Raw means and tail means of every metric, in the units of the file."""
 
 from __future__ import annotations
 
@@ -9,100 +9,115 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED
-from riskrank.engine.sampling.cluster_means import mean_intervals, share_intervals, task_column_means
+from riskrank.engine.sampling.cluster_means import mean_intervals, proportion_intervals, task_column_means
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
+from riskrank.options.reading import SHARED
 from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.targets import tasks_of, units_of
-from riskrank.studies.wording import decimals_of, names, percent, rounded, rounded_beside_zero, told_apart
+from riskrank.studies.targets import build_task_design, column_units
+from riskrank.studies.wording import (
+    decimals_from_errors,
+    distinct_pair,
+    format_fixed,
+    format_limit,
+    format_percent,
+    join_names,
+)
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance.column import DominanceStudy
+    from riskrank.engine.dominance.column_tests import DominanceStudy
 
 
 @dataclass(frozen=True)
 class MetricMeans:
-    """One metric of k models.
+    """Means of one metric for k models.
 
     Attributes
     ----------
     name : str
-    lower : bool
-        Whether less is better in the file.
+    lower_is_better : bool
+        True if lower values are better in the file.
     declared : bool
-        Whether anybody said so.
-    share : bool
-        Whether a mean is a share (:func:`is_share`).
+        True if the user declared the direction.
+    is_proportion : bool
+        True if the means are proportions; see :func:`is_share`.
     mean, error : ndarray, shape (k,)
-        As the file has them; standard errors of whole clusters.
+        Means in the units of the file, and their cluster-robust standard errors.
     decimals : int
-        Digits that all numbers of this metric are shown with.
+        Decimals of all displayed numbers.
     freedom : ndarray, shape (k,)
-        Degrees of freedom of the standard errors: independent clusters less the tasks they are of.
+        Degrees of freedom of the standard errors: clusters minus tasks.
     """
 
     name: str
-    lower: bool
+    lower_is_better: bool
     declared: bool
-    share: bool
+    is_proportion: bool
     mean: Floats
     error: Floats
     decimals: int
     freedom: Floats
 
     @cached_property
-    def ends(self) -> tuple[Floats, Floats]:
-        """Intervals of the means, of each alone, at 95 %; NaN where nothing is known."""
-        intervals = share_intervals if self.share else mean_intervals
+    def intervals(self) -> tuple[Floats, Floats]:
+        """Lower and upper limits of the pointwise 95 % interval of each mean; NaN if unknown."""
+        intervals = proportion_intervals if self.is_proportion else mean_intervals
         return intervals(self.mean, self.error, self.freedom)
 
     @cached_property
     def best(self) -> int:
-        """The model with the best mean."""
-        return int(np.argmin(self.mean) if self.lower else np.argmax(self.mean))
+        """Index of the model with the best mean."""
+        return int(np.argmin(self.mean) if self.lower_is_better else np.argmax(self.mean))
 
-    def said(self, value: float) -> str:
-        """A mean or a difference of means of this metric, as it is shown everywhere."""
-        return self._with(value, self.decimals)
+    def format_value(self, value: float) -> str:
+        """Format a mean or a difference of means with the metric's number of decimals."""
+        return self._format(value, self.decimals)
 
-    def _with(self, value: float, decimals: int) -> str:
-        return f"{rounded(100 * value, decimals)} %" if self.share else rounded(value, decimals)
+    def _format(self, value: float, decimals: int) -> str:
+        """Format a value, in percent if the means are proportions."""
+        return (
+            f"{format_fixed(100 * value, decimals)} %"
+            if self.is_proportion
+            else format_fixed(value, decimals)
+        )
 
-    def span(self, low: float, high: float) -> str:
-        """Where a difference of means lies, in points if means are shares; what is not 0 is not shown so."""
-        scale, unit = (100, " points") if self.share else (1, "")
-        ends = (rounded_beside_zero(scale * end, self.decimals) for end in (low, high))
-        return f"{' to '.join(ends)}{unit}"
+    def format_interval(self, low: float, high: float) -> str:
+        """Format an interval of a difference, in percentage points if the means are proportions.
 
-    def of(self, model: int) -> str:
-        """The mean of a model."""
-        return self.said(float(self.mean[model]))
+        Nonzero limits get enough decimals to show their sign.
+        """
+        scale, unit = (100, " points") if self.is_proportion else (1, "")
+        limits = (format_limit(scale * end, self.decimals) for end in (low, high))
+        return f"{' to '.join(limits)}{unit}"
 
-    def gap(self, difference: float) -> str:
-        """A difference of means, in points if they are shares."""
-        scale, unit = (100, " points") if self.share else (1, "")
-        return rounded(scale * difference, self.decimals) + unit
+    def format_mean(self, model: int) -> str:
+        """Format the mean of a model."""
+        return self.format_value(float(self.mean[model]))
 
-    def against(self, one: int, other: int) -> str:
-        """The means of two models, with digits that tell them apart: ``97.5 % against 82.3 %``."""
-        means = float(self.mean[one]), float(self.mean[other])
-        return " against ".join(told_apart(*means, self._with, self.decimals))
+    def format_gap(self, difference: float) -> str:
+        """Format a difference of means, in percentage points if the means are proportions."""
+        scale, unit = (100, " points") if self.is_proportion else (1, "")
+        return format_fixed(scale * difference, self.decimals) + unit
+
+    def format_comparison(self, first: int, second: int) -> str:
+        """Format two means with enough decimals to tell them apart: ``97.5 % against 82.3 %``."""
+        means = float(self.mean[first]), float(self.mean[second])
+        return " against ".join(distinct_pair(*means, self._format, self.decimals))
 
 
-def means_of_two(means: Sequence[MetricMeans], one: int, other: int) -> dict[str, float]:
-    """Figures of a sentence: ``mean`` and ``against``, of several metrics each with its name before."""
+def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[str, float]:
+    """Return two models' means as figures ``mean`` and ``against``, prefixed if there are several metrics."""
     return {
         f"{mean.name}.{name}" if len(means) > 1 else name: float(mean.mean[model])
         for mean in means
-        for name, model in (("mean", one), ("against", other))
+        for name, model in (("mean", first), ("against", second))
     }
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
-    """Means and standard errors of all metrics; of a suite weighted over its tasks.
+    """Return means and standard errors of all metrics; those of a suite are weighted by task.
 
     Parameters
     ----------
@@ -113,37 +128,39 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
     tuple of MetricMeans
         In the order of the table's metrics.
     """
-    raw, tasks = [table.raw(model) for model in range(len(table.models))], tasks_of(table)
-    clusters = units = [_numbered(own) for own in table.clusters]
+    raw, tasks = [table.raw(model) for model in range(len(table.models))], build_task_design(table)
+    clusters = units = [_cluster_codes(labels) for labels in table.clusters]
     strata = 1 if tasks is None else len(tasks.names)
-    found = []
+    result = []
     for at, spec in enumerate(table.metrics):
         columns = [scores[:, at] for scores in raw]
         if table.options.missing == SHARED:
-            there = [np.isfinite(column) for column in columns]
-            columns = [column[own] for column, own in zip(columns, there, strict=True)]
-            units = [_numbered(cluster[own]) for cluster, own in zip(clusters, there, strict=True)]
-        each = [
+            masks = [np.isfinite(column) for column in columns]
+            columns = [column[mask] for column, mask in zip(columns, masks, strict=True)]
+            units = [_cluster_codes(cluster[mask]) for cluster, mask in zip(clusters, masks, strict=True)]
+        stats = [
             task_column_means(column[:, None], cluster, tasks, model)
             for model, (column, cluster) in enumerate(zip(columns, units, strict=True))
         ]
         freedom = np.array([float(cluster.max() + 1 - strata) for cluster in units])
-        mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
-        share = is_share(spec, columns)
+        mean, error = (np.array([float(getattr(s, name)[0]) for s in stats]) for name in ("mean", "error"))
+        share = has_proportion_means(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
-        decimals = decimals_of((100 if share else 1) * error)
-        found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
-    return tuple(found)
+        decimals = decimals_from_errors((100 if share else 1) * error)
+        result.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
+    return tuple(result)
 
 
-def _numbered(clusters: Integers) -> Integers:
+def _cluster_codes(clusters: Integers) -> Integers:
+    """Return cluster labels as consecutive integers, starting at 0."""
     return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
 
-def is_share(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
-    """Whether the mean of scores that are all 0 or 1 is a share, which is written in percent.
+def has_proportion_means(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
+    """Return True if the scores are binary and their mean is a proportion, to be displayed in percent.
 
-    A price of 1 is none: an amount by its name that varies with no sample. Bounds say it for sure.
+    Declared bounds take precedence. A constant price of 1 is not a proportion, because its name suggests an
+    amount and its scores do not vary.
 
     Parameters
     ----------
@@ -160,96 +177,102 @@ def is_share(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
 
 
 def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
-    """Models whose mean is the worst of all on every metric, by itself on one of them at least."""
-    oriented = np.array([-one.mean if one.lower else one.mean for one in means])
+    """Return the models with the worst mean on every metric, without a tie on at least one."""
+    oriented = np.array([-mean.mean if mean.lower_is_better else mean.mean for mean in means])
     worst = oriented == oriented.min(axis=1, keepdims=True)
     alone = worst & (worst.sum(axis=1, keepdims=True) == 1)
     return np.flatnonzero(worst.all(axis=0) & alone.any(axis=0)).tolist()
 
 
-def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> str:
-    """What raw means say against a model that a combined score favours: others with a better one."""
-    best = [(mean, mean.best) for mean in means if mean.of(mean.best) != mean.of(model)]
-    told = [f"{models[i]} has the best mean {mean.name}, {mean.against(i, model)}" for mean, i in best]
-    rest = f", and others are best on {len(told) - 2} more" if len(told) > 2 else ""
-    return f"In these samples {', and '.join(told[:2])}{rest}."
+def better_elsewhere_sentence(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> str:
+    """Return the sentence about models whose mean is better than that of a combined score's favourite."""
+    best = [(mean, mean.best) for mean in means if mean.format_mean(mean.best) != mean.format_mean(model)]
+    parts = [
+        f"{models[i]} has the best mean {mean.name}, {mean.format_comparison(i, model)}" for mean, i in best
+    ]
+    suffix = f"; other models are best on {len(parts) - 2} more" if len(parts) > 2 else ""
+    return f"In these samples {', and '.join(parts[:2])}{suffix}."
 
 
-# More of the scores than this are no bad cases: what is worse there is worse altogether.
+# Largest share of the scores that counts as bad cases.
 _BAD_CASES = 0.5
 
 
-def bad_cases(level: float) -> bool:
-    """Whether the worst share of the scores is small enough to be called bad cases."""
+def is_bad_case_level(level: float) -> bool:
+    """Return True if a tail level is small enough to call the tail "bad cases"."""
     return level <= _BAD_CASES
 
 
-# The worst share of k models' scores: how large, its means, larger is better, and their errors where known.
-Worst = tuple[float, Floats, Sequence[float] | Floats]
+# Tail level, tail means of k models (larger is better), and their errors, empty if unknown.
+WorstShare = tuple[float, Floats, Sequence[float] | Floats]
 
 
-def spread_of(resampled: Floats) -> Floats:
-    """Half of what two thirds of the resamples span: a standard error that no outlier sways."""
+def robust_standard_error(resampled: Floats) -> Floats:
+    """Return half the distance between the 16 % and 84 % quantiles of resampled estimates."""
     return np.ptp(np.quantile(resampled, [0.16, 0.84], axis=0), axis=0) / 2
 
 
-def worst_of(study: DominanceStudy) -> Worst:
-    """What a study of dominance measured on the way."""
-    found, replicates = study.estimates, study.replicates
-    return found.tail_level, found.tails, () if replicates is None else spread_of(replicates.tails)
+def worst_share(study: DominanceStudy) -> WorstShare:
+    """Return the tail level, the tail means and their standard errors from a dominance study."""
+    estimates, replicates = study.estimates, study.replicates
+    return (
+        estimates.tail_level,
+        estimates.tails,
+        () if replicates is None else robust_standard_error(replicates.tails),
+    )
 
 
 class TailMeans:
-    """Means of the worst share of one column of scores, by model, in the units of the file.
+    """Tail means of one score column by model, in the units of the file.
 
     Parameters
     ----------
     column : str
-        A metric or a portfolio.
-    worst : Worst
+        Metric or combined score.
+    worst : WorstShare
     metrics : sequence of MetricSpec
     """
 
-    def __init__(self, column: str, worst: Worst, metrics: Sequence[MetricSpec]) -> None:
+    def __init__(self, column: str, worst: WorstShare, metrics: Sequence[MetricSpec]) -> None:
         self._metric = any(spec.name == column for spec in metrics)
         self.level, mean, error = worst
-        self.values = units_of(column, metrics).of(mean)
-        self.decimals = decimals_of(error)
+        self.values = column_units(column, metrics).to_file_units(mean)
+        self.decimals = decimals_from_errors(error)
 
     @property
-    def says_something(self) -> bool:
-        """Whether the worst shares differ, and are of bad cases."""
-        return bad_cases(self.level) and bool(np.ptp(self.values) > 0)
+    def is_informative(self) -> bool:
+        """True if the tail means differ and the tail level is small enough for "bad cases"."""
+        return is_bad_case_level(self.level) and bool(np.ptp(self.values) > 0)
 
     @property
-    def words(self) -> str:
-        """The share, and of what."""
-        return f"{percent(self.level)}{'' if self._metric else ' of the combined score'}"
+    def tail_label(self) -> str:
+        """Description of the tail, such as "5 %"."""
+        return f"{format_percent(self.level)}{'' if self._metric else ' of the combined score'}"
 
-    def figures(self, one: int, other: int, against: str = "against") -> dict[str, float]:
-        """Those of two models, as findings have them."""
-        return {"level": self.level, "tail": float(self.values[one]), against: float(self.values[other])}
+    def figures(self, first: int, second: int, against: str = "against") -> dict[str, float]:
+        """Return the tail means of two models as the figures of a finding."""
+        return {"level": self.level, "tail": float(self.values[first]), against: float(self.values[second])}
 
-    def of(self, model: int) -> str:
-        """A model's mean of its worst share."""
-        return rounded(float(self.values[model]), self.decimals)
+    def format_mean(self, model: int) -> str:
+        """Format a model's tail mean."""
+        return format_fixed(float(self.values[model]), self.decimals)
 
-    def against(self, one: int, other: int) -> str:
-        """Those of two models, with digits that tell them apart: ``−4.7 against −1.0``."""
-        tails = float(self.values[one]), float(self.values[other])
-        return " against ".join(told_apart(*tails, rounded, self.decimals))
-
-
-def doubtful(means: Sequence[MetricMeans]) -> list[str]:
-    """Metrics that sound as if less were better, and of which nobody said so."""
-    return [one.name for one in means if not one.declared and not one.lower and looks_like_a_cost(one.name)]
+    def format_comparison(self, first: int, second: int) -> str:
+        """Format two tail means with enough decimals to tell them apart: ``−4.7 against −1.0``."""
+        tails = float(self.values[first]), float(self.values[second])
+        return " against ".join(distinct_pair(*tails, format_fixed, self.decimals))
 
 
-def assumed(unsaid: Sequence[str], more: str = "") -> str:
-    """What the sentence after it rests on: directions that nobody declared, and one thing more."""
-    flag = option("lower", ",".join(unsaid[:3]))
+def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
+    """Return the metrics whose names suggest a cost although no direction was declared."""
+    return [m.name for m in means if not m.declared and not m.lower_is_better and looks_like_a_cost(m.name)]
+
+
+def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
+    """Return a sentence prefix that states undeclared directions and one further assumption, if any."""
+    flag = option("lower", ",".join(costs[:3]))
     directions = (
-        f"more {names(unsaid)} as better, which nobody declared ({flag} if less is)" if unsaid else ""
+        f"that higher {join_names(costs)} is better (undeclared; {flag} if lower is better)" if costs else ""
     )
-    taken = ", and ".join(filter(None, (directions, more)))
-    return f"Taking {taken}: " if taken else ""
+    assumptions = ", and ".join(filter(None, (directions, extra)))
+    return f"Assuming {assumptions}: " if assumptions else ""

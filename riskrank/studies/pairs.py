@@ -1,4 +1,4 @@
-"""Two models named in one text: ``NEW:OLD``."""
+"""Parsing of model pairs such as ``NEW:OLD``."""
 
 from collections.abc import Sequence
 
@@ -7,20 +7,20 @@ from riskrank.scores.table.score_table import ScoreTable
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
-    """Find the two models of ``A:B``; names may hold colons themselves.
+    """Return the indices of the models in a pair ``A:B``; names may contain colons.
 
     Raises
     ------
     UsageError
-        If no split gives two different known models.
+        If the text cannot be split into two different known models.
     """
     splits = [(text[:at], text[at + 1 :]) for at, mark in enumerate(text) if mark == ":"]
-    known = [pair for pair in splits if pair[0] in models and pair[1] in models]
-    if len(known) == 1 and known[0][0] != known[0][1]:
-        return list(models).index(known[0][0]), list(models).index(known[0][1])
+    valid = [pair for pair in splits if pair[0] in models and pair[1] in models]
+    if len(valid) == 1 and valid[0][0] != valid[0][1]:
+        return list(models).index(valid[0][0]), list(models).index(valid[0][1])
     if not splits:
         hint = f"write {option(parameter, 'NEW:OLD')} with two of the models"
-    elif known:
+    elif valid:
         hint = "name two different models"
     else:
         strange = next(name for pair in splits for name in pair if name not in models)
@@ -28,24 +28,30 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
             strange,
             models,
             write=lambda near: f"{near} instead of {strange}",
-            otherwise=f"models: {listing(models)}",
+            fallback=f"models: {listing(models)}",
         )
-    raise UsageError(
-        f"{option(parameter, text)} does not name two models of the table", found=text, hint=hint
-    )
+    raise UsageError(f"{option(parameter, text)} must name two models of the table", found=text, hint=hint)
 
 
 def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int, int]:
-    """Find the two models that one claim is about; the source is the option that plans it.
+    """Return the indices of the two models for which a test is planned.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    text : str or None
+        Pair such as ``NEW:OLD``; optional if there are exactly two models.
+    source : str
+        Name of the option that requests the plan, for messages.
 
     Raises
     ------
     UsageError
-        If there are several metrics, or more than two models and nobody named a pair.
+        If there are several metrics, or more than two models but no pair.
     """
     if len(table.metrics) > 1:
         raise UsageError(
-            f"{source} plans a claim on one metric",
+            f"a plan with {source} needs a single metric",
             found=f"{len(table.metrics)} metrics",
             hint=f"choose one: {option('metric', table.metrics[0].name)}",
         )
@@ -53,7 +59,7 @@ def require_pair(table: ScoreTable, text: str | None, source: str) -> tuple[int,
         return resolve_pair(text, table.models, parameter="pair")
     if len(table.models) > 2:
         raise UsageError(
-            f"{source} plans one claim, about two models",
+            f"a plan with {source} compares two models",
             found=f"{len(table.models)} models and no {option('pair')}",
             hint=f"name them: {option('pair', 'NEW:OLD')}",
         )

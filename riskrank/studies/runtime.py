@@ -1,4 +1,4 @@
-"""What a study needs to run and what never changes its result: processes, and somebody who watches."""
+"""Runtime of a study: parallel execution and progress display, which never affect the result."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,67 +7,67 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from riskrank.asked.values import contradict
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.errors import UsageError, option
+from riskrank.options.values import contradict
 
 
-class Move(Protocol):
-    """Tell how far the work is; the note, where there is one, says what it amounts to so far."""
+class ProgressCallback(Protocol):
+    """Callback that reports progress; `note` describes the intermediate result."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Tell that this much of the work is done."""
+        """Report that `done` of `total` units of work are finished."""
 
 
 @contextmanager
-def unwatched(label: str) -> Iterator[Move | None]:
-    """Show nobody how far the work is."""
+def no_progress(label: str) -> Iterator[ProgressCallback | None]:
+    """Yield None instead of a progress callback."""
     yield None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """How to run.
+    """How a study is executed.
 
     Attributes
     ----------
     jobs : int or Workers
-        Processes, or the workers of an executor; results do not depend on it.
+        Number of processes, or the workers of an executor; results do not depend on it.
     progress : callable
-        Takes a label; a context manager that gives a callable of the work done and all of it, or None.
+        Function of a label that returns a context manager for a progress callback or None.
     """
 
     jobs: Jobs = 1
-    progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched
+    progress: Callable[[str], AbstractContextManager[ProgressCallback | None]] = no_progress
 
 
-HERE = Runtime()
-"""In this process, and nobody watches."""
+SERIAL = Runtime()
+"""One process without progress."""
 
 
 @contextmanager
 def running(
     jobs: int | None,
     executor: Executor | str | None = None,
-    progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched,
+    progress: Callable[[str], AbstractContextManager[ProgressCallback | None]] = no_progress,
 ) -> Iterator[Runtime]:
-    """Give the runtime a caller asked for; a connection made for it ends with the block.
+    """Yield the requested runtime, and close a connection to a cluster at the end.
 
     Parameters
     ----------
     jobs : int or None
-        Processes; one a core by default.
+        Number of processes; one per core by default.
     executor : concurrent.futures.Executor or str, optional
-        Where to run instead: an executor, which stays open, or the text :func:`connect` takes.
+        Executor to use instead, which stays open, or an address for :func:`connect`.
     progress : callable
-        As in :class:`Runtime`.
+        Progress display, as in :class:`Runtime`.
 
     Raises
     ------
     UsageError
-        If both are given, or the executor is none.
+        If both `jobs` and `executor` are given, or the executor is not valid.
     InputError
-        If no cluster answers.
+        If no cluster responds at the address.
     """
     if executor is None:
         yield Runtime(jobs=available_jobs(jobs), progress=progress)
@@ -83,16 +83,17 @@ def running(
         yield Runtime(jobs=Workers(executor=executor), progress=progress)
     else:
         raise UsageError(
-            f"{option('executor')} takes an executor",
+            f"{option('executor')} needs an executor",
             found=type(executor).__name__,
-            hint="give one of concurrent.futures, or the address of a Dask scheduler as dask:tcp://HOST:8786",
+            hint="pass a concurrent.futures executor, or the address of a Dask scheduler, such as "
+            "dask:tcp://HOST:8786",
         )
 
 
-def available_jobs(asked: int | None) -> int:
-    """The processes to use: as asked, or one a core this process may run on."""
-    if asked is not None:
-        return asked
-    # Not every system tells the cores this process may run on.
+def available_jobs(requested: int | None) -> int:
+    """Return the number of processes: as requested, or one per core available to this process."""
+    if requested is not None:
+        return requested
+    # Not every system reports the cores available to this process.
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,73 +1,102 @@
-"""What samples leave open whoever is ahead: they are few, of unequal sizes, or blind to what is rare."""
+"""Findings on limitations of the samples: small size, unequal clusters, undetectable rare events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, weak_sizes
+from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, size_warnings
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import Finding, Said
-from riskrank.studies.wording import rarest_seen, unseen, unseen_share
+from riskrank.studies.findings import Finding, Remark
+from riskrank.studies.wording import detection_limit_sentence, rarest_detectable, undetected_share
 
-LIMITS = ("few", "worth", "blind-to")
-"""What hangs on the sizes of samples alone."""
-
-
-def warned(limits: Sequence[Said]) -> list[str]:
-    """What to warn of: what captions do not say."""
-    return [f"{text[0].lower()}{text[1:-1]}" for one, text in limits if one.kind != "blind-to"]
+SIZE_KINDS = ("few", "unequal-clusters", "detection-limit")
+"""Kinds of findings that depend only on the numbers of samples."""
 
 
-def size_findings(scores: ClusteredScores, worth: int, *, tested: bool = True) -> list[Said]:
-    """That samples are few, or worth fewer equal ones (method §4): what warnings say of a test."""
-    figures = {"units": min(scores.cluster_counts), "worth": worth}
+def limit_warnings(limits: Sequence[Remark]) -> list[str]:
+    """Return the limitations as warnings, except for the detection limit, which captions state."""
+    return [f"{text[0].lower()}{text[1:-1]}" for finding, text in limits if finding.kind != "detection-limit"]
+
+
+def size_findings(scores: ClusteredScores, size: int, *, tested: bool = True) -> list[Remark]:
+    """Return findings on few samples, and on an effective size below the number of samples (method §4).
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    size : int
+        Effective sample size.
+    tested : bool
+        If False, the result is empty.
+    """
+    figures = {"units": min(scores.cluster_counts), "effective_size": size}
     fewest = {"few": {"fewest": FEW_SAMPLES}}
     return [
         (Finding(kind, figures=figures | fewest.get(kind, {})), f"{text[0].upper()}{text[1:]}.")
-        for kind, text in (weak_sizes(scores, worth) if tested else {}).items()
+        for kind, text in (size_warnings(scores, size) if tested else {}).items()
     ]
 
 
-def blind(worth: int, unit: str = "samples") -> Finding:
-    """What so many independent samples, or tasks of a kind, cannot see: less than once in n/3 cases."""
-    share = unseen_share(worth) if unit == "tasks" else None
-    figures = {"worth": worth, "once_in": rarest_seen(worth) if share is None else 1 / share}
-    return Finding("blind-to", figures=figures if share is None else figures | {"share": share})
+def detection_limit(size: int, unit: str = "samples") -> Finding:
+    """Return the finding on the rarest event that independent samples or tasks can detect.
+
+    By the rule of three, n samples detect events that occur at least once in n/3 cases.
+    """
+    share = undetected_share(size) if unit == "tasks" else None
+    figures = {"effective_size": size, "once_in": rarest_detectable(size) if share is None else 1 / share}
+    return Finding("detection-limit", figures=figures if share is None else figures | {"share": share})
 
 
-def blind_limit(worth: int, unit: str = "samples") -> Said:
-    """The same with its sentence."""
-    return blind(worth, unit), unseen(worth, unit)
+def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
+    """Return the finding on the detection limit, with its sentence."""
+    return detection_limit(size, unit), detection_limit_sentence(size, unit)
 
 
-def sample_findings(columns: Sequence[ClusteredScores], *, tested: bool = True, each: str = "") -> list[Said]:
-    """All of it, of the column of scores that has least; nothing of no column. `each` says how they count."""
+def sample_findings(
+    columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = ""
+) -> list[Remark]:
+    """Return all limitations of the score column with the smallest effective size; empty without columns.
+
+    Parameters
+    ----------
+    columns : sequence of ClusteredScores
+    tested : bool
+        True to include the limitations of significance tests.
+    per : str
+        Phrase to append to the unit, such as " per group".
+    """
     if not columns:
         return []
-    least = min(columns, key=lambda scores: scores.effective_size)
-    worth = least.effective_size
-    return [*size_findings(least, worth, tested=tested), blind_limit(worth, least.unit + each)]
+    least = min(columns, key=lambda scores: scores.min_effective_size)
+    size = least.min_effective_size
+    return [*size_findings(least, size, tested=tested), detection_limit_remark(size, least.unit_name + per)]
 
 
-def limits_of_rows(table: ScoreTable, *, tested: bool) -> list[Said]:
-    """The same of the samples of a table, whatever their scores are."""
+def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
+    """Return the limitations of a table's samples that do not depend on the scores."""
     samples = table.row_samples
     sizes = ClusteredScores.build(table.clusters, table.clusters, samples=samples, paired=False)
     return sample_findings([sizes], tested=tested)
 
 
-def of_group(group: str | None, sentence: str) -> str:
-    """A sentence on one group of samples; as it is of all together."""
+def group_sentence(group: str | None, sentence: str) -> str:
+    """Add the name of a group to a sentence; return it unchanged if the group is None (all samples)."""
     return sentence if group is None else f"Group {group}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def warnings_of_groups(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
-    """Warnings of all samples, which have no name, then those that only some groups give rise to."""
+def group_warnings(warnings: Mapping[str | None, Iterable[str]]) -> list[str]:
+    """Return the warnings on all samples, followed by those on each group with its name.
+
+    Parameters
+    ----------
+    warnings : mapping of (str or None) to iterable of str
+        Warnings by group; None stands for all samples.
+    """
     everywhere = dict.fromkeys(warnings.get(None, ()))
-    told: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for group, lines in warnings.items():
         for line in dict.fromkeys(lines):
             if group is not None and line not in everywhere:
-                told.setdefault(line, []).append(group)
-    return [*everywhere, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())]
+                groups.setdefault(line, []).append(group)
+    return [*everywhere, *(f"group {listing(names, 5)}: {text}" for text, names in groups.items())]

@@ -1,30 +1,30 @@
-"""What settings ask of the engine, and what documents say of them and of the table."""
+"""Conversion of settings into engine arguments, and their description in documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.asked.option import Settings, told
-from riskrank.asked.resampling import FamilySettings
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.dominance.inference import PAPER_THRESHOLDS, Claim, Inference, claims
+from riskrank.engine.dominance.inference import PAPER_THRESHOLDS, Claim, Inference, build_claims
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
+from riskrank.options.option import Settings, changed_settings
+from riskrank.options.resampling import FamilySettings
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.targets import counted_alike, portfolio_weights
+from riskrank.studies.targets import equal_weight_warnings, portfolio_weights
 
-_HOW = ("resamples", "seed", "paper_exact", "variance", "work_limit")
+_FIELDS = ("resamples", "seed", "paper_exact", "variance", "work_limit")
 
 
-def claims_of(settings: DominanceTestSettings) -> tuple[Claim, ...]:
-    """Claims to test."""
+def claims_from_settings(settings: DominanceTestSettings) -> tuple[Claim, ...]:
+    """Return the dominance claims to test."""
     thresholds = tuple(dict.fromkeys(settings.threshold or PAPER_THRESHOLDS))
-    return claims(
+    return build_claims(
         settings.orders,
         direct=DIRECT in settings.kinds,
         relative=RELATIVE in settings.kinds,
@@ -32,26 +32,26 @@ def claims_of(settings: DominanceTestSettings) -> tuple[Claim, ...]:
     )
 
 
-def family_of(settings: Any) -> Family:
-    """The level and the correction that are asked for."""
+def family_from_settings(settings: Any) -> Family:
+    """Return the significance level and the correction as a `Family`."""
     return Family(settings.alpha, getattr(settings, "correction", "holm"))
 
 
-def level_of(settings: Any) -> dict[str, float]:
-    """The level alone, for documents of what is not corrected."""
+def alpha_entry(settings: Any) -> dict[str, float]:
+    """Return the ``meta`` entry with the significance level α, for results without a correction."""
     return {"alpha": settings.alpha}
 
 
-def inference_of(settings: FamilySettings, jobs: Jobs) -> Inference:
-    """How the engine is to test, on so many processes."""
-    given: dict[str, Any] = {name: getattr(settings, name) for name in _HOW if hasattr(settings, name)}
-    family = family_of(settings).one_sided
-    return Inference(**given, family=family, jobs=jobs, test=not getattr(settings, "no_test", False))
+def inference_from_settings(settings: FamilySettings, jobs: Jobs) -> Inference:
+    """Return the engine's `Inference` settings: resampling, tests, family and processes."""
+    options: dict[str, Any] = {name: getattr(settings, name) for name in _FIELDS if hasattr(settings, name)}
+    family = family_from_settings(settings).one_sided
+    return Inference(**options, family=family, jobs=jobs, test=not getattr(settings, "no_test", False))
 
 
-def described_tests(settings: DominanceTestSettings) -> dict[str, Any]:
-    """How tests were done, for the document."""
-    thresholds = {claim.threshold for claim in claims_of(settings) if claim.threshold is not None}
+def describe_tests(settings: DominanceTestSettings) -> dict[str, Any]:
+    """Return the provenance entries that describe the dominance tests."""
+    thresholds = {claim.threshold for claim in claims_from_settings(settings) if claim.threshold is not None}
     tested = not settings.no_test
     return {
         "order": settings.order,
@@ -68,8 +68,8 @@ def described_tests(settings: DominanceTestSettings) -> dict[str, Any]:
     }
 
 
-def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
-    """Tell how a metric was read."""
+def describe_metric(metric: MetricSpec) -> Mapping[str, Any]:
+    """Return the provenance entry that describes a metric."""
     return {name: value for name, value in vars(metric).items() if name != "tier" or value is not None}
 
 
@@ -82,9 +82,9 @@ def provenance(
     folded: bool = False,
     metrics: Sequence[MetricSpec] | None = None,
     warnings: Sequence[str] = (),
-    **beside: Any,
+    **extra: Any,
 ) -> Provenance:
-    """Where a document comes from: its table, what was asked of it, and how it was done.
+    """Build the provenance of a document.
 
     Parameters
     ----------
@@ -92,52 +92,52 @@ def provenance(
     table : ScoreTable
     settings : Settings
     method : mapping, optional
-        How it was done where the options leave that open: tests, families, weights after normalisation.
+        Method details that the options do not determine: tests, families, normalised weights.
     folded : bool
-        Whether metrics are folded, where there are several, which settings of a portfolio say how.
+        True if several metrics are combined according to the portfolio settings.
     metrics : sequence of MetricSpec, optional
-        Those of the table, where a study has settled more about them.
+        Metrics to describe instead of those of the table.
     warnings : sequence of str
-        Beside those of the table.
-    **beside
-        As in :class:`riskrank.studies.document.Provenance`: seed, resamples, and what a study knows better.
+        Warnings in addition to those of the table.
+    **extra
+        Fields of :class:`riskrank.studies.document.Provenance`, such as ``seed``, which override others.
     """
     options, method = table.options, dict(method or {})
     if folded and len(table.metrics) > 1:
         assert isinstance(settings, PortfolioSettings)
         method |= portfolio_settings(settings, table)
-    unweighed = counted_alike(table) if method.get("copula") and method.get("weights") else []
+    unweighed = equal_weight_warnings(table) if method.get("copula") and method.get("weights") else []
     read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
     inputs: dict[str, Any] = {
         "inputs": [vars(entry) for entry in table.inputs],
         "models": table.models,
-        "metrics": [described_metric(metric) for metric in metrics or table.metrics],
+        "metrics": [describe_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
-        "scored": [one for one in table.scored if one.lacks],
-        "settings": told(settings, options),
+        "scored": [counts for counts in table.scored if counts.missing],
+        "settings": changed_settings(settings, options),
         "method": read | method,
         "warnings": [*table.warnings, *unweighed, *warnings],
     }
-    return Provenance(command=command, **inputs | beside)
+    return Provenance(command=command, **inputs | extra)
 
 
 def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:
-    """How metrics were folded."""
+    """Return the provenance entries on how metrics are combined: copula and weights."""
     weights = None
     if settings.copula == "independent":
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
     return {"copula": settings.copula, "weights": weights}
 
 
-def described_aggregation(name: str, found: Aggregation, models: Sequence[str]) -> dict[str, Any]:
-    """Order, its distance, and whether another is as good."""
+def describe_aggregation(name: str, result: Aggregation, models: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of an aggregate order: the order, its distance to the rankings, and its uniqueness."""
     return {
         "method": name,
-        "distance": found.method,
-        "order": [models[i] for i in found.order],
-        "mean_distance": found.mean_distance,
-        "optima": found.optima_count,
-        "unique": found.unique,
-        "gap": found.gap,
-        "choice": found.choice,
+        "distance": result.method,
+        "order": [models[i] for i in result.order],
+        "mean_distance": result.mean_distance,
+        "optima": result.optima_count,
+        "unique": result.unique,
+        "gap": result.gap,
+        "choice": result.choice,
     }

@@ -1,13 +1,10 @@
-"""The columns of scores a study works on, what each metric weighs in them, and the units of the file."""
+"""Score columns of a study, metric weights, and conversion to the units of the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.asked.option import Settings
-from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
-from riskrank.asked.values import contradict
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
@@ -15,64 +12,74 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, listing, option
+from riskrank.options.option import Settings
+from riskrank.options.suites import FIXED, RANDOM, SuiteSettings
+from riskrank.options.values import contradict
+from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, Notice, notice_kind
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.shapes.reading import ALIKE, READ, Warned, kind_of
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 COMBINED = "combined score"
-"""What a number of a portfolio counts."""
+"""Unit of a portfolio score."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """Units of one column of scores.
+    """Orientation and label of one score column.
 
     Attributes
     ----------
     sign : float
-        −1 where less is better in the file.
+        −1 if lower values are better in the file, else 1.
     label : str
-        What a number counts: the metric, its negative logarithm, or the portfolio.
+        Name of the quantity: a metric, its negative logarithm, or the combined score.
     """
 
     sign: float
     label: str
 
-    def of(self, values: np.ndarray) -> np.ndarray:
-        """Oriented values or differences as the file has them."""
+    def to_file_units(self, values: np.ndarray) -> np.ndarray:
+        """Convert oriented values or differences to the units of the file."""
         # Adding zero turns −0 into 0.
         return self.sign * values + 0.0
 
-    def ends(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of oriented intervals as the file has them, the smaller one first."""
-        return (self.of(low), self.of(high)) if self.sign > 0 else (self.of(high), self.of(low))
+    def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Convert oriented interval limits to the units of the file, the smaller one first."""
+        return (
+            (self.to_file_units(low), self.to_file_units(high))
+            if self.sign > 0
+            else (self.to_file_units(high), self.to_file_units(low))
+        )
 
     def interval(
         self, low: np.ndarray | None, high: np.ndarray | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The same, where there are intervals."""
-        return (None, None) if low is None or high is None else self.ends(low, high)
+        """Convert interval limits to the units of the file; return (None, None) if a limit is None."""
+        return (None, None) if low is None or high is None else self.interval_to_file_units(low, high)
 
-    def told(self, found: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Differences as the file has them, with their intervals where there are some."""
-        return self.of(found.estimate), *self.interval(found.low, found.high)
+    def estimates(self, diffs: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Return estimates and interval limits in the units of the file; limits may be None."""
+        return self.to_file_units(diffs.estimate), *self.interval(diffs.low, diffs.high)
 
-    def span(self, found: Differences, at: int | tuple[int, int]) -> dict[str, float]:
-        """Both ends of one interval as the file has them; none without resampling."""
-        low, high = self.interval(found.low, found.high)
+    def interval_figures(self, diffs: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+        """Return one interval as figures ``low`` and ``high``; empty without resampling."""
+        low, high = self.interval(diffs.low, diffs.high)
         return {} if low is None or high is None else {"low": float(low[at]), "high": float(high[at])}
 
-    def figures(self, found: Differences, at: int | tuple[int, int]) -> dict[str, float]:
-        """A difference with its interval, as findings have them."""
-        return {"difference": float(self.of(found.estimate)[at]), **self.span(found, at)}
+    def figures(self, diffs: Differences, at: int | tuple[int, int]) -> dict[str, float]:
+        """Return one difference and its interval as the figures of a finding."""
+        return {
+            "difference": float(self.to_file_units(diffs.estimate)[at]),
+            **self.interval_figures(diffs, at),
+        }
 
 
-def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
-    """Units of a metric or a portfolio.
+def column_units(column: str, metrics: Sequence[MetricSpec]) -> Units:
+    """Return the units of a metric or of a combined score.
 
-    A logarithm stays one: the exponential of a mean of logarithms is no mean of the file's scores.
+    Logarithms are not transformed back, because the exponential of a mean logarithm is not the mean score.
     """
     for metric in metrics:
         if metric.name == column:
@@ -81,62 +88,64 @@ def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
     return Units(1.0, COMBINED)
 
 
-def weighed(table: ScoreTable) -> bool:
-    """Whether somebody said how much a metric counts."""
+def has_weights(table: ScoreTable) -> bool:
+    """Return True if any metric has a weight."""
     return any(metric.weight is not None for metric in table.metrics)
 
 
-def counted_alike(table: ScoreTable) -> list[str]:
-    """Say that nobody weighed metrics that are folded, where some are costs or nobody said what they are."""
+def equal_weight_warnings(table: ScoreTable) -> list[str]:
+    """Warn about equal weights if metrics mix costs and benefits, or a direction was guessed."""
     names = [metric.name for metric in table.metrics]
     costs = [metric.name for metric in table.metrics if looks_like_a_cost(metric.name)]
-    others = [name for name in names if name not in costs]
-    guessed = READ in map(kind_of, table.warnings)
-    if len(names) < 2 or weighed(table) or not (guessed or (costs and others)):
+    benefits = [name for name in names if name not in costs]
+    guessed = READ in map(notice_kind, table.warnings)
+    if len(names) < 2 or has_weights(table) or not (guessed or (costs and benefits)):
         return []
-    most = (others or costs)[0]
+    most = (benefits or costs)[0]
     text = (
-        f"{listing(names)} count alike, as no weights were given: {option('weight', f'{most}=5')} weighs "
-        f"one, {option('weight', 'equal')} says that they should"
+        f"no weights given, so {listing(names)} are weighted equally: set {option('weight', f'{most}=5')}, "
+        f"or {option('weight', 'equal')} to confirm"
     )
-    return [Warned(text, ALIKE)]
+    return [Notice(text, EQUAL_WEIGHTS)]
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:
-    """The weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
+    """Return the weights of the metrics in the combined score, shape (m,).
+
+    Weights sum to 1 and are equal by default.
 
     Raises
     ------
     UsageError
-        If a file gives some metrics a weight and others none.
+        If a metrics file gives weights to only some of the metrics.
     """
-    given = [spec.weight for spec in table.metrics]
+    declared = [spec.weight for spec in table.metrics]
     lacking = [spec.name for spec in table.metrics if spec.weight is None]
     if lacking and table.options.weight:
-        given = [1.0 if weight is None else weight for weight in given]
-    elif lacking and len(lacking) < len(given):
+        declared = [1.0 if weight is None else weight for weight in declared]
+    elif lacking and len(lacking) < len(declared):
         raise UsageError(
-            "some metrics have a weight and others have none",
+            "some metrics have a weight, others do not",
             found=f"no weight for {listing(lacking)}",
-            hint=f"give each metric a weight: {option('weight', f'{lacking[0]}=1')} "
-            "(0 leaves it out of the portfolio)",
+            hint=f"set a weight for each metric: {option('weight', f'{lacking[0]}=1')} (0 excludes it from "
+            "the combined score)",
         )
-    weights = [weight for weight in given if weight is not None] or None
+    weights = [weight for weight in declared if weight is not None] or None
     return normalised_weights(weights, [spec.name for spec in table.metrics])
 
 
-# Weighted sums of scores stay below the largest number with room to spare.
+# Most that a weighted sum of scores may reach, with a margin to the largest float.
 _LARGEST_SUM = np.finfo(np.float64).max / 4
 
 
 @dataclass(frozen=True)
 class Target:
-    """One column of scores.
+    """One score column to analyse.
 
     Attributes
     ----------
     name : str
-        Metric it is reported under: a metric's name, ``P(IC)`` or ``P(EC)``.
+        Name in the results: a metric, or ``P(IC)`` or ``P(EC)`` for a combined score.
     scores : ClusteredScores
     """
 
@@ -145,7 +154,7 @@ class Target:
 
 
 def portfolio_name(settings: PortfolioSettings) -> str:
-    """Name of the portfolio in method names: ``P(IC)`` or ``P(EC)``."""
+    """Return the name of the combined score: ``P(IC)`` (independent copula) or ``P(EC)`` (empirical)."""
     return INDEPENDENT if settings.copula == "independent" else EMPIRICAL
 
 
@@ -154,145 +163,168 @@ def targets(
     settings: PortfolioSettings,
     *,
     per_metric: bool = False,
-    asked: SuiteSettings | None = None,
+    suite_settings: SuiteSettings | None = None,
 ) -> list[Target]:
-    """Score columns to work on; one metric alone is itself. What is asked of tasks may stand elsewhere."""
-    suite = settings if asked is None else asked
+    """Return the score columns to analyse: every metric, the only metric, or the combined score.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : PortfolioSettings
+    per_metric : bool
+        True to return every metric instead of the combined score.
+    suite_settings : SuiteSettings, optional
+        Settings of the suite, if `settings` does not contain them.
+    """
+    suite = settings if suite_settings is None else suite_settings
     if per_metric or len(table.metrics) == 1:
         return [
-            Target(metric.name, clustered(table, table.column(number), suite))
+            Target(metric.name, to_clustered(table, table.column(number), suite))
             for number, metric in enumerate(table.metrics)
         ]
-    return [Target(portfolio_name(settings), clustered(table, fold(table, settings), suite))]
+    return [Target(portfolio_name(settings), to_clustered(table, combined_scores(table, settings), suite))]
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
-    """All metrics of a table as the engine takes them, with the weights of the metrics."""
-    return ScoreTables.build(
+    """Return all metrics of a table with their weights, in the form used by the engine."""
+    return ScoreTables.from_arrays(
         table.values,
         table.clusters,
         [metric.name for metric in table.metrics],
         samples=None if table.cluster_names is None else table.row_samples,
         weights=portfolio_weights(table),
         paired=table.paired,
-        tasks=tasks_of(table, random=draws_tasks(settings)),
+        tasks=build_task_design(table, random=resamples_tasks(settings)),
     )
 
 
-def draws_tasks(settings: Settings) -> bool:
-    """Whether the question is one of tasks like these."""
+def resamples_tasks(settings: Settings) -> bool:
+    """Return True if tasks are resampled, because results should generalise to tasks like these."""
     return getattr(settings, "tasks", FIXED) == RANDOM
 
 
-def no_tasks(asked: str, otherwise: str) -> UsageError:
-    """What is said of an option about tasks where there are none."""
+def no_tasks_error(setting: str, alternative: str) -> UsageError:
+    """Return the error for a task option that is set although the table has no tasks.
+
+    Parameters
+    ----------
+    setting : str
+        Option, marked up for a message.
+    alternative : str
+        Alternative to name at the end of the hint.
+    """
     return UsageError(
-        f"{asked} is about the tasks of a suite",
-        found="scores whose samples belong to no task",
-        hint=f"name the column of tasks, {option('task', 'COL')}, or {otherwise}",
+        f"{setting} needs a suite of tasks",
+        found="no tasks in the scores",
+        hint=f"name the task column, {option('task', 'COL')}, or {alternative}",
     )
 
 
-def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
-    """The tasks of a suite as the engine takes them; None of other tables, and where they are pooled.
+def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
+    """Return the tasks of a suite as a `TaskDesign`; None without tasks, or if tasks are pooled.
 
-    With a judge's scores and people's (method §12): samples with human scores, and those without.
+    With a judge (method §12), the strata are the samples with and without human labels.
 
     Raises
     ------
     UsageError
-        If tasks are to be drawn and there are none.
+        If tasks are to be resampled but the table has none.
     """
     suite = table.suite
     if table.judged is not None and not random:
         of_row, signed = table.judged.strata
-        counts = [len(table.judged.labelled), len(table.judged.others)]
+        counts = [len(table.judged.labelled), len(table.judged.unlabelled)]
         rows = [of_row] * len(table.models)
-        found = TaskDesign.build(("labelled", "not labelled"), rows, weights=counts)
-        return replace(found, signed=signed)
+        design = TaskDesign.build(("labelled", "not labelled"), rows, weights=counts)
+        return replace(design, signed=signed)
     if not suite or not table.options.weighs_tasks:
         if random:
-            raise no_tasks(option("tasks", RANDOM), f"leave out {option('tasks')}")
+            raise no_tasks_error(option("tasks", RANDOM), f"leave out {option('tasks')}")
         return None
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
 
 
-def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
-    """Portfolio score of every row of every model."""
+def combined_scores(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
+    """Return the combined score of every row, one array per model."""
     independent = settings.copula == "independent"
     if not independent:
         refuse_weights(table)
     return portfolio(
         table.values,
-        tasks_of(table),
+        build_task_design(table),
         copula=settings.copula,
         weights=portfolio_weights(table) if independent else None,
     )
 
 
 def refuse_weights(table: ScoreTable) -> None:
-    """Refuse weights where the empirical copula has no use for them.
+    """Raise an error if metrics have weights, which the empirical copula does not use.
 
     Raises
     ------
     UsageError
+        If any metric has a weight.
     """
     named = [metric.name for metric in table.metrics if metric.weight is not None]
     if named:
         raise UsageError(
-            "weights have no meaning for the empirical copula",
+            "the empirical copula does not use weights",
             found=f"{named[0]} has a weight",
-            hint=f"leave the weights out, or use {option('copula', 'independent')}",
+            hint=f"leave out the weights, or use {option('copula', 'independent')}",
         )
 
 
 def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> None:
-    """Refuse weights and copulas that would have no effect.
+    """Raise an error if weights or a copula are set but would have no effect.
 
     Raises
     ------
     UsageError
+        If weights are set for the empirical copula, or weights or a copula for separate metrics.
     """
     weighted = list(table.options.weight)
     empirical = option("copula", "empirical") if settings.copula == "empirical" else ""
     if per_metric and (weighted or empirical):
-        hint = "leave out one of the two: nothing is folded"
+        hint = "leave out one of the two, because no metrics are combined"
         contradict(option("per_metric", True), empirical or option("weight", weighted[0]), hint)
     if weighted and empirical:
         refuse_weights(table)
 
 
 def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> None:
-    """Refuse scores of which a sum may be too large for a number, and so the difference of two means.
+    """Raise an error if scores are so large that sums or differences of means could overflow.
 
     Raises
     ------
     NumericalError
+        If a sum could exceed the largest floating-point number.
     """
     sizes = [float(np.abs(values).max()) for values in scores.values]
-    if error := too_large(column, max(sizes), max(scores.sizes), models[sizes.index(max(sizes))]):
+    if error := too_large_error(column, max(sizes), max(scores.sizes), models[sizes.index(max(sizes))]):
         raise error
 
 
-def too_large(column: str, largest: float, many: int, of: str = "the scores") -> NumericalError | None:
-    """What refuses scores of which a sum may be too large for a number."""
-    if largest <= _LARGEST_SUM / many:
+def too_large_error(
+    column: str, largest: float, n_scores: int, source: str = "the scores"
+) -> NumericalError | None:
+    """Return the error for scores whose sum could overflow; None if it cannot."""
+    if largest <= _LARGEST_SUM / n_scores:
         return None
     return NumericalError(
-        f"scores of {column} are so large that sums of {many:,} would be too large for a number",
-        found=f"{largest:g} of {of}, in size",
-        hint=f"give {column} in a larger unit, such as thousands",
+        f"scores of {column} are too large: a sum of {n_scores:,} scores can overflow",
+        found=f"{largest:g} as the largest absolute score of {source}",
+        hint=f"write {column} in a larger unit, such as thousands",
     )
 
 
-def clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
-    """Columns of scores by model as the engine resamples them."""
+def to_clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
+    """Return the scores of all models as `ClusteredScores`, with the table's clusters and tasks."""
     samples = None if table.cluster_names is None else table.row_samples
     return ClusteredScores.build(
         columns,
         table.clusters,
         samples=samples,
         paired=table.paired,
-        tasks=tasks_of(table, random=draws_tasks(settings)),
+        tasks=build_task_design(table, random=resamples_tasks(settings)),
     )

@@ -1,4 +1,4 @@
-"""Numbers as precise as they are sure, and numbers and lists in the sentences of verdicts."""
+"""Formatting of numbers with meaningful decimals, and wording of numbers and lists in sentences."""
 
 import math
 import re
@@ -6,142 +6,144 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from riskrank.engine.dominance.inference import DIRECT, Claim
-from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests
+from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import counted as counted
 
-# Decimals of numbers whose error nobody knows, and the most a reader can use.
-_PLAIN, _MOST = 3, 6
-# Decimals that two numbers beside each other may have more, if these tell them apart.
-_MORE = 4
-# Sentences and words that a reader takes in.
+# Decimals of numbers with unknown error, and the most decimals.
+_DEFAULT_DECIMALS, _MAX = 3, 6
+# Most extra decimals to make two numbers differ.
+_EXTRA_DECIMALS = 4
+# Most sentences and words of a verdict.
 _SENTENCES, _WORDS = 3, 70
 _SIGN = re.compile("(?<!e)-")
 
 
-def decimals_of(errors: Iterable[float]) -> int:
-    """Decimals at which the usual of some standard errors shows its first digit; a leading 1 the next too.
+def decimals_from_errors(errors: Iterable[float]) -> int:
+    """Return the number of decimals at which the median standard error has one significant digit.
+
+    If that digit is 1, one more decimal is kept. The result is between 0 and 6.
 
     Parameters
     ----------
     errors : iterable of float
-        Standard errors; zeros and what is no number are passed over.
+        Standard errors; zeros and non-finite values are ignored.
 
     Returns
     -------
     int
-        0 where the error is above 2; at most 6.
+        0 for errors above 2.
     """
-    known = sorted(error for error in errors if math.isfinite(error) and error > 0)
-    if not known:
-        return _PLAIN
-    usual = known[len(known) // 2]
-    return min(max(0, -math.floor(math.log10(usual) - math.log10(2))), _MOST)
+    finite = sorted(error for error in errors if math.isfinite(error) and error > 0)
+    if not finite:
+        return _DEFAULT_DECIMALS
+    usual = finite[len(finite) // 2]
+    return min(max(0, -math.floor(math.log10(usual) - math.log10(2))), _MAX)
 
 
-def decimals_apart(values: Iterable[float]) -> int:
-    """Decimals that tell neighbouring values apart, where nothing is known of how sure they are.
+def decimals_for_gaps(values: Iterable[float]) -> int:
+    """Return the number of decimals that tells neighbouring values apart, if standard errors are unknown.
 
     Parameters
     ----------
     values : iterable of float
-        What is no number is passed over.
+        Non-finite values are ignored.
 
     Returns
     -------
     int
-        For a quarter of the usual gap between two of them, or a thousandth of their range.
+        Enough to show a quarter of the median gap, or a thousandth of the range.
     """
-    known = sorted({value for value in values if math.isfinite(value)})
-    gaps = sorted(high - low for low, high in pairwise(known))
+    finite = sorted({value for value in values if math.isfinite(value)})
+    gaps = sorted(high - low for low, high in pairwise(finite))
     if not gaps:
-        return _PLAIN
-    return decimals_of([max(gaps[len(gaps) // 2] / 4, (known[-1] - known[0]) / 1000)])
+        return _DEFAULT_DECIMALS
+    return decimals_from_errors([max(gaps[len(gaps) // 2] / 4, (finite[-1] - finite[0]) / 1000)])
 
 
-def decimals_of_exact(values: Iterable[float]) -> int:
-    """Decimals that show values that do not vary, such as prices, to a thousandth of each; at most 6."""
-    known = [value for value in values if math.isfinite(value)]
-    for decimals in range(_MOST):
-        if all(abs(round(value, decimals) - value) <= abs(value) / 1000 for value in known):
+def decimals_for_exact_values(values: Iterable[float]) -> int:
+    """Return the number of decimals, at most 6, that shows each exact value to within 0.1 %."""
+    finite = [value for value in values if math.isfinite(value)]
+    for decimals in range(_MAX):
+        if all(abs(round(value, decimals) - value) <= abs(value) / 1000 for value in finite):
             return decimals
-    return _MOST
+    return _MAX
 
 
-def decimals_of_range(low: float, high: float, count: int) -> int:
-    """Decimals of a mean of so many scores between two ends: their range over √n bounds its error."""
-    return decimals_of([(high - low) / math.sqrt(max(count, 1))])
+def decimals_from_range(low: float, high: float, count: int) -> int:
+    """Return the number of decimals for a mean of `count` bounded scores, whose error is at most range/√n."""
+    return decimals_from_errors([(high - low) / math.sqrt(max(count, 1))])
 
 
 def typeset(number: str) -> str:
-    """A formatted number as print has it: its minus is no hyphen, its percent sign stands apart.
+    """Typeset a formatted number with a true minus sign and a space before the percent sign.
 
-    Powers of ten stay as programs write them: 1e-6.
+    Exponents are unchanged, such as 1e-6.
     """
     return _SIGN.sub("−", number).replace("%", " %")
 
 
-def rounded(value: float, decimals: int) -> str:
-    """A number with so many decimals, thousands apart; very large and very small ones as powers of ten."""
+def format_fixed(value: float, decimals: int) -> str:
+    """Format a number with fixed decimals and thousands separators, or extreme ones as powers of ten."""
     if not math.isfinite(value):
         return typeset(f"{value:g}")
-    if value != 0 and (abs(value) >= 1e7 or (abs(value) < 10.0**-_MOST and decimals == _MOST)):
+    if value != 0 and (abs(value) >= 1e7 or (abs(value) < 10.0**-_MAX and decimals == _MAX)):
         return typeset(f"{value:.2e}")
     text = f"{value:,.{decimals}f}"
-    # −0.00 says a sign that the digits do not show.
+    # Avoid −0.00: a sign without visible digits.
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else typeset(text)
 
 
-def rounded_beside_zero(value: float, decimals: int) -> str:
-    """The same of an end of an interval: which side of zero it is on has to be seen."""
-    while value != 0 and decimals < _MOST and abs(value) < 0.5 * 10.0**-decimals:
+def format_limit(value: float, decimals: int) -> str:
+    """Format an interval limit with enough decimals to show on which side of zero it lies."""
+    while value != 0 and decimals < _MAX and abs(value) < 0.5 * 10.0**-decimals:
         decimals += 1
-    return rounded(value, decimals)
+    return format_fixed(value, decimals)
 
 
-def told_apart(one: float, other: float, say: Callable[[float, int], str], decimals: int) -> tuple[str, str]:
-    """Two numbers beside each other: what differs is not shown alike, where a few digits more can tell.
+def distinct_pair(x: float, y: float, write: Callable[[float, int], str], decimals: int) -> tuple[str, str]:
+    """Format two numbers with enough decimals to tell them apart, if possible.
 
     Parameters
     ----------
-    one, other : float
-    say : callable
-        Of a number and its decimals.
+    x, y : float
+    write : callable
+        Function that formats a number with a given number of decimals.
     decimals : int
-        What both are shown with where that tells them apart, or nothing does.
+        Decimals to start with, also used if additional decimals do not help.
     """
-    for more in range(_MORE + 1) if one != other else ():
-        first, second = say(one, decimals + more), say(other, decimals + more)
-        if first != second:
-            return first, second
-    return say(one, decimals), say(other, decimals)
+    for more in range(_EXTRA_DECIMALS + 1) if x != y else ():
+        left, right = write(x, decimals + more), write(y, decimals + more)
+        if left != right:
+            return left, right
+    return write(x, decimals), write(y, decimals)
 
 
-def whole(count: float) -> int | None:
-    """A number of samples; None where no number would do."""
+def int_or_none(count: float) -> int | None:
+    """Return a count as an int; None if it is not finite."""
     return int(count) if math.isfinite(count) else None
 
 
-def span(counts: Iterable[int]) -> str:
-    """From the least count to the most, or the one that all are."""
-    ends = sorted({*counts})
-    return f"{ends[0]:,}" if len(ends) == 1 else f"{ends[0]:,} to {ends[-1]:,}"
+def count_range(counts: Iterable[int]) -> str:
+    """Format the range of counts: ``5 to 8``, or ``5`` if all are equal."""
+    limits = sorted({*counts})
+    return f"{limits[0]:,}" if len(limits) == 1 else f"{limits[0]:,} to {limits[-1]:,}"
 
 
 def rounded_up(count: int) -> int:
-    """A count with one significant digit, and no fewer."""
+    """Return a count rounded up to one significant digit."""
     unit: int = 10 ** (len(str(count)) - 1)
     return -(-count // unit) * unit
 
 
 def two_digits(count: float) -> int:
-    """A large count with two significant digits, where more are not known."""
+    """Return a large count rounded to two significant digits."""
     unit = 10 ** max(len(str(int(count))) - 2, 0)
     return round(count / unit) * unit
 
 
-def number(value: float) -> str:
-    """A score or a difference with three significant digits; minus zero is zero."""
+def format_number(value: float) -> str:
+    """Format a score or a difference with three significant digits."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
@@ -152,138 +154,139 @@ def number(value: float) -> str:
     return typeset(f"{value:.2e}")
 
 
-def all_others(others: Sequence[str]) -> str:
-    """The others of a table: up to three by name, else all 5 others."""
-    return names(others) if len(others) <= 3 else f"all {len(others)} others"
+def all_other_models(models: Sequence[str]) -> str:
+    """Name up to three other models, or return a phrase such as ``all 5 others``."""
+    return join_names(models) if len(models) <= 3 else f"all {len(models)} others"
 
 
 def all_metrics(count: int) -> str:
-    """The metrics of a table: both metrics, all 3 metrics."""
-    return so_many(count, count, "metrics")
+    """Return a phrase for all metrics: ``both metrics``, ``all 3 metrics``."""
+    return count_of_total(count, count, "metrics")
 
 
-def so_many(count: int, of: int, noun: str) -> str:
-    """Some of all: 2 of 3 groups, all 3 groups, both groups."""
-    every = "both" if of == 2 else f"all {of}"
-    return f"{every if count == of else f'{count} of {of}'} {noun}"
+def count_of_total(count: int, total: int, noun: str) -> str:
+    """Return a phrase for a part of a total: ``2 of 3 groups``, ``all 3 groups``, ``both groups``."""
+    every = "both" if total == 2 else f"all {total}"
+    return f"{every if count == total else f'{count} of {total}'} {noun}"
 
 
-def percent(share: float) -> str:
-    """A share in percent with two significant digits at most, more where they are nines: 99.9 is not 100."""
-    return f"{100 * share:.{2 if share < 0.99 else 4}g} %"
+def format_percent(proportion: float) -> str:
+    """Format a proportion in percent with at most two significant digits, or four from 99 % on."""
+    return f"{100 * proportion:.{2 if proportion < 0.99 else 4}g} %"
 
 
-def p_words(value: float) -> str:
-    """A p-value in a sentence: ``p = 0.012``; of what is below a thousandth no more."""
+def p_value_phrase(value: float) -> str:
+    """Format a p-value for a sentence: ``p = 0.012`` or ``p < 0.001``."""
     return f"p = {value:.2g}" if value >= 0.001 else "p < 0.001"
 
 
-def interval(low: float, high: float) -> str:
-    """Two ends as words."""
-    return f"{number(low)} to {number(high)}"
+def format_range(low: float, high: float) -> str:
+    """Format an interval: ``0.1 to 0.3``."""
+    return f"{format_number(low)} to {format_number(high)}"
 
 
-def names(models: Sequence[str], most: int = 4) -> str:
-    """Names joined as in a sentence; a long list is cut with a count of the rest."""
-    shown = list(models)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+def join_names(models: Sequence[str], most: int = 4) -> str:
+    """Join names for a sentence; after `most` names, the rest are only counted."""
+    parts = list(models)
+    if len(parts) > most:
+        parts = [*parts[: most - 1], f"{len(parts) - most + 1} others"]
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def rarest_seen(worth: int) -> int:
-    """Once in how many cases something happens that n independent samples would just show: n/3."""
-    return max(worth // 3, 2)
+def rarest_detectable(size: int) -> int:
+    """Return N such that samples can detect events occurring once in N cases: n/3, by the rule of three."""
+    return max(size // 3, 2)
 
 
-def blind_to(worth: int) -> str:
-    """What so many independent samples cannot see, as a caption has it."""
-    return f"too few to see what happens less than once in {rarest_seen(worth):,}"
+def detection_limit_words(size: int) -> str:
+    """Describe the detection limit of independent samples for a caption."""
+    return f"cannot detect events rarer than 1 in {rarest_detectable(size):,}"
 
 
-def unseen_share(tasks: int) -> float:
-    """How much of all tasks a kind may be of which so many drawn ones need hold none."""
+def undetected_share(tasks: int) -> float:
+    """Return the largest proportion of tasks that a sample of T tasks can miss entirely: 1 − 0.05^(1/T)."""
     return float(1 - 0.05 ** (1 / tasks))
 
 
-def unseen(worth: int, unit: str = "samples") -> str:
-    """The same as a sentence; of T drawn tasks a kind of which none need be drawn, 1 − .05^(1/T) of them."""
+def detection_limit_sentence(size: int, unit: str = "samples") -> str:
+    """Describe the detection limit of samples, or of sampled tasks, in a sentence."""
     if unit == "tasks":
-        rarer = math.floor(100 * unseen_share(worth))
-        return f"A kind of task rarer than {rarer} in 100 need not be among these {worth}."
-    unit, verb = (re.sub(r"s\b", "", unit, count=1), "is") if worth == 1 else (unit, "are")
-    return f"{worth:,} independent {unit} {verb} {blind_to(worth)}."
+        rarer = math.floor(100 * undetected_share(size))
+        return f"These {size} tasks may not include a kind of task rarer than {rarer} in 100."
+    unit = re.sub(r"s\b", "", unit, count=1) if size == 1 else unit
+    return f"{size:,} independent {unit} {detection_limit_words(size)}."
 
 
-def design(scores: ClusteredScores) -> str:
-    """How many samples there are: paired, or of each model."""
+def design_words(scores: ClusteredScores) -> str:
+    """Describe the number of samples and the design: paired, or per model."""
     counts = scores.cluster_counts
     if scores.judged:
-        return f"{counts[0]:,} paired samples, {scores.labelled:,} of them labelled"
+        return f"{counts[0]:,} paired samples, {scores.n_labelled:,} labelled"
     if scores.paired:
-        return f"{counts[0]:,} paired {scores.unit}"
+        return f"{counts[0]:,} paired {scores.unit_name}"
     if len(set(counts)) == 1:
-        return f"{counts[0]:,} unpaired {scores.unit} a model"
-    return f"{min(counts):,} to {max(counts):,} unpaired {scores.unit} a model"
+        return f"{counts[0]:,} unpaired {scores.unit_name} per model"
+    return f"{min(counts):,} to {max(counts):,} unpaired {scores.unit_name} per model"
 
 
-def not_decided(undecided: int, family: int, resamples: int, of: str = "") -> str:
-    """How many claims the resamples are too few for, and of how many."""
-    verb = "is" if undecided == 1 else "are"
-    what = f" of {of}" if of else ""
-    return f"{undecided} of {family} claims{what} {verb} not decided at {resamples:,} resamples"
+def undecided_words(undecided: int, family: int, resamples: int, of: str = "") -> str:
+    """Describe the number of claims that cannot be decided because there are too few resamples."""
+    verb = "needs" if undecided == 1 else "need"
+    scope = f" of {of}" if of else ""
+    return f"{undecided} of {family} claims{scope} {verb} more than {resamples:,} resamples"
 
 
 def claim_words(claim: Claim) -> str:
-    """``direct SSD`` for the direct claim; ``SSD(0.25)`` and ``R-SSD`` as [RAB] writes the others."""
+    """Return the name of a dominance claim: ``direct SSD`` or, as in [RAB], ``SSD(0.25)`` or ``R-SSD``."""
     if claim.kind == DIRECT:
         return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
     return claim.method
 
 
 def method_words(method: str) -> str:
-    """A method of dominance in words: ``R-SSD`` is second-order dominance, others keep their names."""
-    found = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
-    if found is None:
+    """Describe a dominance method in words, such as ``R-SSD``; return unknown names unchanged."""
+    match = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
+    if match is None:
         return method
-    order = "first" if "F" in (found["relative"], found["absolute"]) else "second"
-    at = "" if found["threshold"] is None else f" up to ε {found['threshold']}"
+    order = "first" if "F" in (match["relative"], match["absolute"]) else "second"
+    at = "" if match["threshold"] is None else f" up to ε {match['threshold']}"
     return f"{order}-order dominance{at}"
 
 
 def tests_words(name: str, tests: DominanceTests) -> str:
-    """Which tests were made: those of the method named, and of few drawn tasks those of their means."""
-    means = "Student's t of macro means"
-    if tests.of_means == INSTEAD:
-        return f"{means} in place of {name}"
-    return f"{name} and {means}" if tests.of_means == BESIDE else name
+    """Name the tests used: the given method, tests of task means, or both."""
+    means = "Student's t on macro means"
+    if tests.mean_test == REPLACED:
+        return f"{means} instead of {name}"
+    return f"{name} and {means}" if tests.mean_test == COMBINED else name
 
 
-def ordinal(place: int) -> str:
-    """A place as a word up to tenth, then as a number."""
+def ordinal(rank: int) -> str:
+    """Return an ordinal as a word up to "tenth", and as a number from there on."""
     words = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-    return words[place - 1] if place <= len(words) else f"number {place}"
+    return words[rank - 1] if rank <= len(words) else f"number {rank}"
 
 
-def fitting(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """As many sentences as a reader takes in; the first always.
+def split_verdict(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Split sentences into those that fit into a verdict and the rest; the first one always fits.
 
     Parameters
     ----------
     sentences : iterable of str
-        The gravest first; a long one gives way to a later short one. Empty ones are passed over.
+        Sentences, the most severe first. A long one may be skipped in favour of later short ones. Empty
+        ones are ignored.
 
     Returns
     -------
     verdict : str
     more : tuple of str
-        Those it had no room for.
+        Sentences that did not fit.
     """
-    first, *rest = filter(None, sentences)
-    kept, more = [first], list[str]()
-    for sentence in rest:
-        fits = len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS
-        (kept if fits else more).append(sentence)
-    return " ".join(kept), tuple(more)
+    first, *following = filter(None, sentences)
+    chosen, more = [first], list[str]()
+    for sentence in following:
+        fits = len(chosen) < _SENTENCES and len(" ".join([*chosen, sentence]).split()) <= _WORDS
+        (chosen if fits else more).append(sentence)
+    return " ".join(chosen), tuple(more)

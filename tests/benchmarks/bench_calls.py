@@ -1,4 +1,4 @@
-"""What calls of the engine take, beside what was promised and beside other ways and packages: ``make bench``.
+"""Cost of engine calls, against promised times and alternative implementations: ``make bench``.
 
 A row a call, all in one shape: the fastest of some runs in seconds, and how many times as long another way
 takes, where there is one and it is installed (group `bench`). Other ways have to find the same.
@@ -16,23 +16,24 @@ import numpy as np
 import polars as pl
 from measure import LONG, ROOT
 
-from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
+from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.copa.population import population
+from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.influence import violation_influence
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
-from riskrank.engine.portfolio.mean_risk import mean_risk_of
+from riskrank.engine.portfolio.mean_risk import means_and_risks
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.studies.rank.options import AGGREGATORS
 
 Way = Callable[[], Any]
 
@@ -44,7 +45,7 @@ class Call:
     name: str
     run: Way
     promised: float | None = None
-    others: dict[str, Way | None] = field(default_factory=dict)
+    alternatives: dict[str, Way | None] = field(default_factory=dict)
     same: Callable[[Any, Any], bool] = lambda ours, theirs: True
 
 
@@ -53,13 +54,13 @@ def installed(package: str, way: Way) -> Way | None:
 
 
 def fastest(way: Way, runs: int) -> tuple[float, Any]:
-    taken: list[float] = []
+    times: list[float] = []
     answer = None
-    while len(taken) < runs and sum(taken) < LONG:
+    while len(times) < runs and sum(times) < LONG:
         start = time.perf_counter()
         answer = way()
-        taken.append(time.perf_counter() - start)
-    return min(taken), answer
+        times.append(time.perf_counter() - start)
+    return min(times), answer
 
 
 def dominance() -> Iterator[Call]:
@@ -75,14 +76,17 @@ def dominance() -> Iterator[Call]:
         return aso(a, b, num_bootstrap_iterations=resamples, num_jobs=1, show_progress=False, seed=0)
 
     # Deepsig takes one to two seconds a resample: half an hour for a thousand.
-    for resamples, others in ((1000, {}), (10, {"deepsig": installed("deepsig", partial(deepsig, 10))})):
+    for resamples, alternatives in (
+        (1000, {}),
+        (10, {"deepsig": installed("deepsig", partial(deepsig, 10))}),
+    ):
         run = partial(study_dominance, scores, claims, Inference(resamples=resamples), pairs=[(0, 1)])
-        yield Call(f"a pair, n = 5,000, B = {resamples:,}", run, None, others)
+        yield Call(f"a pair, n = 5,000, B = {resamples:,}", run, None, alternatives)
     equal = [rng.normal(i / 10, 1 + i / 10, 5000) for i in range(12)]
     unequal = [sample[: 5000 - 7 * i] for i, sample in enumerate(equal)]
     for design, samples, paired in (("paired", equal, True), ("unpaired, unequal", unequal, False)):
         for order in (1, 2):
-            run = partial(influence_of_violation, ClusteredScores.build(samples, paired=paired), order=order)
+            run = partial(violation_influence, ClusteredScores.build(samples, paired=paired), order=order)
             yield Call(f"influences, 12 x 5,000, {design}, order {order}", run)
 
 
@@ -96,13 +100,13 @@ def mean_risk() -> Iterator[Call]:
     def resampled(sort: bool) -> None:
         rng = np.random.default_rng(1)
         for _ in range(200):
-            drawn = rng.integers(0, 5000, 5000)
+            rows = rng.integers(0, 5000, 5000)
             if sort:
-                again = np.sort(scores[:, drawn], axis=1)
+                resample = np.sort(scores[:, rows], axis=1)
             else:
-                counts = np.bincount(drawn, minlength=5000)
-                again = np.repeat(ordered, counts[order].ravel()).reshape(scores.shape)
-            mean_risk_of(again, columns)
+                counts = np.bincount(rows, minlength=5000)
+                resample = np.repeat(ordered, counts[order].ravel()).reshape(scores.shape)
+            means_and_risks(resample, columns)
 
     yield Call(
         "200 resamples of all risks, 12 x 5,000",
@@ -118,7 +122,7 @@ def aggregation() -> Iterator[Call]:
         rng = np.random.default_rng(0)
         scores = np.arange(items) + noise * rng.standard_normal((8, items))
         rankings = np.argsort(np.argsort(scores, axis=1), axis=1)
-        for method in METHODS:
+        for method in AGGREGATORS:
             yield Call(
                 f"{method} of 8 x {items}, noise {noise}",
                 partial(aggregate_rankings, rankings, method=method),
@@ -140,27 +144,27 @@ def copa() -> Iterator[Call]:
 
     for models, objectives, promised in ((2_148, 7, 0.1), (100_000, 7, 8.0), (1_000_000, 3, 1.5)):
         table = np.random.default_rng(0).random((models, objectives))
-        others = {
+        alternatives = {
             "moocore": installed("moocore", partial(moocore, table)),
             "paretoset": installed("paretoset", partial(with_paretoset, table)),
         }
         run = partial(pareto_front, table)
-        yield Call(f"Pareto front, {models:,} x {objectives}", run, promised, others, np.array_equal)
+        yield Call(f"Pareto front, {models:,} x {objectives}", run, promised, alternatives, np.array_equal)
     rng = np.random.default_rng(1)
     ability = rng.normal(size=(2148, 1))
     cost = np.exp(ability + 0.7 * rng.normal(size=(2148, 1)))
     correlated = np.hstack([-cost, ability + 0.5 * rng.normal(size=(2148, 6))])
     for kind, table in (("correlated", correlated), ("uniform", rng.random((2148, 7)))):
-        yield Call(f"ranks and front, {kind}", partial(population, table))
-        found = population(table)
+        yield Call(f"ranks and front, {kind}", partial(build_population, table))
+        population = build_population(table)
         for p in (1, 2, np.inf):
-            run = partial(sweep_weight, found, 0, p=p, steps=10_000)
+            run = partial(sweep_weight, population, 0, p=p, steps=10_000)
             yield Call(f"sweep over 10,000 weights, p = {p}, {kind}", run, 0.5)
-        yield Call(f"sweep over p, {kind}", partial(sweep_p, found))
-        yield Call(f"1,000 populations, {kind}", partial(bootstrap_choice, found, p=2))
-        yield Call(f"leave-one-out, {kind}", partial(leave_one_out, found, p=2))
+        yield Call(f"sweep over p, {kind}", partial(sweep_p, population))
+        yield Call(f"1,000 populations, {kind}", partial(bootstrap_choice, population, p=2))
+        yield Call(f"leave-one-out, {kind}", partial(leave_one_out, population, p=2))
     upward, weights = np.ones(7, dtype=bool), np.full(7, 1 / 7)
-    run = Scalarizations(np.exp(correlated), upward, weights, found.metrics).analytic_hierarchy_process
+    run = Scalarizations(np.exp(correlated), upward, weights, population.metrics).analytic_hierarchy_process
     yield Call("analytic hierarchy process", run)
 
 
@@ -172,7 +176,7 @@ def gsd() -> Iterator[Call]:
         relation, _ = dominance_relation(Utilities(table, small), jobs=2)
         dominant = relation.dominates & ~np.eye(table.models, dtype=bool)
         pairs = [tuple(pair) for pair in np.argwhere(dominant).tolist()]
-        relabelling_tests(Utilities(table, small), pairs, Relabelling(resamples=resamples), jobs=2)
+        run_relabelling_tests(Utilities(table, small), pairs, Relabelling(resamples=resamples), jobs=2)
 
     uci = uci_table()
     yield Call("gsd, UCI, 8 x 16, B = 1,000", partial(study, uci, 1000), 20)
@@ -182,7 +186,7 @@ def gsd() -> Iterator[Call]:
     for shift in (0.4, 0.8, 1.2):
         table = mixed(2, 80, shift, seed=1)
         yield Call(f"gsd, optima of a pair, shift {shift}", partial(dominance_relation, Utilities(table)), 6)
-        run = partial(relabelling_tests, Utilities(table, small), [(0, 1)])
+        run = partial(run_relabelling_tests, Utilities(table, small), [(0, 1)])
         yield Call(f"gsd, test of a pair, shift {shift}", run, 20)
 
 
@@ -200,8 +204,8 @@ def mixed(models: int, samples: int, shift: float, *, seed: int) -> Any:
     """One cardinal criterion of six decimals and two ordinal ones of eleven quantile levels."""
     rng = np.random.default_rng(seed)
     common = 0.8 * rng.normal(size=(1, samples, 1))
-    own = 0.8 * rng.normal(size=(models, samples, 3)) + 0.4 * rng.normal(size=(models, samples, 1))
-    latent = common + own - shift * np.arange(models)[:, None, None]
+    individual = 0.8 * rng.normal(size=(models, samples, 3)) + 0.4 * rng.normal(size=(models, samples, 1))
+    latent = common + individual - shift * np.arange(models)[:, None, None]
     scores = np.empty_like(latent)
     scores[..., 0] = (1 / (1 + np.exp(-latent[..., 0]))).round(6)
     for j in (1, 2):
@@ -220,18 +224,21 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{'call':52}{'seconds':>9}{'promised':>10}   other ways, times as long")
     for group in GROUPS:
-        for one in group() if options.only in (None, group.__name__) else ():
-            seconds, answer = fastest(one.run, options.runs)
-            beside = []
-            for name, way in one.others.items():
+        for call in group() if options.only in (None, group.__name__) else ():
+            seconds, answer = fastest(call.run, options.runs)
+            comparisons = []
+            for name, way in call.alternatives.items():
                 if way is None:
-                    beside.append(f"{name} absent")
+                    comparisons.append(f"{name} absent")
                     continue
                 theirs, other = fastest(way, 1)
-                if not one.same(answer, other):
-                    raise SystemExit(f"{name} finds another answer: {one.name}")
-                beside.append(f"{name} {theirs / seconds:.1f}")
-            print(f"{one.name:52}{seconds:9.3f}{one.promised or '-':>10}   {', '.join(beside)}", flush=True)
+                if not call.same(answer, other):
+                    raise SystemExit(f"{name} finds another answer: {call.name}")
+                comparisons.append(f"{name} {theirs / seconds:.1f}")
+            print(
+                f"{call.name:52}{seconds:9.3f}{call.promised or '-':>10}   {', '.join(comparisons)}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What commands cost: CPU and memory by size, as exponents; promised times; and this tree beside another one.
+"""Cost of commands: CPU and memory by size as exponents, promised times, and another revision in comparison.
 
 CPU is that of the process and of all it started, start-up, reading and printing included: ``make bench``.
 An exponent of 1 means that twice the size takes twice as long, once what an almost empty table takes is off.
@@ -49,24 +49,24 @@ class Sizes:
         )
         if self.T > 1:
             # Tasks grow by a tenth of the mean one from each to the next few, and sum to n.
-            ends = np.cumsum(1 + np.arange(self.T) % 10 / 10)
-            columns["task"] = np.searchsorted(ends / ends[-1] * self.n, columns["sample"], side="right")
+            borders = np.cumsum(1 + np.arange(self.T) % 10 / 10)
+            columns["task"] = np.searchsorted(borders / borders[-1] * self.n, columns["sample"], side="right")
         names = [pl.format(f"{name}-{{}}", name).alias(name) for name in columns]
         pl.DataFrame(columns | {"score": scores.ravel()}).with_columns(names).write_parquet(path)
         return str(path)
 
 
 # What is read only, and what is resampled: both long beside an almost empty table.
-READ, DRAWN, SMALLEST = Sizes(200_000, 4, m=2), Sizes(20_000, 4, 400, 2), Sizes(20, 2, 20, 1)
+READ, RESAMPLED, SMALLEST = Sizes(200_000, 4, m=2), Sizes(20_000, 4, 400, 2), Sizes(20, 2, 20, 1)
 FEW = ["--resamples", "B"]
 # Of each command: what else it is asked, the base and the sizes it grows with.
 GROWING = {
     "check": ([], READ, "nkm"),
     "rank --no-test": ([], READ, "nkm"),
     "portfolio": (["-o", "OUT"], READ, "nkm"),
-    "rank": (FEW, DRAWN, "nkBm"),
-    "mrm": (FEW, DRAWN, "nkBm"),
-    "dominance": (FEW, DRAWN, "nkBm"),
+    "rank": (FEW, RESAMPLED, "nkBm"),
+    "mrm": (FEW, RESAMPLED, "nkBm"),
+    "dominance": (FEW, RESAMPLED, "nkBm"),
 }
 FACTORS = (1, 2, 4)
 
@@ -97,11 +97,17 @@ PROMISED = [
 
 def call(words: list[str], sizes: Sizes | None, folder: Path) -> list[str]:
     """Words of a command on a table of these sizes."""
-    command, *rest = words
+    command, *arguments = words
     table = [] if sizes is None else [sizes.write(folder)]
-    known = {"B": str(sizes.B) if sizes else "", "OUT": str(folder / "out.parquet")}
+    placeholders = {"B": str(sizes.B) if sizes else "", "OUT": str(folder / "out.parquet")}
     quiet = [] if command == "--help" else ["--quiet"]
-    return [command, *table, *(known.get(word, word) for word in rest), *quiet, *directions(sizes)]
+    return [
+        command,
+        *table,
+        *(placeholders.get(word, word) for word in arguments),
+        *quiet,
+        *directions(sizes),
+    ]
 
 
 def directions(sizes: Sizes | None) -> list[str]:
@@ -113,8 +119,8 @@ def print_growth(folder: Path, runs: int) -> None:
     print(f"CPU grows with size^exponent, sizes of the base × {FACTORS}")
     heads = "".join(f"{name:>9}" for name in ("base s", "most s", "base MB", "most MB"))
     print(f"{'command':16}{'base n × k × B × m':>24}{'n':>7}{'k':>7}{'B':>7}{'m':>7}{heads}")
-    for command, (rest, base, of) in GROWING.items():
-        words = [*command.split(), *rest]
+    for command, (extra, base, of) in GROWING.items():
+        words = [*command.split(), *extra]
 
         def spent_on(sizes: Sizes, words: list[str] = words) -> Measurement:
             return measure(call(words, sizes, folder), runs=runs)
@@ -124,16 +130,16 @@ def print_growth(folder: Path, runs: int) -> None:
             name: [spent_on(replace(base, **{name: getattr(base, name) * factor})) for factor in FACTORS[1:]]
             for name in of
         }
-        shown = []
+        cells = []
         for name in "nkBm":
-            spent = [one.cpu - least for one in (first, *larger.get(name, ()))]
+            spent = [measurement.cpu - least for measurement in (first, *larger.get(name, ()))]
             slope = f"{np.polyfit(np.log(FACTORS), np.log(spent), 1)[0]:.2f}" if spent[1:] else ""
-            shown.append(f"{slope:>7}")
-        every = [one for row in larger.values() for one in row]
+            cells.append(f"{slope:>7}")
+        every = [measurement for row in larger.values() for measurement in row]
         sizes = f"{base.n:,} × {base.k} × {base.B or '-'} × {base.m}"
         print(
-            f"{command:16}{sizes:>24}{''.join(shown)}{first.cpu:9.2f}{max(one.cpu for one in every):9.2f}"
-            f"{first.memory / 1e6:9.0f}{max(one.memory for one in every) / 1e6:9.0f}",
+            f"{command:16}{sizes:>24}{''.join(cells)}{first.cpu:9.2f}{max(spent.cpu for spent in every):9.2f}"
+            f"{first.memory / 1e6:9.0f}{max(spent.memory for spent in every) / 1e6:9.0f}",
             flush=True,
         )
 
@@ -142,9 +148,10 @@ def print_promised(folder: Path, runs: int) -> None:
     """CPU and memory against what was promised."""
     print(f"\n{'whole process':38}{'CPU s':>9}{'promised':>10}{'peak GB':>9}{'promised':>10}")
     for label, sizes, words, seconds, gigabytes in PROMISED:
-        found = measure(call(words, sizes, folder), runs=runs)
+        measured = measure(call(words, sizes, folder), runs=runs)
         print(
-            f"{label:38}{found.cpu:9.2f}{seconds or '-':>10}{found.memory / 1e9:9.2f}{gigabytes or '-':>10}",
+            f"{label:38}{measured.cpu:9.2f}{seconds or '-':>10}"
+            f"{measured.memory / 1e9:9.2f}{gigabytes or '-':>10}",
             flush=True,
         )
 
@@ -165,8 +172,8 @@ def tree_of(revision: str) -> Iterator[Path]:
 def last_tag() -> str:
     """The last tag, or the commit before this one where there is none."""
     git = ["git", "-C", str(ROOT), "describe", "--tags", "--abbrev=0", "HEAD^"]
-    found = subprocess.run(git, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "HEAD^"
+    result = subprocess.run(git, capture_output=True, text=True, check=False)
+    return result.stdout.strip() or "HEAD^"
 
 
 def print_paired(revision: str, folder: Path, runs: int) -> bool:
@@ -184,8 +191,8 @@ def print_paired(revision: str, folder: Path, runs: int) -> bool:
             ratios = pairs[:, 1] / pairs[:, 0]
             before, here = np.median(pairs, axis=0)
             steady &= bool(np.median(ratios) < 1.1)
-            each = " ".join(f"{ratio:.2f}" for ratio in ratios)
-            print(f"{label:40}{here:8.2f}{before:14.2f}{np.median(ratios):7.2f}   {each}", flush=True)
+            listing = " ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(f"{label:40}{here:8.2f}{before:14.2f}{np.median(ratios):7.2f}   {listing}", flush=True)
     return steady
 
 

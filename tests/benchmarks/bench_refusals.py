@@ -1,4 +1,4 @@
-"""What it takes to refuse hostile files of growing size, 10³ to 10⁶ times a thing: seconds and memory.
+"""CPU time and memory to refuse hostile files of growing size, 10³ to 10⁶ repetitions of a construct.
 
 A refusal takes time of the bytes: ten times as many take ten times as long at most. Seconds are those of the
 processor, which other work does not change. The memory is that of the program, or what this process had when
@@ -31,11 +31,11 @@ def _workbook(more: str, part: str = SHEET, end: str = "</sheetData>") -> bytes:
     """A workbook of one sheet, with more in a part before the end of an element: of its rows, for example."""
     import openpyxl
 
-    held, changed = io.BytesIO(), io.BytesIO()
-    openpyxl.Workbook().save(held)
-    with zipfile.ZipFile(held) as whole, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as file:
-        for name in whole.namelist():
-            text = whole.read(name).decode()
+    original, changed = io.BytesIO(), io.BytesIO()
+    openpyxl.Workbook().save(original)
+    with zipfile.ZipFile(original) as source, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in source.namelist():
+            text = source.read(name).decode()
             if name == part:
                 text = re.sub("<sheetData ?/>", "<sheetData></sheetData>", text).replace(end, more + end)
             file.writestr(name, text)
@@ -44,18 +44,18 @@ def _workbook(more: str, part: str = SHEET, end: str = "</sheetData>") -> bytes:
 
 def _packed(n: int) -> bytes:
     """A log of Inspect whose only member is one letter, again and again."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as file, file.open("header.json", "w") as member:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file, file.open("header.json", "w") as member:
         for _ in range(n // 1_000):
             member.write(b"x" * 1_500_000)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def _view(n: int) -> bytes:
     """A database of one value that its view makes."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        made = f"zeroblob({900 * n}) AS model, 1 AS sample, 'acc' AS metric, 1 AS score"
-        connection.execute(f"CREATE VIEW scores AS SELECT {made}")
+        columns = f"zeroblob({900 * n}) AS model, 1 AS sample, 'acc' AS metric, 1 AS score"
+        connection.execute(f"CREATE VIEW scores AS SELECT {columns}")
         connection.commit()
         return bytes(connection.serialize())
 
@@ -95,36 +95,36 @@ KINDS: dict[str, tuple[str, Callable[[int], str | bytes]]] = {
 def refused(path: Path) -> tuple[float, int, int, int]:
     """Seconds of the processor, bytes of memory, exit status and lines of ``rank``."""
     words = [str(ROOT / "sample_data/uci.csv"), "--metrics-file"] if path.suffix == ".toml" else []
-    with tempfile.TemporaryFile() as said:
-        one = subprocess.Popen(
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "riskrank", "rank", *words, str(path)],
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
         )
-        _, status, used = os.wait4(one.pid, 0)
-        said.seek(0)
-        lines = len(said.read().splitlines())
-    one.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, one.returncode, lines
+        _, status, used = os.wait4(process.pid, 0)
+        errors.seek(0)
+        lines = len(errors.read().splitlines())
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, process.returncode, lines
 
 
 def main() -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for kind, (suffix, make) in KINDS.items():
-            shown = []
+            cells = []
             for size in SIZES:
                 content = make(size)
                 path = Path(folder, f"t.{suffix}")
                 path.write_bytes(content.encode() if isinstance(content, str) else content)
                 seconds, memory, status, lines = refused(path)
-                held = status == 2 and lines == 3 and seconds < MOST_SECONDS and memory < MOST_BYTES
-                wrong += not held
-                shown.append(
-                    f"{seconds:.1f} s {memory >> 20} MB{'' if held else f' EXIT {status}, {lines} LINES'}"
+                passed = status == 2 and lines == 3 and seconds < MOST_SECONDS and memory < MOST_BYTES
+                wrong += not passed
+                cells.append(
+                    f"{seconds:.1f} s {memory >> 20} MB{'' if passed else f' EXIT {status}, {lines} LINES'}"
                 )
-            print(f"{kind:>24}: {'; '.join(shown)}", flush=True)
+            print(f"{kind:>24}: {'; '.join(cells)}", flush=True)
     print(f"{wrong} of {len(KINDS) * len(SIZES)} beyond {MOST_SECONDS:.0f} s, 1 GiB or the contract")
     return 1 if wrong else 0
 

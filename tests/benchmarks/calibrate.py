@@ -34,56 +34,56 @@ from suite_gate_simulation import SUITE_GATES, suite_gate_rows
 
 
 def jobs_of(tables: int) -> dict[str, list[Job]]:
-    """What there is to be simulated, part by part; so many tables a case, more of what is rare or quick."""
+    """Return the jobs of every part, with more tables for rare events and quick cases."""
     named = [(f"{case.name}; n={n}", case.name, n) for n in (50, 200) for case in boundaries(n)]
     risks = [(f"{case.name}; n={n}", at, n) for at, case in enumerate(RISKS) for n in case.sizes]
     gates = [(case, at, n) for at, case in enumerate(GATES) for n in case.sizes]
     spreads = [(f"{name}; n={n}", (name, n)) for name in COVERAGE for n in (30, 100, 300)]
-    rivals = [(who, case) for who in RIVALS if who.installed for case in CASES if who.answers(case)]
+    rivals = [(rival, case) for rival in RIVALS if rival.installed for case in CASES if rival.answers(case)]
     # Pairs found are many a table, and need fewer of them than a rare false alarm.
-    found = [(power.case, tables // (2 * power.case.costs)) for power in DIFFERENT]
-    suites = [("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES]
-    suites += [("suites", one.key, suite_gate_rows, one, 2 * tables, 20) for one in SUITE_GATES]
+    different = [(power.case, tables // (2 * power.case.costs)) for power in DIFFERENT]
+    suites = [("suites", case.key, suite_rows, case, tables // case.costs) for case in SUITE_CASES]
+    suites += [("suites", case.key, suite_gate_rows, case, 2 * tables, 20) for case in SUITE_GATES]
     # A share next to 0.95 between bounds of 0.93 and 0.97 takes many tables; families of twenty claims take
     # as long as a hundred of one; looks are quick, and a share below 0.025 takes many.
-    made = {
-        "identical": [("tables", one.key, table_task, one, tables // one.costs) for one in IDENTICAL],
-        "different": [("tables", one.key, table_task, one, count, 5) for one, count in found],
-        "tied": [("tables", one.key, table_task, one, tables) for one in TIED],
-        "disasters": [("disasters", one.key, disaster_task, one, tables, 50) for one in DISASTERS],
+    specs = {
+        "identical": [("tables", case.key, table_task, case, tables // case.costs) for case in IDENTICAL],
+        "different": [("tables", case.key, table_task, case, count, 5) for case, count in different],
+        "tied": [("tables", case.key, table_task, case, tables) for case in TIED],
+        "disasters": [("disasters", case.key, disaster_task, case, tables, 50) for case in DISASTERS],
         "boundaries": [("boundaries", key, boundary_task, tuple(of), tables, 25) for key, *of in named],
         "intervals": [("intervals", key, coverage_rows, of, 5 * tables, 250) for key, of in spreads],
         "risks": [("risks", key, risk_rows, tuple(of), tables) for key, *of in risks],
         "answers": [
-            ("answers", one.name, answer_rows, one.name, tables // one.costs, 5) for one in ANSWER_CASES
+            ("answers", case.name, answer_rows, case.name, tables // case.costs, 5) for case in ANSWER_CASES
         ],
-        "rows": [("rows", row_name(one), row_rows, one, 5 * tables, 50) for one in ROW_CASES],
+        "rows": [("rows", row_name(case), row_rows, case, 5 * tables, 50) for case in ROW_CASES],
         "gates": [
-            ("gates", one.key(n), gate_rows, (at, n), tables if one.columns > 1 else 4 * tables, 20)
-            for one, at, n in gates
+            ("gates", case.key(n), gate_rows, (at, n), tables if case.columns > 1 else 4 * tables, 20)
+            for case, at, n in gates
         ],
-        "looks": [("looks", one.name, look_rows, one.name, max(tables, 1000), 50) for one in LOOK_CASES],
-        "gsd": [("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS],
+        "looks": [("looks", case.name, look_rows, case.name, max(tables, 1000), 50) for case in LOOK_CASES],
+        "gsd": [("gsd", gsd_key(case), gsd_rows, case, tables) for case in CORRELATIONS],
         "suites": suites,
-        "fronts": [("fronts", one.name, front_rows, one, tables // one.costs) for one in FRONT_CASES],
-        "judges": [("judges", one.name, judge_rows, one, 2 * tables) for one in JUDGE_CASES],
+        "fronts": [("fronts", case.name, front_rows, case, tables // case.costs) for case in FRONT_CASES],
+        "judges": [("judges", case.name, judge_rows, case, 2 * tables) for case in JUDGE_CASES],
         "findings": [("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS],
         "dependent": [
-            ("dependent", one.name, outcome_rows, one, one.tables * tables // 400, 20) for one in OUTCOMES
+            ("dependent", case.name, outcome_rows, case, case.tables * tables // 400, 20) for case in OUTCOMES
         ],
         "rivals": [
             (
                 "rivals",
-                f"{who.name}; {one.key}",
+                f"{rival.name}; {case.key}",
                 rival_task,
-                (who.name, one),
-                min(tables, who.tables or tables),
+                (rival.name, case),
+                min(tables, rival.tables or tables),
                 5,
             )
-            for who, one in rivals
+            for rival, case in rivals
         ],
     }
-    return {part: [Job(*job) for job in jobs] for part, jobs in made.items()}
+    return {part: [Job(*job) for job in jobs] for part, jobs in specs.items()}
 
 
 def main() -> None:
@@ -103,8 +103,8 @@ def main() -> None:
     start = time.perf_counter()
     jobs = jobs_of(options.tables)
     if not options.page_only:
-        asked = [job for part in options.part or jobs for job in jobs[part]]
-        store.run(asked, processes=options.jobs)
+        selected = [job for part in options.part or jobs for job in jobs[part]]
+        store.run(selected, processes=options.jobs)
     page = Page(store, [job for some in jobs.values() for job in some]).text()
     options.page.parent.mkdir(parents=True, exist_ok=True)
     options.page.write_text(page, encoding="utf-8")

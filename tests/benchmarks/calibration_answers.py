@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import mannwhitneyu, wilcoxon
 
-from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.hidden_risk import worse_tails
+from riskrank.engine.dominance.column_tests import study_dominance
+from riskrank.engine.dominance.hidden_risk import find_worse_tails
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.simultaneous import spread_of_differences
+from riskrank.engine.dominance.simultaneous import difference_spread
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -64,7 +64,7 @@ def few(k: int, n: int, shift: float, marginal: Callable = lambda z: z) -> Draw:
     return draw
 
 
-def zero_one(k: int, n: int, share: float, gain: float) -> Draw:
+def binary_scores(k: int, n: int, share: float, gain: float) -> Draw:
     def draw(rng, better):
         chance = np.full((k, 1), share)
         chance[0] += gain * better
@@ -123,7 +123,7 @@ ANSWER_CASES = (
     AnswerCase("eight normals, n = 20, 1.3 sd", few(8, 20, 1.3)),
     AnswerCase("eight normals, n = 30, 1 sd", few(8, 30, 1.0)),
     AnswerCase("twelve normals, n = 20, 1.6 sd", few(12, 20, 1.6), costs=8),
-    AnswerCase("five of 0/1, n = 40, .95 against .5", zero_one(5, 40, 0.5, 0.45)),
+    AnswerCase("five of 0/1, n = 40, .95 against .5", binary_scores(5, 40, 0.5, 0.45)),
     *(
         AnswerCase(
             f"{share:.0%} at −5, equal means, sd {sd:g}, n = {n:,}",
@@ -160,7 +160,7 @@ def answer_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
         Whether anything was claimed of identical models in order 1 and in order 2; the shares of the first
         model's claims found in either order; the share found by the rival.
     """
-    case = next(one for one in ANSWER_CASES if one.name == name)
+    case = next(candidate for candidate in ANSWER_CASES if candidate.name == name)
     return [_answer(case, np.random.SeedSequence([seed, *name.encode()])) for seed in seeds]
 
 
@@ -168,14 +168,16 @@ def _answer(case: AnswerCase, seed: np.random.SeedSequence) -> list[float]:
     streams, entropy = seed.spawn(2), int(seed.generate_state(1)[0])
     inference, claims = Inference(seed=entropy), [Claim(1), Claim(2)]
     null = case.draw(np.random.default_rng(streams[0]), False)
-    false = [float(found.dominates.any()) for found in study_dominance(null, claims, inference).tests]
+    false = [float(test.dominates.any()) for test in study_dominance(null, claims, inference).tests]
     scores = case.draw(np.random.default_rng(streams[1]), True)
     study = study_dominance(scores, claims, inference)
-    true = [float(found.dominates[0, 1:].mean()) for found in study.tests]
+    true = [float(test.dominates[0, 1:].mean()) for test in study.tests]
     if case.rival == "tail":
-        replicates, n = study.replicates, scores.independent
-        told = worse_tails(study.estimates.tails, replicates.tails, 0, [1], samples=np.full((2, 2), float(n)))
-        return [*false, *true, float(any(one.worse == 1 for one in told))]
+        replicates, n = study.replicates, scores.effective_sizes
+        risks = find_worse_tails(
+            study.estimates.tails, replicates.tails, 0, [1], samples=np.full((2, 2), float(n))
+        )
+        return [*false, *true, float(any(risk.worse == 1 for risk in risks))]
     return [*false, *true, _ranks_find(scores, case.rival)]
 
 
@@ -217,7 +219,7 @@ def row_rows(case: tuple[int, int, str, float], seeds: Sequence[int]) -> list[li
     k, n, kind, gain = case
     truth = np.zeros(k)
     truth[0] = gain
-    held = []
+    covered = []
     for seed in seeds:
         rng = np.random.default_rng([seed, k, n, *kind.encode(), int(100 * gain)])
         values = (
@@ -228,7 +230,7 @@ def row_rows(case: tuple[int, int, str, float], seeds: Sequence[int]) -> list[li
         weights = rng.multinomial(n, np.full(n, 1 / n), 1000) / n
         means = values.mean(axis=1)
         leader = int(np.argmax(means))
-        half = spread_of_differences(means, weights @ values.T).half_widths(leader, n)
+        half = difference_spread(means, weights @ values.T).half_widths(leader, n)
         error = means - means[leader] - (truth - truth[leader])
-        held.append([float(np.all(np.abs(error) <= half + 1e-12))])
-    return held
+        covered.append([float(np.all(np.abs(error) <= half + 1e-12))])
+    return covered

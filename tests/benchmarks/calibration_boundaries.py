@@ -14,10 +14,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.ranking import estimate
+from riskrank.engine.dominance.influence import violation_influence
+from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.resampled_tests import clt_test
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.family import Family
@@ -42,8 +42,8 @@ def normals(means, sds, *, n, correlation=0.0, paired=True):
 
     def draw(rng):
         common = rng.normal(size=n)
-        own = rng.normal(size=(len(means), n))
-        z = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own
+        noise = rng.normal(size=(len(means), n))
+        z = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * noise
         return ClusteredScores.build(
             list(np.array(means)[:, None] + np.array(sds)[:, None] * z), paired=paired
         )
@@ -63,7 +63,7 @@ def clustered(*, samples, draws):
     return draw
 
 
-def zero_one(*, n):
+def binary_scores(*, n):
     """Two equal success probabilities among three, coupled by the difficulty of a sample."""
 
     def draw(rng):
@@ -106,7 +106,7 @@ def boundary_cases(n: int = 200) -> list[Case]:
         Case("paired, correlation 0.8", normals([0, 0, -0.3], [1, 1, 1], n=n, correlation=0.8), relative),
         Case("unpaired", normals([0, 0, -0.3], [1, 1, 1], n=n, paired=False), relative),
         Case("clustered draws (5 a sample)", clustered(samples=n, draws=5), relative),
-        Case("0/1 scores", zero_one(n=n), relative, at_most=True),
+        Case("0/1 scores", binary_scores(n=n), relative, at_most=True),
     ]
 
 
@@ -126,17 +126,17 @@ def boundaries(n: int) -> list[Case]:
 
 
 def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
-    """Whether one simulated data set rejects: shape (2, claims, levels), bootstrap and asymptotic."""
+    """Return whether each test rejects a simulated data set: (bootstrap, asymptotic), claims, levels."""
     stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
     scores = case.draw(np.random.default_rng(stream))
-    estimates = estimate(scores)
+    estimates = estimate_violation(scores)
     inference = Inference(
         resamples=resamples, seed=int(entropy.generate_state(1)[0]), family=Family(correction="none", sides=1)
     )
     tests = study_dominance(scores, case.claims, inference).tests
     influences = influences_of(scores)
     p_values = [
-        [found.p_value[case.pair] for found in tests],
+        [test.p_value[case.pair] for test in tests],
         [
             clt_test(
                 estimates,
@@ -152,4 +152,4 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
 
 def influences_of(scores: ClusteredScores) -> dict:
     """Asymptotic standard errors of both orders."""
-    return {order: influence_of_violation(scores, order=order) for order in (1, 2)}
+    return {order: violation_influence(scores, order=order) for order in (1, 2)}

@@ -38,7 +38,7 @@ PORTFOLIO = "P(IC) of 3 metrics"
 
 @dataclass(frozen=True)
 class Case:
-    """How tables of one kind are drawn, and what is true of them.
+    """Distribution of simulated tables of one kind, and the truth about their models.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Case:
         return f"{self.name}; k={self.k}; n={self.n}"
 
     def better(self, order: int) -> NDArray[np.bool_]:
-        """Whether i truly is better than j, shape (k, k)."""
+        """Return whether model i is truly better than model j, shape (k, k)."""
         truth = np.array(self.strength)
         if self.spread is not None and order == 2:
             truth = -np.array(self.spread)
@@ -128,10 +128,10 @@ class Case:
         return self._column(rng, size, self.scores, chosen, cluster)
 
     def _column(self, rng, size, name, chosen, cluster) -> Floats:
-        own = rng.normal(size=(len(chosen), size))
+        noise = rng.normal(size=(len(chosen), size))
         if cluster is not None:
-            own = math.sqrt(0.5) * (own + rng.normal(size=(len(chosen), self.n))[:, cluster])
-        z = math.sqrt(self.correlation) * rng.normal(size=size) + math.sqrt(1 - self.correlation) * own
+            noise = math.sqrt(0.5) * (noise + rng.normal(size=(len(chosen), self.n))[:, cluster])
+        z = math.sqrt(self.correlation) * rng.normal(size=size) + math.sqrt(1 - self.correlation) * noise
         strength = np.array(self.strength)[chosen, None]
         if name.startswith("0/1"):
             share = float(name.split()[1]) / 100
@@ -148,8 +148,8 @@ def _runs(strength) -> str:
     return ", ".join(f"{strength.count(level)} × {level:g}" for level in levels)
 
 
-def same(scores: str, k: int, n: int, correlation: float = 0.0, *, design="paired", **told) -> Case:
-    return Case(scores, (0.0,) * k, n, correlation, design, **told)
+def same(scores: str, k: int, n: int, correlation: float = 0.0, *, design="paired", **options) -> Case:
+    return Case(scores, (0.0,) * k, n, correlation, design, **options)
 
 
 # Every level of every factor (models, samples, distribution, correlation, design) with several levels of the
@@ -252,8 +252,8 @@ class Disaster:
 
     @property
     def name(self) -> str:
-        what = "N(c, 1), 1 % disasters of −10" if self.order == 2 else "N(c, 1) against 1 % lognormal gains"
-        return f"{what}; order {self.order}"
+        scores = "N(c, 1), 1 % disasters of −10" if self.order == 2 else "N(c, 1) against 1 % lognormal gains"
+        return f"{scores}; order {self.order}"
 
     def draw(self, rng: np.random.Generator) -> ClusteredScores:
         rare = rng.random(self.n) < 0.01

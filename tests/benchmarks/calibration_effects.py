@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.effect_sizes import effect_sizes
-from riskrank.engine.dominance.hidden_risk import RISK, hidden_risk
-from riskrank.engine.dominance.simultaneous import spread_of_differences
-from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
+from riskrank.engine.dominance.hidden_risk import RISK, find_hidden_risks
+from riskrank.engine.dominance.simultaneous import difference_spread
+from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.ties import competition_ranks
 
 # Scores resampled at once: 100 MB of doubles.
@@ -33,7 +33,7 @@ def statistics(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray
     part.sort(axis=-1)
     # A tail mean looks at the worst scores only; the rest may be anything of the right number.
     padded = np.concatenate([part, np.zeros((*part.shape[:-1], values.shape[-1] - worst))], axis=-1)
-    return values.mean(axis=-1), tail_value_of_sorted(padded, level)
+    return values.mean(axis=-1), sorted_tail_value_at_risk(padded, level)
 
 
 def replicates(values: np.ndarray, level: float, resamples: int, rng) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +77,7 @@ def five_points(rng, k, n):
     return np.clip(np.rint(3 + correlated(rng, k, n)), 1, 5)
 
 
-def zero_one(rng, k, n):
+def binary_scores(rng, k, n):
     return (rng.random((k, n)) < np.linspace(0.6, 0.8, k)[:, None]).astype(float)
 
 
@@ -88,40 +88,40 @@ COVERAGE: dict[str, Draw] = {
     "exponential": skewed,
     "t with 3 df": student,
     "5-point scale": five_points,
-    "0/1, .6 against .8": zero_one,
+    "0/1, .6 against .8": binary_scores,
 }
 
 
 def truth(draw: Draw, level: float) -> np.ndarray:
     """Differences of the second model to the first: means and tail means of two million samples."""
     values = draw(np.random.default_rng(0), 2, 2_000_000)
-    found = np.array([np.diff(both)[0] for both in statistics(values, level)])
+    differences = np.array([np.diff(both)[0] for both in statistics(values, level)])
     # Identical models differ by the error of this simulation only, and an interval may well be [0, 0].
-    return np.where(np.abs(found) < 0.01, 0.0, found)
+    return np.where(np.abs(differences) < 0.01, 0.0, differences)
 
 
 def coverage_rows(case, seeds, resamples=1000):
-    """Whether the intervals of the mean difference and of the tail difference hold the truth."""
-    (name, n), held = case, []
+    """Return whether the intervals of the mean difference and of the tail difference cover the truth."""
+    (name, n), covered = case, []
     level = tail_level(n)
     expected = truth(COVERAGE[name], level)
     for seed in seeds:
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, *name.encode()]))
         values = COVERAGE[name](rng, 2, n)
-        drawn = replicates(values, level, resamples, rng)
+        resampled = replicates(values, level, resamples, rng)
         means, tails = statistics(values, level)
-        found = effect_sizes(
+        effects = effect_sizes(
             means,
             tails,
             leader=0,
             level=level,
             samples=n,
-            mean_spread=spread_of_differences(means, drawn[0]),
-            tail_spread=spread_of_differences(tails, drawn[1]),
+            mean_spread=difference_spread(means, resampled[0]),
+            tail_spread=difference_spread(tails, resampled[1]),
         )
-        both = zip((found.mean_difference, found.tail_difference), expected, strict=True)
-        held.append([int(one.low[1] <= true <= one.high[1]) for one, true in both])
-    return held
+        both = zip((effects.mean_difference, effects.tail_difference), expected, strict=True)
+        covered.append([int(interval.low[1] <= true <= interval.high[1]) for interval, true in both])
+    return covered
 
 
 @dataclass(frozen=True)
@@ -160,18 +160,18 @@ RISKS = (
 
 
 def risk_rows(case, seeds, resamples=1000):
-    """Whether the first model, and whether any other, is called a hidden risk."""
+    """Return whether the first model, and whether any other, is reported as a hidden risk."""
     (number, n), outcomes = case, []
     case, level = RISKS[number], tail_level(n)
     for seed in seeds:
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, number]))
         values = case.draw(rng, 8, n)
         means, tails = statistics(values, level)
-        drawn = replicates(values, level, resamples, rng)[1]
+        resampled = replicates(values, level, resamples, rng)[1]
         # Whoever follows the tails is asked about the means.
-        found = hidden_risk(
-            means, tails, drawn, rank=competition_ranks(-tails), samples=np.full((8, 8), float(n))
+        risks = find_hidden_risks(
+            means, tails, resampled, rank=competition_ranks(-tails), samples=np.full((8, 8), float(n))
         )
-        flagged = found.status == RISK
+        flagged = risks.status == RISK
         outcomes.append([int(flagged[0]), int(flagged[1:].any())])
     return outcomes

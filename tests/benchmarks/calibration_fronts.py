@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.front_states import front_states, objective_evidence
-from riskrank.engine.copa.replicates import ObjectiveScores, replicates
-from riskrank.engine.family import Side
+from riskrank.engine.copa.front_membership import front_membership, objective_evidence
+from riskrank.engine.copa.replicates import ObjectiveScores, resample_objectives
+from riskrank.engine.family import Answer
 from riskrank.engine.sampling.design import ClusteredScores
 
 CORRELATION = 0.5
@@ -60,7 +60,7 @@ class FrontCase:
 
     @property
     def on(self) -> np.ndarray:
-        """Who is on the front; of equal models nobody is called on or off rightly."""
+        """Models on the front; equal models count as neither on nor off."""
         if self.truth == "barely off":
             return np.arange(self.k) % 2 == 0
         if self.truth == "chain":
@@ -69,32 +69,32 @@ class FrontCase:
 
     @property
     def off(self) -> np.ndarray:
-        """Who is off it."""
+        """Models off the front."""
         return ~self.on & (self.truth != "equal")
 
     def shifts(self) -> np.ndarray:
-        """How much better each model is on each objective, in standard deviations, shape (k, d)."""
+        """Return the advantage of every model on every objective, in standard deviations, shape (k, d)."""
         place = np.arange(self.k, dtype=np.float64)
-        found = np.zeros((self.k, self.d))
+        advantages = np.zeros((self.k, self.d))
         if self.truth == "barely on":
-            found[:, 1:] = -_FAR * place[:, None]
+            advantages[:, 1:] = -_FAR * place[:, None]
         if self.truth == "barely off":
-            found[:, 0], found[:, 1] = _FAR * (place // 2), -_FAR * (place // 2)
+            advantages[:, 0], advantages[:, 1] = _FAR * (place // 2), -_FAR * (place // 2)
         if self.truth == "chain":
-            found[:] = -0.3 * place[:, None]
+            advantages[:] = -0.3 * place[:, None]
         if self.truth == "line":
-            found[:, 0], found[:, 1] = 0.3 * place, -0.3 * place
-        return found
+            advantages[:, 0], advantages[:, 1] = 0.3 * place, -0.3 * place
+        return advantages
 
     def draw(self, rng: np.random.Generator) -> list[ObjectiveScores]:
         """One table."""
-        shared, own = rng.normal(size=(1, self.n, 1)), rng.normal(size=(self.k, self.n, 1))
+        shared, individual = rng.normal(size=(1, self.n, 1)), rng.normal(size=(self.k, self.n, 1))
         noise = rng.normal(size=(self.k, self.n, self.d))
-        latent = np.sqrt(0.4) * shared + np.sqrt(0.2) * own + np.sqrt(0.4) * noise
-        found = []
+        latent = np.sqrt(0.4) * shared + np.sqrt(0.2) * individual + np.sqrt(0.4) * noise
+        objectives = []
         for objective, shift in enumerate(self.shifts().T):
-            found.append(self._objective(_scores(latent[..., objective], shift, self._kind(objective))))
-        return found
+            objectives.append(self._objective(_scores(latent[..., objective], shift, self._kind(objective))))
+        return objectives
 
     def _kind(self, objective: int) -> str:
         return (
@@ -150,16 +150,18 @@ def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
         objectives = case.draw(np.random.default_rng([seed, zlib.crc32(case.name.encode())]))
         low = high = None
         if case.level is not None:
-            drawn = replicates(objectives, [case.n] * case.k, together=True, resamples=_RESAMPLES, seed=seed)
-            low, high = drawn.low, drawn.high
+            resampled = resample_objectives(
+                objectives, [case.n] * case.k, shared_units=True, resamples=_RESAMPLES, seed=seed
+            )
+            low, high = resampled.low, resampled.high
         evidence = [
             objective_evidence(
-                one, None if low is None else low[..., at], None if high is None else high[..., at]
+                scores, None if low is None else low[..., at], None if high is None else high[..., at]
             )
-            for at, one in enumerate(objectives)
+            for at, scores in enumerate(objectives)
         ]
-        state = np.array(front_states(evidence).state)
-        off, on = state == Side.REFUTED, state == Side.SHOWN
+        state = np.array(front_membership(evidence).state)
+        off, on = state == Answer.CONTRADICTED, state == Answer.SIGNIFICANT
         outcomes.append(
             [
                 int(np.any(off & ~case.off)),

@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relabelling import run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 
 LEVEL = 0.05
@@ -37,7 +37,7 @@ def gsd_rows(correlation: float, seeds: Sequence[int]) -> list[list[int]]:
         scores = equal_models(np.random.default_rng(seed), correlation)
         table = quality_table(scores, ordinal=[False, True])
         tests = [
-            relabelling_tests(
+            run_relabelling_tests(
                 Utilities(table, Threshold(delta)), [(0, 1)], Relabelling(resamples=RESAMPLES, seed=seed)
             )[0]
             for delta in DELTAS

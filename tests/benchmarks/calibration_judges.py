@@ -12,17 +12,17 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, study_dominance
-from riskrank.engine.dominance.effect_sizes import samples_behind_tail
+from riskrank.engine.dominance.column_tests import DominanceStudy, study_dominance
+from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import DIRECT, Claim, Inference
-from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.judges.correction import Correction, tune_for_differences
+from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize, expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Behind, Freedom, expanded_interval
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.decisions import decide
 from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.targets import Units
 
@@ -58,8 +58,8 @@ class JudgeCase:
         noise, bias, shared = JUDGES[self.judge]
         common = np.sqrt(shared) * rng.normal(size=SAMPLES)
         people = _rated(CENTRE + common + np.sqrt(1 - shared) * rng.normal(size=(2, SAMPLES)))
-        said = people + rng.normal(0, noise, people.shape) if noise else rng.normal(3, 1, people.shape)
-        return people, _rated(said + np.array(bias)[:, None])
+        ratings = people + rng.normal(0, noise, people.shape) if noise else rng.normal(3, 1, people.shape)
+        return people, _rated(ratings + np.array(bias)[:, None])
 
 
 JUDGE_CASES = tuple(JudgeCase(judge, labelled) for labelled in (50, 300) for judge in JUDGES)
@@ -77,8 +77,8 @@ def _rated(values: np.ndarray) -> np.ndarray:
 
 def corrected(corrections: Sequence[Correction]) -> ClusteredScores:
     """The column of scores of several models' corrections."""
-    n, total = corrections[0].labelled, len(corrections[0].judge)
-    rows = [one.rows() for one in corrections]
+    n, total = corrections[0].n_labelled, len(corrections[0].judge)
+    rows = [correction.weighted_rows() for correction in corrections]
     samples = np.concatenate((np.arange(n), np.arange(total)))
     strata = [(samples >= n).astype(np.int64)] * len(rows)
     weights, signed = np.array([n, total - n]) / total, tuple(row[1] for row in rows)
@@ -93,14 +93,15 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
         rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
         people, judge = case.draw(rng)
         labels = people[:, : case.labelled]
-        both = for_differences([Correction.of(*scores) for scores in zip(labels, judge, strict=True)])
+        both = tune_for_differences([Correction.fit(*scores) for scores in zip(labels, judge, strict=True)])
         scores = corrected(both)
         # The same labels, with as many in their tail, and a judge that says nothing.
-        alone = corrected([Correction.of(one.human, np.full(SAMPLES, 3.0)) for one in both])
+        alone = corrected([Correction.fit(correction.human, np.full(SAMPLES, 3.0)) for correction in both])
         study, other = (
-            study_dominance(one, CLAIMS, Inference(resamples=1000, seed=seed)) for one in (scores, alone)
+            study_dominance(column, CLAIMS, Inference(resamples=1000, seed=seed))
+            for column in (scores, alone)
         )
-        own = _own_mean(study, both[0])
+        mean_interval = _mean_interval(study, both[0])
         means, tails = _intervals(study, scores)
         _, tails_alone = _intervals(other, alone)
         plain = ClusteredScores.build(list(labels))
@@ -110,7 +111,7 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
         answers = _gate(scores, seed)
         outcomes.append(
             [
-                float(own[0] <= true_mean() <= own[1]),
+                float(mean_interval[0] <= true_mean() <= mean_interval[1]),
                 float(means[0] <= 0 <= means[1]),
                 float(tails[0] <= 0 <= tails[1]),
                 (means[1] - means[0]) / (plain_means[1] - plain_means[0]),
@@ -122,16 +123,16 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
     return outcomes
 
 
-def _own_mean(study: DominanceStudy, one: Correction) -> tuple[float, float]:
-    """Interval of a model's own mean, from the same resamples."""
+def _mean_interval(study: DominanceStudy, correction: Correction) -> tuple[float, float]:
+    """Interval of a model's mean, from the same resamples."""
     assert study.replicates is not None
-    errors, others = one.parts
-    variances = np.array([errors.var(ddof=1) / errors.size, others.var(ddof=1) / others.size])
-    counts = np.array([errors.size, others.size])
+    errors, unlabelled = correction.parts
+    variances = np.array([errors.var(ddof=1) / errors.size, unlabelled.var(ddof=1) / unlabelled.size])
+    counts = np.array([errors.size, unlabelled.size])
     total = variances.sum()
     df = total**2 / (variances**2 / (counts - 1)).sum() - 1
     seen = (variances * (counts - 1) / counts).sum() / total * df / (df + 1)
-    behind = Freedom(np.array(df), np.array(seen))
+    behind = Dof(np.array(df), np.array(seen))
     low, high = expanded_interval(study.replicates.means[:, 0], behind)
     return float(low), float(high)
 
@@ -142,17 +143,17 @@ def _intervals(
     """Intervals of the first model's lead in means and in tails."""
     replicates = study.replicates
     assert replicates is not None
-    behind = least(behind_pairs(scores, [(0, 1)])[np.array([0]), np.array([1])])
-    tail: Behind = int(samples_behind_tail(behind, replicates.tail_level))
-    found = []
-    for drawn, samples in ((replicates.means, behind), (replicates.tails, tail)):
-        low, high = expanded_interval(drawn[:, 0] - drawn[:, 1], samples)
-        found.append((float(low), float(high)))
-    return found[0], found[1]
+    behind = fewest_samples(pair_samples(scores, [(0, 1)])[np.array([0]), np.array([1])])
+    tail: SampleSize = int(tail_sample_size(behind, replicates.tail_level))
+    intervals = []
+    for resampled, samples in ((replicates.means, behind), (replicates.tails, tail)):
+        low, high = expanded_interval(resampled[:, 0] - resampled[:, 1], samples)
+        intervals.append((float(low), float(high)))
+    return intervals[0], intervals[1]
 
 
 def _gate(scores: ClusteredScores, seed: int) -> list[float]:
-    """Whether a gate on the mean shows, or refutes, that one of two equal models is not worse."""
+    """Return whether a gate on the mean passes, and whether it fails, for two equal models."""
     column = ScoreColumn("people", scores, Units(1.0, ""), (1.0, 5.0), bounded=True)
     rows, _ = decide([GateClaim(NOT_WORSE, 0, 1, column, "mean")], Inference(resamples=1000, seed=seed), "ab")
     return [float(rows[0].verdict == PASS), float(rows[0].verdict == FAIL)]

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.evidence.bets import BETS, Wagers
+from riskrank.engine.evidence.e_values import BETS, Wagers
 
 LOOKS = range(50, 2001, 50)
 MOST = 2000
@@ -26,8 +26,8 @@ def binary(new: float, old: float) -> Draw:
     quantile = NormalDist().inv_cdf
 
     def draw(rng: np.random.Generator) -> np.ndarray:
-        shared, own = rng.normal(size=MOST), rng.normal(size=(2, MOST))
-        luck = (shared + own) / np.sqrt(2)
+        shared, individual = rng.normal(size=MOST), rng.normal(size=(2, MOST))
+        luck = (shared + individual) / np.sqrt(2)
         return (luck[0] < quantile(new)).astype(float) - (luck[1] < quantile(old))
 
     return draw
@@ -42,8 +42,8 @@ def clustered(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     sizes = rng.integers(1, 11, MOST)
     numbers = np.repeat(np.arange(MOST), sizes)[:MOST]
     shared = rng.choice([-1.0, 0.0, 1.0], MOST)
-    own = rng.choice([-1.0, 0.0, 1.0], MOST)
-    return np.where(rng.random(MOST) < 0.7, shared[numbers], own), numbers
+    individual = rng.choice([-1.0, 0.0, 1.0], MOST)
+    return np.where(rng.random(MOST) < 0.7, shared[numbers], individual), numbers
 
 
 def disasters(rng: np.random.Generator) -> np.ndarray:
@@ -99,7 +99,7 @@ def look_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
             rows.append([first_pass_of_clusters(*case.draw(rng)), 0])
             continue
         differences = case.draw(rng)
-        once = passes_once_in_a_while(differences, case.boundary)
+        once = passes_fixed_sample_test(differences, case.boundary)
         rows.append([first_pass(differences, case.boundary), int(once)])
     return rows
 
@@ -111,13 +111,13 @@ def first_pass(differences: np.ndarray, boundary: float) -> float:
     most = wealth.max(axis=1)
     evidence = most + np.log(np.mean(np.exp(wealth - most[:, None]), axis=1))
     passed = np.flatnonzero(evidence >= -math.log(LEVEL))
-    last = Wagers.of(differences, 1.0).log_e_value(boundary)
+    last = Wagers.from_differences(differences, 1.0).log_e_value(boundary)
     assert abs(last - evidence[-1]) < 1e-9 * max(abs(last), 1)
     return float(LOOKS[passed[0]]) if passed.size else 0.0
 
 
-def passes_once_in_a_while(differences: np.ndarray, boundary: float) -> bool:
-    """Whether a test of a single look, by the normal approximation at .025, passes at one of the looks."""
+def passes_fixed_sample_test(differences: np.ndarray, boundary: float) -> bool:
+    """Return whether a fixed-sample normal test at .025 passes at any of the looks."""
     at, away = np.array(LOOKS), differences - boundary
     means = np.cumsum(away)[at - 1] / at
     deviations = np.sqrt(np.maximum(np.cumsum(away**2)[at - 1] / at - means**2, 1e-300))
@@ -127,9 +127,11 @@ def passes_once_in_a_while(differences: np.ndarray, boundary: float) -> bool:
 def first_pass_of_clusters(differences: np.ndarray, numbers: np.ndarray) -> float:
     """The same of whole clusters, at looks at about as many samples."""
     for look in LOOKS:
-        whole = numbers < numbers[look - 1]
-        if whole.any():
-            wagers = Wagers.of(differences[whole], 1.0, clusters=numbers[whole], largest=10)
+        complete = numbers < numbers[look - 1]
+        if complete.any():
+            wagers = Wagers.from_differences(
+                differences[complete], 1.0, clusters=numbers[complete], largest=10
+            )
             if wagers.log_e_value(0.0) >= -math.log(LEVEL):
                 return float(look)
     return 0.0

@@ -21,7 +21,16 @@ from calibration_sections import (
     suites,
 )
 from calibration_store import Job, Store
-from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
+from calibration_tables import (
+    CLAIM_NAMES,
+    COVERED,
+    DETECTED,
+    FALSE,
+    RESAMPLES,
+    SECONDS,
+    SETS_FIRST,
+    SETS_SECOND,
+)
 from calibration_text import (
     KEY,
     LEAST_TABLES,
@@ -29,11 +38,11 @@ from calibration_text import (
     MISSED,
     OK,
     TOO_FEW,
+    format_estimate,
     mean,
     section,
     share,
     shares,
-    shown,
     table,
 )
 
@@ -58,7 +67,7 @@ class Page:
 
     def __init__(self, store: Store, jobs: Iterable[Job]) -> None:
         self._store = store
-        self._wanted = {(job.part, job.key): job.tables for job in jobs}
+        self._requested = {(job.part, job.key): job.tables for job in jobs}
         self.missed: list[str] = []
         self.lacking: set[tuple[str, str]] = set()
         self.promises = 0
@@ -89,9 +98,9 @@ class Page:
     def summary(self) -> str:
         if not self.promises and not self.undecided:
             return "Nothing was simulated.\n"
-        kept = self.promises - len(self.missed)
+        passed = self.promises - len(self.missed)
         lines = [
-            f"**Figures with a limit: {kept} ok, {len(self.missed)} missed, "
+            f"**Figures with a limit: {passed} ok, {len(self.missed)} missed, "
             f"{self.undecided} with too few tables.**"
         ]
         lines += [f"- MISSED: {miss}" for miss in self.missed]
@@ -102,108 +111,118 @@ class Page:
             )
         return "\n".join(lines) + "\n"
 
-    def mark(self, kept: bool, what: str, outcomes: Sized, least: int = LEAST_TABLES) -> str:
+    def mark(self, passed: bool, label: str, outcomes: Sized, least: int = LEAST_TABLES) -> str:
         """Count a promised figure; one of too few tables is neither kept nor missed."""
         if len(outcomes) < least:
             self.undecided += 1
             return TOO_FEW
         self.promises += 1
-        if not kept:
-            self.missed.append(what)
-        return OK if kept else f"**{MISSED}**"
+        if not passed:
+            self.missed.append(label)
+        return OK if passed else f"**{MISSED}**"
 
     def at_most(
-        self, most: float, rates: Sequence[tuple[float, float]], what: str, outcomes: Sized, errors: int = 1
+        self, most: float, rates: Sequence[tuple[float, float]], label: str, outcomes: Sized, errors: int = 1
     ) -> str:
         """Count shares that are promised to be no larger, Monte-Carlo errors on top."""
         worst = max(rates, key=lambda rate: rate[0] - errors * rate[1])
-        return self.mark(worst[0] <= most + errors * worst[1], f"{what}: {shown(worst)}", outcomes)
+        return self.mark(worst[0] <= most + errors * worst[1], f"{label}: {format_estimate(worst)}", outcomes)
 
-    def each(
+    def iter_outcomes(
         self, part: str, cases: Iterable[Any], key: Callable[[Any], str] = KEY
     ) -> Iterator[tuple[Any, np.ndarray]]:
         """The cases of which there are outcomes, with these."""
         for case in cases:
             outcomes = self._store.outcomes(part, key(case))
-            if len(outcomes) < self._wanted.get((part, key(case)), 1):
+            if len(outcomes) < self._requested.get((part, key(case)), 1):
                 self.lacking.add((part, key(case)))
             if len(outcomes):
                 yield case, outcomes
 
     def errors(self) -> str:
         rows = []
-        for case, outcomes in self.each("tables", IDENTICAL):
+        for case, outcomes in self.iter_outcomes("tables", IDENTICAL):
             rates, verdict = shares(outcomes[:, FALSE] > 0), "no limit"
             if case.promised:
                 verdict = self.at_most(MOST_ERROR, rates, f"false positives, {case.key}", outcomes)
             spent = f"{outcomes[:, RESAMPLES].mean():,.0f}", f"{outcomes[:, SECONDS].mean():.2f}"
-            rows.append([*_case(case), str(len(outcomes)), *map(shown, rates), *spent, verdict])
+            rows.append([*_case(case), str(len(outcomes)), *map(format_estimate, rates), *spent, verdict])
         head = ["identical models", "k", "n", "tables", *CLAIM_NAMES, "resamples", "CPU s", f"≤ {MOST_ERROR}"]
         return section("Family-wise error rate", table(head, rows))
 
     def power(self) -> str:
         rows = []
-        for power, outcomes in self.each("tables", DIFFERENT, lambda power: power.case.key):
+        for power, outcomes in self.iter_outcomes("tables", DIFFERENT, lambda power: power.case.key):
             case = power.case
-            found = [mean(column) for column in outcomes[:, FOUND].T]
+            detected = [mean(column) for column in outcomes[:, DETECTED].T]
             marks = [
                 self.mark(
                     value[0] >= least,
-                    f"power, {case.key}, order {order}: {shown(value, 1)}, wanted {least:g}",
+                    f"power, {case.key}, order {order}: {format_estimate(value, 1)}, wanted {least:g}",
                     outcomes,
                     LEAST_TABLES_OF_PAIRS,
                 )
-                for order, value, least in zip((1, 2), found, power.promised, strict=False)
+                for order, value, least in zip((1, 2), detected, power.promised, strict=False)
                 if least is not None
             ]
-            wanted = " / ".join("–" if least is None else f"{least:g}" for least in power.promised)
+            limits = " / ".join("–" if least is None else f"{least:g}" for least in power.promised)
             pairs = max(int(case.better(order).sum()) for order in (1, 2))
             wrong = share((outcomes[:, FALSE] > 0).any(axis=1))
             verdict = "no limit" if not marks else next((mark for mark in marks if mark != OK), OK)
-            cells = [shown(value, 1) for value in found]
-            rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
+            cells = [format_estimate(value, 1) for value in detected]
+            rows.append(
+                [
+                    *_case(case),
+                    str(len(outcomes)),
+                    str(pairs),
+                    *cells,
+                    format_estimate(wrong),
+                    limits,
+                    verdict,
+                ]
+            )
         labels = [*CLAIM_NAMES, "any false claim", "limit (relative)", "result"]
         head = ["models", "k", "n", "tables", "true differences", *labels]
         return section("Power", table(head, rows))
 
     def rank_sets(self) -> str:
         rows = []
-        for case, outcomes in self.each("tables", (*(power.case for power in DIFFERENT), *TIED)):
-            held = shares(outcomes[:, [SETS_FIRST, SETS_SECOND]])
-            what = f"rank sets, {case.key}: {shown(min(held))}"
-            verdict = self.mark(min(held)[0] >= LEAST_SETS, what, outcomes)
-            rows.append([*_case(case), str(len(outcomes)), *map(shown, held), verdict])
+        for case, outcomes in self.iter_outcomes("tables", (*(power.case for power in DIFFERENT), *TIED)):
+            coverage = shares(outcomes[:, [SETS_FIRST, SETS_SECOND]])
+            label = f"rank sets, {case.key}: {format_estimate(min(coverage))}"
+            verdict = self.mark(min(coverage)[0] >= LEAST_SETS, label, outcomes)
+            rows.append([*_case(case), str(len(outcomes)), *map(format_estimate, coverage), verdict])
         head = ["scores", "k", "n", "tables", "order 1", "order 2", f"≥ {LEAST_SETS}"]
         return section("Rank sets", table(head, rows))
 
     def boundaries(self) -> str:
         rows = []
-        each = [(case, n) for n in (50, 200) for case in boundaries(n)]
-        for (case, n), outcomes in self.each("boundaries", each, _name_and_size):
+        cases = [(case, n) for n in (50, 200) for case in boundaries(n)]
+        for (case, n), outcomes in self.iter_outcomes("boundaries", cases, _name_and_size):
             count = len(case.claims)
             for at, claim in enumerate(case.claims):
                 rates = shares(outcomes[:, [at, count + at]])
                 label = f"{claim.kind}, order {claim.order}"
-                rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
+                rows.append([case.name, label, str(n), str(len(outcomes)), *map(format_estimate, rates)])
         head = ["case", "claim", "n", "tables", "bootstrap (default)", "`--variance clt`"]
         return section("Claims at their boundary", table(head, rows))
 
     def disasters(self) -> str:
         rows = [
-            [case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))]
-            for case, outcomes in self.each("disasters", DISASTERS)
+            [case.name, str(case.n), str(len(outcomes)), format_estimate(share(outcomes[:, 0]))]
+            for case, outcomes in self.iter_outcomes("disasters", DISASTERS)
         ]
         head = ["case, direct claim", "n", "tables", "significant"]
         return section("Events too rare to detect", table(head, rows))
 
     def intervals(self) -> str:
-        rows, each = [], product(COVERAGE, (30, 100, 300))
-        for (name, n), outcomes in self.each("intervals", each, "{0[0]}; n={0[1]}".format):
-            held = shares(outcomes)
-            inside = INTERVALS[0] <= held[0][0] <= INTERVALS[1]
-            what = f"interval of the mean, {name}, n = {n}: {shown(held[0])}"
-            verdict = self.mark(inside, what, outcomes, LEAST_TABLES_OF_INTERVALS)
-            rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
+        rows, cases = [], product(COVERAGE, (30, 100, 300))
+        for (name, n), outcomes in self.iter_outcomes("intervals", cases, "{0[0]}; n={0[1]}".format):
+            coverage = shares(outcomes)
+            inside = INTERVALS[0] <= coverage[0][0] <= INTERVALS[1]
+            label = f"interval of the mean, {name}, n = {n}: {format_estimate(coverage[0])}"
+            verdict = self.mark(inside, label, outcomes, LEAST_TABLES_OF_INTERVALS)
+            rows.append([name, str(n), str(len(outcomes)), *map(format_estimate, coverage), verdict])
         head = ["scores", "n", "tables", "difference of means", "of the worst 5 %", "limit for means .93–.97"]
         return section("Intervals of differences", table(head, rows), self._intervals_of_tables())
 
@@ -211,26 +230,27 @@ class Page:
         """The same intervals out of the whole study, in the cases above."""
         cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
         chosen = [case for case in cases if case.promised and case.n >= FEWEST_FOR_INTERVALS]
-        found = [outcomes[:, COVERED] for _, outcomes in self.each("tables", chosen)]
-        if not found:
+        covered = [outcomes[:, COVERED] for _, outcomes in self.iter_outcomes("tables", chosen)]
+        if not covered:
             return ""
-        together = np.concatenate(found)
+        together = np.concatenate(covered)
         every = share(together)
         inside = INTERVALS[0] <= every[0] <= INTERVALS[1]
-        what = f"intervals of all cases: {shown(every)}"
-        verdict = self.mark(inside, what, together, LEAST_TABLES_OF_INTERVALS)
+        label = f"intervals of all cases: {format_estimate(every)}"
+        verdict = self.mark(inside, label, together, LEAST_TABLES_OF_INTERVALS)
+        rate = format_estimate(every)
         return (
             f"\nIn all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the coverage for "
-            f"the first model against the last is {shown(every)} ({len(found)} cases; {verdict}).\n"
+            f"the first model against the last is {rate} ({len(covered)} cases; {verdict}).\n"
         )
 
     def risks(self) -> str:
         rows = []
-        each = [(case, n) for case in RISKS for n in case.sizes]
-        for (case, n), outcomes in self.each("risks", each, _name_and_size):
+        cases = [(case, n) for case in RISKS for n in case.sizes]
+        for (case, n), outcomes in self.iter_outcomes("risks", cases, _name_and_size):
             wrong = share(outcomes[:, 1] > 0 if case.risky else (outcomes > 0).any(axis=1))
-            first = shown(share(outcomes[:, 0])) if case.risky else "–"
-            rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
+            first = format_estimate(share(outcomes[:, 0])) if case.risky else "–"
+            rows.append([case.name, str(n), str(len(outcomes)), first, format_estimate(wrong)])
         head = ["eight models", "n", "tables", "risky model found", "false positives"]
         return section("Hidden risks", table(head, rows))
 
@@ -247,8 +267,8 @@ class Page:
                 if not len(answered):
                     rows.append([rival.name, str(len(outcomes)), "cannot answer", "–", "–"])
                     continue
-                power = "–" if case.identical else shown(mean(answered[:, 1]), 2)
-                wrong = shown(share(answered[:, 0] > 0))
+                power = "–" if case.identical else format_estimate(mean(answered[:, 1]), 2)
+                wrong = format_estimate(share(answered[:, 0] > 0))
                 rows.append([rival.name, str(len(answered)), wrong, power, f"{answered[:, 2].mean():.3f}"])
             if rows:
                 pairs = int(case.better(2 if case.spread else 1).sum())
@@ -266,8 +286,8 @@ class Page:
         return section("Other packages on the same tables", text)
 
 
-def _name_and_size(one: tuple[Any, int]) -> str:
-    return f"{one[0].name}; n={one[1]}"
+def _name_and_size(case: tuple[Any, int]) -> str:
+    return f"{case[0].name}; n={case[1]}"
 
 
 def _case(case: Case) -> list[str]:

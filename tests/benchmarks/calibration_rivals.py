@@ -1,4 +1,4 @@
-"""What other packages and textbook tests say of the same simulated tables.
+"""Verdicts of other packages and textbook tests on the same simulated tables.
 
 Each rival is used as its documentation shows, at its own default and with its own correction for several
 pairs, and gives "i is better than j" at level 0.05 for the family. Those that correct for nothing get Holm.
@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from calibration_cases import Case, same
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
@@ -27,8 +27,8 @@ def _by_p_values(values, p_value, correct) -> np.ndarray:
     """Verdicts of two-sided tests of all pairs: who is better where the corrected p-value allows it."""
     k = len(values)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    found = np.nan_to_num([p_value(values[i], values[j]) for i, j in pairs], nan=1.0)
-    corrected = np.asarray(correct(found))
+    raw = np.nan_to_num([p_value(values[i], values[j]) for i, j in pairs], nan=1.0)
+    corrected = np.asarray(correct(raw))
     means = values.mean(axis=1)
     beats = np.zeros((k, k), dtype=bool)
     for (i, j), p in zip(pairs, corrected, strict=True):
@@ -70,16 +70,16 @@ def evalsig(values, seed):
     def p_value(a, b):
         return package.compare(run(a, "a"), run(b, "b"), rng=seed).p_value
 
-    return _by_p_values(values, p_value, lambda found: package.holm(found).p_adjusted)
+    return _by_p_values(values, p_value, lambda p_values: package.holm(p_values).p_adjusted)
 
 
 def evalstats(values, seed):
     from evalstats import all_pairwise
 
     labels = [str(model) for model in range(len(values))]
-    found = all_pairwise(values, labels, rng=np.random.default_rng(seed))
+    comparison = all_pairwise(values, labels, rng=np.random.default_rng(seed))
     beats = np.zeros((len(values),) * 2, dtype=bool)
-    for (first, second), result in found.results.items():
+    for (first, second), result in comparison.results.items():
         i, j = int(first), int(second)
         if result.p_value <= ALPHA:
             beats[i, j], beats[j, i] = result.point_diff > 0, result.point_diff < 0
@@ -111,9 +111,9 @@ def evalci(values, seed):
             "score": values.ravel(),
         }
     )
-    found = package.multi_compare(frame, random_state=seed)
+    comparisons = package.multi_compare(frame, random_state=seed)
     beats = np.zeros((k, k), dtype=bool)
-    for row in found.itertuples():
+    for row in comparisons.itertuples():
         if row.p_adj <= ALPHA:
             i, j = int(row.model_a), int(row.model_b)
             beats[i, j], beats[j, i] = row.delta > 0, row.delta < 0
@@ -123,13 +123,13 @@ def evalci(values, seed):
 def deepsig(values, seed):
     from deepsig import multi_aso
 
-    found = multi_aso([list(model) for model in values], show_progress=False, seed=seed)
-    return (np.asarray(found) < 0.2) & ~np.eye(len(values), dtype=bool)
+    ratios = multi_aso([list(model) for model in values], show_progress=False, seed=seed)
+    return (np.asarray(ratios) < 0.2) & ~np.eye(len(values), dtype=bool)
 
 
 @dataclass(frozen=True)
 class Rival:
-    """How one answers, the package it needs, and how many tables and models its speed allows (None: all)."""
+    """A competing test, the package it needs, and the most tables and models it can take (None: no limit)."""
 
     name: str
     beats: Callable[[np.ndarray, int], np.ndarray]

@@ -13,11 +13,11 @@ from calibration_text import (
     LEAST_TABLES_OF_PAIRS,
     NAME,
     OK,
+    format_estimate,
     mean,
     section,
     share,
     shares,
-    shown,
     table,
 )
 from dependent_rows import OUTCOMES
@@ -36,37 +36,41 @@ _ANALYSED = "fixed tasks", "random tasks"
 def answers(page) -> str:
     """Each null beside its alternative, and the rows of rankings."""
     lines, rows = [], []
-    for case, outcomes in page.each("answers", ANSWER_CASES, NAME):
+    for case, outcomes in page.iter_outcomes("answers", ANSWER_CASES, NAME):
         rates = shares(outcomes)
         marks = [page.at_most(MOST_FALSE, rates[:2], f"false positives, {case.name}", outcomes)]
-        cells = [shown(rate) for rate in rates]
+        cells = [format_estimate(rate) for rate in rates]
         for order in (1, 2):
             if order not in case.orders:
                 cells[1 + order] = "–"
             elif case.promised is not None:
-                found = rates[1 + order]
-                cells[1 + order] = f"**{shown(found)}**"
-                what = f"found in order {order}, {case.name}: {shown(found)}"
+                power = rates[1 + order]
+                cells[1 + order] = f"**{format_estimate(power)}**"
+                label = f"found in order {order}, {case.name}: {format_estimate(power)}"
                 least = LEAST_TABLES if case.rival == "tail" else LEAST_TABLES_OF_PAIRS
-                marks.append(page.mark(found[0] >= case.promised, what, outcomes, least))
+                marks.append(page.mark(power[0] >= case.promised, label, outcomes, least))
         verdict = next((mark for mark in marks if mark != OK), OK)
         lines.append([case.name, f"{len(outcomes):,}", *cells, verdict])
-    for case, outcomes in page.each("rows", ROW_CASES, row_name):
-        held, name, mark = share(outcomes[:, 0]), row_name(case), "no limit"
+    for case, outcomes in page.iter_outcomes("rows", ROW_CASES, row_name):
+        coverage, name, mark = share(outcomes[:, 0]), row_name(case), "no limit"
         if case[1] >= FEWEST_FOR_ROWS:
-            mark = page.mark(held[0] >= LEAST_ROWS, f"all rows, {name}: {shown(held)}", outcomes)
-        rows.append([name, f"{len(outcomes):,}", shown(held), mark])
-    found = "found, order 1", "found, order 2", "best known test", "result"
-    head = ("models", "tables", "false positives, order 1", "false positives, order 2", *found)
+            mark = page.mark(
+                coverage[0] >= LEAST_ROWS, f"all rows, {name}: {format_estimate(coverage)}", outcomes
+            )
+        rows.append([name, f"{len(outcomes):,}", format_estimate(coverage), mark])
+    detected = "found, order 1", "found, order 2", "best known test", "result"
+    head = ("models", "tables", "false positives, order 1", "false positives, order 2", *detected)
     together = table(("models", "tables", "all intervals hold", f"≥ {LEAST_ROWS}"), rows)
     return section("Difficult cases", table(head, lines), together)
 
 
 def gates(page) -> str:
-    """What gates show and refute of pairs with a known difference."""
+    """Passes and failures of gates on pairs with a known difference."""
     rows = []
-    each = [(case, n) for case in CASES for n in case.sizes]
-    for (case, n), outcomes in page.each("gates", each, lambda one: one[0].key(one[1])):
+    cases = [(case, n) for case in CASES for n in case.sizes]
+    for (case, n), outcomes in page.iter_outcomes(
+        "gates", cases, lambda case_and_size: case_and_size[0].key(case_and_size[1])
+    ):
         rates = shares(outcomes)
         errors = [rates[at] for at in _errors(case)]
         mark = page.at_most(case.promised, errors, f"gate, {case.key(n)}", outcomes)
@@ -78,21 +82,31 @@ def gates(page) -> str:
 def looks(page) -> str:
     """Gates with --anytime that are looked at again and again: false passes, and when they stop."""
     false, stops = [], []
-    for case, outcomes in page.each("looks", LOOK_CASES, NAME):
+    for case, outcomes in page.iter_outcomes("looks", LOOK_CASES, NAME):
         tables, stop = f"{len(outcomes):,}", outcomes[:, 0]
         passed = share(stop > 0)
         if case.median is None:
             mark = page.at_most(LOOK_LEVEL, [passed], f"looks, {case.name}", outcomes)
-            once = "–" if case.clusters else shown(share(outcomes[:, 1]))
-            false.append([case.name, tables, shown(passed), once, mark])
+            once = "–" if case.clusters else format_estimate(share(outcomes[:, 1]))
+            false.append([case.name, tables, format_estimate(passed), once, mark])
             continue
         of_passed, of_all = np.median(stop[stop > 0]), np.median(np.where(stop > 0, stop, np.inf))
         # Medians lie on looks.
         near = abs(of_passed - case.median) <= case.median / 10 + LOOKS.step
-        what = f"looks, {case.name}: median {of_passed:,.0f}"
-        mark = page.mark(near, what, outcomes)
-        whole = f"{of_all:,.0f}" if np.isfinite(of_all) else f"more than {LOOKS[-1]:,}"
-        stops.append([case.name, tables, shown(passed), f"{of_passed:,.0f}", whole, f"{case.median:,}", mark])
+        label = f"looks, {case.name}: median {of_passed:,.0f}"
+        mark = page.mark(near, label, outcomes)
+        overall = f"{of_all:,.0f}" if np.isfinite(of_all) else f"more than {LOOKS[-1]:,}"
+        stops.append(
+            [
+                case.name,
+                tables,
+                format_estimate(passed),
+                f"{of_passed:,.0f}",
+                overall,
+                f"{case.median:,}",
+                mark,
+            ]
+        )
     first = table(
         ("differences", "tables", "passes at some look", "fixed-sample test", f"≤ {LOOK_LEVEL:g}"),
         false,
@@ -102,14 +116,15 @@ def looks(page) -> str:
 
 
 def findings(page) -> str:
-    """What rankings say of random tables, against the truth and against the tables themselves."""
+    """Findings of rankings of random tables that contradict the truth or the tables themselves."""
     rows = []
-    for kind, outcomes in page.each("findings", KINDS, str):
+    for kind, outcomes in page.iter_outcomes("findings", KINDS, str):
         truth, table_itself = share(outcomes[:, 0]), share(outcomes[:, 1])
-        what = f"findings, {kind}: {shown(truth)} by the truth, {shown(table_itself)} by the table"
-        kept = truth[0] <= 0.06 + truth[1] and table_itself[0] == 0
-        mark = page.mark(kept, what, outcomes)
-        rows.append([kind, f"{len(outcomes):,}", shown(truth), shown(table_itself), mark])
+        by_truth, by_table = format_estimate(truth), format_estimate(table_itself)
+        label = f"findings, {kind}: {by_truth} by the truth, {by_table} by the table"
+        passed = truth[0] <= 0.06 + truth[1] and table_itself[0] == 0
+        mark = page.mark(passed, label, outcomes)
+        rows.append([kind, f"{len(outcomes):,}", format_estimate(truth), format_estimate(table_itself), mark])
     head = ("kind", "tables", "contradicts the truth", "contradicts the table", "≤ 0.06, 0")
     return section("Findings", table(head, rows))
 
@@ -117,16 +132,26 @@ def findings(page) -> str:
 def dependent(page) -> str:
     """Shares of outcomes on rows that depend on each other."""
     rows = []
-    for case, outcomes in page.each("dependent", OUTCOMES, NAME):
-        known = outcomes[np.isfinite(outcomes[:, 0]), 0]
-        found = share(known)
+    for case, outcomes in page.iter_outcomes("dependent", OUTCOMES, NAME):
+        outcome_values = outcomes[np.isfinite(outcomes[:, 0]), 0]
+        estimate = share(outcome_values)
         if case.kind == "halved":
-            found = float(np.median(known)), 1.25 * float(known.std()) / np.sqrt(known.size)
-        kept = case.least - found[1] <= found[0] <= case.most + found[1]
-        mark = page.mark(kept, f"{case.name}: {shown(found)}", outcomes)
-        rows.append([case.name, f"{len(outcomes):,}", shown(found), f"{case.least:g} to {case.most:g}", mark])
-    found = table(("case", "tables", "share", "limits", "result"), rows)
-    return section("Dependent samples", found)
+            estimate = (
+                float(np.median(outcome_values)),
+                1.25 * float(outcome_values.std()) / np.sqrt(outcome_values.size),
+            )
+        passed = case.least - estimate[1] <= estimate[0] <= case.most + estimate[1]
+        mark = page.mark(passed, f"{case.name}: {format_estimate(estimate)}", outcomes)
+        rows.append(
+            [
+                case.name,
+                f"{len(outcomes):,}",
+                format_estimate(estimate),
+                f"{case.least:g} to {case.most:g}",
+                mark,
+            ]
+        )
+    return section("Dependent samples", table(("case", "tables", "share", "limits", "result"), rows))
 
 
 def _errors(case: Case) -> tuple[int, ...]:
@@ -135,7 +160,7 @@ def _errors(case: Case) -> tuple[int, ...]:
 
 
 def _cells(case: Case, rates: list[tuple[float, float]]) -> list[str]:
-    cells = [shown(rate) for rate in rates]
+    cells = [format_estimate(rate) for rate in rates]
     for column in _errors(case):
         cells[column] = f"**{cells[column]}**"
     return [*cells[:2], "–" if case.order else cells[2]]
@@ -144,73 +169,84 @@ def _cells(case: Case, rates: list[tuple[float, float]]) -> list[str]:
 def dominance_of_vectors(page) -> str:
     """Size of the relabelling test."""
     rows = []
-    for correlation, outcomes in page.each("gsd", CORRELATIONS, gsd_key):
+    for correlation, outcomes in page.iter_outcomes("gsd", CORRELATIONS, gsd_key):
         for delta, column in zip(DELTAS, np.asarray(outcomes).T, strict=True):
             rate = share(column)
-            what = f"gsd, correlation {correlation:g}, δ = {delta:g}"
-            mark = page.at_most(LEVEL, [rate], what, outcomes, errors=2)
-            rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
-    found = table(("correlation", "δ", "tables", "significantly dominant", f"≤ {LEVEL:g}"), rows)
-    return section("Generalized stochastic dominance", found, level=LEVEL, samples=SAMPLES)
+            label = f"gsd, correlation {correlation:g}, δ = {delta:g}"
+            mark = page.at_most(LEVEL, [rate], label, outcomes, errors=2)
+            rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", format_estimate(rate), mark])
+    body = table(("correlation", "δ", "tables", "significantly dominant", f"≤ {LEVEL:g}"), rows)
+    return section("Generalized stochastic dominance", body, level=LEVEL, samples=SAMPLES)
 
 
 def suites(page) -> str:
     """False alarms and power of suites, of these tasks and of tasks like these."""
     rows = []
-    for case, outcomes in page.each("suites", SUITE_CASES):
-        rates, kept = shares(outcomes[:, :2]), "–"
+    for case, outcomes in page.iter_outcomes("suites", SUITE_CASES):
+        rates, verdict = shares(outcomes[:, :2]), "–"
         if case.promised:
-            kept = page.at_most(MOST_FALSE, rates, f"suites, {case.key}", outcomes)
-        found = [shown(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
+            verdict = page.at_most(MOST_FALSE, rates, f"suites, {case.key}", outcomes)
+        detected = [format_estimate(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
         rows.append(
-            [case.name, _ANALYSED[case.random], f"{len(outcomes):,}", *map(shown, rates), *found, kept]
+            [
+                case.name,
+                _ANALYSED[case.random],
+                f"{len(outcomes):,}",
+                *map(format_estimate, rates),
+                *detected,
+                verdict,
+            ]
         )
     orders = "false positives, order 1", "false positives, order 2", "found, order 1", "found, order 2"
-    found = table(("suite", "analysed as", "tables", *orders, "result"), rows)
-    return section("Suites of tasks", found, _gates_of_suites(page))
+    body = table(("suite", "analysed as", "tables", *orders, "result"), rows)
+    return section("Suites of tasks", body, _gates_of_suites(page))
 
 
 def _gates_of_suites(page) -> str:
-    """What gates over suites show and refute at their boundary."""
+    """Passes and failures of gates over suites at their boundary."""
     rows = []
-    for case, outcomes in page.each("suites", SUITE_GATES):
+    for case, outcomes in page.iter_outcomes("suites", SUITE_GATES):
         rates = shares(outcomes)
-        kept = page.at_most(case.promised, rates[:2], f"gate over a suite, {case.key}", outcomes)
-        rows.append([case.key, f"{len(outcomes):,}", *map(shown, rates), kept])
+        verdict = page.at_most(case.promised, rates[:2], f"gate over a suite, {case.key}", outcomes)
+        rows.append([case.key, f"{len(outcomes):,}", *map(format_estimate, rates), verdict])
     return table(("claims", "tables", "passes", "fails", "coverage", "result"), rows)
 
 
 def fronts(page) -> str:
     """Mistakes about the front, and what is found."""
     rows = []
-    for case, outcomes in page.each("fronts", FRONT_CASES, NAME):
+    for case, outcomes in page.iter_outcomes("fronts", FRONT_CASES, NAME):
         rates = shares(outcomes[:, :2])
         mark = page.at_most(LEVEL, rates, f"fronts, {case.name}", outcomes, errors=2)
         of = int(case.off.sum()), int(case.on.sum())
-        found = [
+        detected = [
             f"{column.mean():.1f} of {all_}" if all_ else "–"
             for column, all_ in zip(outcomes.T[2:], of, strict=True)
         ]
-        rows.append([case.name, f"{len(outcomes):,}", *map(shown, rates), *found, mark])
-    found = table(
+        rows.append([case.name, f"{len(outcomes):,}", *map(format_estimate, rates), *detected, mark])
+    body = table(
         ("case", "tables", "falsely off", "falsely on", "correctly off", "correctly on", f"≤ {LEVEL:g}"), rows
     )
-    return section("Pareto fronts", found, level=LEVEL)
+    return section("Pareto fronts", body, level=LEVEL)
 
 
 def judges(page) -> str:
     """Coverage, widths and false alarms where a judge is corrected by a few labels."""
     rows = []
-    for case, outcomes in page.each("judges", JUDGE_CASES, NAME):
-        held, widths = shares(outcomes[:, :3]), [mean(column) for column in outcomes.T[3:5]]
+    for case, outcomes in page.iter_outcomes("judges", JUDGE_CASES, NAME):
+        coverage, widths = shares(outcomes[:, :3]), [mean(column) for column in outcomes.T[3:5]]
         # A gate that decides is wrong, whichever way.
         false = shares(np.column_stack([outcomes[:, 5:7], outcomes[:, 7:9].max(axis=1)]))
-        least = zip((0.93, 0.93, 0.90), held, strict=True)
-        kept = all(low - 2 * error <= rate <= 0.97 + 2 * error for low, (rate, error) in least)
-        kept = kept and all(width <= 1.05 + error for width, error in widths)
-        kept = kept and all(rate <= MOST_FALSE + error for rate, error in false)
-        mark = page.mark(kept, f"judges, {case.name}: {', '.join(map(shown, held))}", outcomes)
-        rows.append([case.name, f"{len(outcomes):,}", *map(shown, [*held, *widths, *false]), mark])
+        least = zip((0.93, 0.93, 0.90), coverage, strict=True)
+        passed = all(low - 2 * error <= rate <= 0.97 + 2 * error for low, (rate, error) in least)
+        passed = passed and all(width <= 1.05 + error for width, error in widths)
+        passed = passed and all(rate <= MOST_FALSE + error for rate, error in false)
+        mark = page.mark(
+            passed, f"judges, {case.name}: {', '.join(map(format_estimate, coverage))}", outcomes
+        )
+        rows.append(
+            [case.name, f"{len(outcomes):,}", *map(format_estimate, [*coverage, *widths, *false]), mark]
+        )
     head = "mean", "difference", "tail difference", "width", "tail width"
     wrong = "false claims, order 1", "false claims, order 2", "gate wrong"
     return section(

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.tests import INSTEAD
+from riskrank.engine.dominance.tests import REPLACED
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 
@@ -64,7 +64,7 @@ class SuiteCase:
 
     @property
     def scope(self) -> str:
-        """What is asked."""
+        """Scope of the analysis: the given tasks, or tasks like them."""
         return "tasks like these" if self.random else "these tasks"
 
     @property
@@ -76,8 +76,8 @@ class SuiteCase:
         """One table."""
         of = np.repeat(np.arange(len(self.sizes)), self.sizes)
         shared = rng.normal(size=of.size)
-        own = rng.normal(size=(self.k, of.size))
-        latent = np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * own
+        noise = rng.normal(size=(self.k, of.size))
+        latent = np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * noise
         # Tasks differ in difficulty, for all models alike.
         latent += rng.normal(size=len(self.sizes))[of] * 0.5
         latent += self.effect * rng.normal(size=(self.k, len(self.sizes)))[:, of]
@@ -121,7 +121,7 @@ def suite_rows(case: SuiteCase, seeds: Sequence[int]) -> list[list[float]]:
         tests = study_dominance(scores, CLAIMS, Inference(seed=seed)).tests
         truth = np.zeros((case.k, case.k), dtype=bool)
         truth[-1, :-1] = case.ahead > 0
-        false = [int(np.any(one.dominates & ~truth)) for one in tests]
-        found = [int(np.count_nonzero(one.dominates & truth)) for one in tests]
-        outcomes.append([*false, *found, int(any(one.of_means == INSTEAD for one in tests))])
+        false = [int(np.any(test.dominates & ~truth)) for test in tests]
+        detected = [int(np.count_nonzero(test.dominates & truth)) for test in tests]
+        outcomes.append([*false, *detected, int(any(test.mean_test == REPLACED for test in tests))])
     return outcomes

@@ -1,4 +1,4 @@
-"""What one simulated table shows: false and true wins of every claim, rank sets, intervals, hidden risks.
+"""Outcomes of one simulated table: false and true wins of every claim, rank sets, intervals, hidden risks.
 
 A table is one seed; all claims and both orders are tested on it at once, with everything at its default. The
 tasks can be imported by name, which lets processes run them.
@@ -9,8 +9,8 @@ import time
 import numpy as np
 from calibration_boundaries import boundaries, rejections
 
-from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import pairwise_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference
@@ -21,7 +21,7 @@ CLAIMS = (Claim(1), Claim(2), Claim(1, "direct"), Claim(2, "direct"))
 CLAIM_NAMES = ("relative, order 1", "relative, order 2", "direct, order 1", "direct, order 2")
 
 # Columns of an outcome: false wins and true wins of the four claims, then one number each.
-FALSE, FOUND = slice(0, 4), slice(4, 8)
+FALSE, DETECTED = slice(0, 4), slice(4, 8)
 SETS_FIRST, SETS_SECOND, HIDDEN, COVERED, SECONDS, RESAMPLES = range(8, 14)
 
 
@@ -37,34 +37,42 @@ def _outcome(case, seed: int) -> list[float]:
     inference = Inference(seed=int(entropy.generate_state(1)[0]))
     study = rank_column(scores, study_dominance(scores, CLAIMS, inference), inference)
     seconds = time.process_time() - start
-    false, found, held = [], [], []
+    false, detected, sets_hold = [], [], []
     for claim, tests in zip(CLAIMS, study.dominance.tests, strict=True):
         truth = case.better(claim.order)
         false.append(int(np.sum(tests.dominates & ~truth)))
-        found.append(int(np.sum(tests.dominates & truth)))
+        detected.append(int(np.sum(tests.dominates & truth)))
         if claim.kind == "relative":
-            held.append(_rank_sets_hold(tests.dominates, truth))
+            sets_hold.append(_rank_sets_hold(tests.dominates, truth))
     estimates, replicates = study.dominance.estimates, study.dominance.replicates
     # Two models that do not depend on the data, unlike a leader.
-    ends = [0, case.k - 1]
+    models = [0, case.k - 1]
     difference = pairwise_differences(
-        estimates.means[ends], samples=estimates.samples, replicates=replicates.means[:, ends]
+        estimates.means[models], samples=estimates.samples, replicates=replicates.means[:, models]
     )
     true = case.strength[0] - case.strength[-1]
     covered = difference.low[0, 1] <= true <= difference.high[0, 1]
     hidden = np.any(study.hidden_risks.status == RISK)
-    return [*false, *found, *held, int(hidden), int(covered), round(seconds, 4), study.dominance.resamples]
+    return [
+        *false,
+        *detected,
+        *sets_hold,
+        int(hidden),
+        int(covered),
+        round(seconds, 4),
+        study.dominance.resamples,
+    ]
 
 
 def _rank_sets_hold(beats, better) -> int:
-    """Whether every model's rank set holds every place it may truly have, ties in any order."""
+    """Return whether every rank set contains all ranks that the model may have, ties in any order."""
     sets = rank_sets(beats)
     first, last = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
     return int(np.all(sets.low <= first) and np.all(sets.high >= last))
 
 
 def disaster_task(case, seeds):
-    """Whether the first of two models is found better, where it truly is exactly as good."""
+    """Return whether the first of two equally good models is significantly better."""
     outcomes = []
     for seed in seeds:
         stream, entropy = np.random.SeedSequence([seed, *case.key.encode()]).spawn(2)
@@ -79,7 +87,9 @@ def disaster_task(case, seeds):
 
 
 def boundary_task(case, seeds):
-    """Whether one claim at its boundary is rejected at the level: bootstrap and asymptotic, a row a table."""
+    """Return whether a claim at its boundary is rejected: bootstrap and asymptotic, one row per table."""
     name, n = case
-    found = next(one for one in boundaries(n) if one.name == name)
-    return [rejections(found, seed, resamples=1000)[:, :, 0].ravel().astype(int).tolist() for seed in seeds]
+    boundary = next(candidate for candidate in boundaries(n) if candidate.name == name)
+    return [
+        rejections(boundary, seed, resamples=1000)[:, :, 0].ravel().astype(int).tolist() for seed in seeds
+    ]

@@ -1,4 +1,4 @@
-"""How figures of a calibration are written: shares and means with their errors, tables, marks."""
+"""Format figures of a calibration: shares and means with their errors, tables, marks."""
 
 import math
 import re
@@ -31,8 +31,8 @@ def mean(values: np.ndarray) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values) / math.sqrt(len(values)))
 
 
-def shown(found: tuple[float, float], digits: int = 3) -> str:
-    return f"{found[0]:.{digits}f} ± {found[1]:.{digits}f}"
+def format_estimate(estimate: tuple[float, float], digits: int = 3) -> str:
+    return f"{estimate[0]:.{digits}f} ± {estimate[1]:.{digits}f}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -47,5 +47,5 @@ WORDS = re.split(r"^(?=#+ )", Path(__file__).with_name("calibration_words.md").r
 
 def section(title: str, *tables: str, **numbers: float) -> str:
     """The section of this title, with its tables and numbers."""
-    (words,) = (one for one in WORDS if one.partition("\n")[0].lstrip("# ") == title)
+    (words,) = (text for text in WORDS if text.partition("\n")[0].lstrip("# ") == title)
     return words.format(*tables, **numbers)

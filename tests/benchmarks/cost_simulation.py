@@ -5,25 +5,27 @@
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs, p_value_cheaper
 from riskrank.engine.evidence.student import Student, mean_difference
 from riskrank.engine.family import Family
 
 
 def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> np.ndarray:
-    """Shares of 95 % intervals below and above the truth: where it is told, and in all; share refused."""
+    """Shares of 95 % intervals below and above the truth, without refused tables and with; share refused."""
     truth, units = np.exp(sigma**2 / 2) / p, np.arange(n)
-    found = []
+    outcomes = []
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
-        one = Costs(rng.lognormal(0, sigma, n), (rng.random(n) < p).astype(float), units)
+        costs = Costs(rng.lognormal(0, sigma, n), (rng.random(n) < p).astype(float), units)
         # The interval is where neither side is shown, which the tests of the engine see to.
-        found.append((one.p_below(truth) <= 0.025, one.p_above(truth) <= 0.025, one.enough))
-    missed, told = np.array(found)[:, :2], np.array(found)[:, 2]
-    return np.concatenate([missed[told].mean(axis=0), missed.mean(axis=0), [1 - told.mean()]])
+        outcomes.append(
+            (costs.p_below(truth) <= 0.025, costs.p_above(truth) <= 0.025, costs.has_enough_successes)
+        )
+    missed, enough = np.array(outcomes)[:, :2], np.array(outcomes)[:, 2]
+    return np.concatenate([missed[enough].mean(axis=0), missed.mean(axis=0), [1 - enough.mean()]])
 
 
-def drawn(rng: np.random.Generator, n: int, p: float, sigma: float) -> Costs:
+def simulate_costs(rng: np.random.Generator, n: int, p: float, sigma: float) -> Costs:
     """Lognormal costs of mean 1."""
     costs = rng.lognormal(-(sigma**2) / 2, sigma, n)
     return Costs(costs, (rng.random(n) < p).astype(float), np.arange(n))
@@ -31,42 +33,47 @@ def drawn(rng: np.random.Generator, n: int, p: float, sigma: float) -> Costs:
 
 def falsely_cheaper(n: int, p: float, sigmas: tuple[float, float], tables: int, seed: int = 0) -> list[float]:
     """Shares of tables that show the first of equal models to cost less, at .05, .025 and .001."""
-    found = []
+    p_values = []
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
-        found.append(p_cheaper(*(drawn(rng, n, p, sigma) for sigma in sigmas)))
-    return [float((np.array(found) <= level).mean()) for level in (0.05, 0.025, 0.001)]
+        p_values.append(p_value_cheaper(*(simulate_costs(rng, n, p, sigma) for sigma in sigmas)))
+    return [float((np.array(p_values) <= level).mean()) for level in (0.05, 0.025, 0.001)]
 
 
-def told_apart(
+def false_separations(
     n: int, p: float, models: int, sigma: float, tables: int, seed: int = 0
 ) -> tuple[float, float]:
-    """Share of tables that tell any equal models apart, at .05, of those not refused; share refused."""
-    found = []
+    """Share of tables with a false separation at .05, of those not refused; share refused."""
+    significant = []
     for stream in np.random.SeedSequence([seed, n, models]).spawn(tables):
         rng = np.random.default_rng(stream)
-        costs = [drawn(rng, n, p, sigma) for _ in range(models)]
-        if all(one.enough for one in costs):
-            found.append(Family().significant(CostRatios.of_all(costs).p_pairs(Family())).any())
-    return float(np.mean(found)), 1 - len(found) / tables
+        costs = [simulate_costs(rng, n, p, sigma) for _ in range(models)]
+        if all(sample.has_enough_successes for sample in costs):
+            significant.append(
+                Family().significant(CostRatios.all_pairs(costs).pair_p_values(Family())).any()
+            )
+    return float(np.mean(significant)), 1 - len(significant) / tables
 
 
 def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 400, seed: int = 0) -> float:
     """Share of tables in which a candidate, each worse by the margin, is shown not to be: one-sided .05."""
-    units, found = np.arange(n), 0
+    units, count = np.arange(n), 0
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
         rank = rng.random(n)
         big = np.where(rng.random(n) < 0.5, rank, rng.random(n)) < 0.8
-        apart = []
+        differences = []
         for _ in range(candidates):
             small = np.where(rng.random(n) < 0.5, rank, rng.random(n)) < 0.8 - margin
             pair = ((small.astype(float), units), (big.astype(float), units))
-            apart.append(mean_difference(*pair, paired=True))
-        parts = [(one.estimate, one.error, one.samples - 1, one.skewness) for one in apart]
+            differences.append(mean_difference(*pair, paired=True))
+        parts = [
+            (difference.estimate, difference.error, difference.samples - 1, difference.skewness)
+            for difference in differences
+        ]
         evidence = Student(*np.array(parts).T).evidence(-margin)
-        found += bool(Family(0.1).answer(evidence).shown.any())
-    return found / tables
+        count += bool(Family(0.1).answer(evidence).significant.any())
+    return count / tables
 
 
 def error(share: float, tables: int) -> float:
@@ -85,7 +92,10 @@ if __name__ == "__main__":
     for sigmas in ((1.0, 1.0), (1.5, 1.5), (1.5, 0.3), (0.3, 1.5)):
         print(f"equal models, σ = {sigmas}, falsely cheaper", falsely_cheaper(100, 0.7, sigmas, TABLES))
     for size, chance, models in ((100, 0.1, 2), (300, 0.7, 2), (300, 0.7, 5)):
-        print(f"n = {size}, p = {chance}, {models} equal models", told_apart(size, chance, models, 1.0, 2000))
+        print(
+            f"n = {size}, p = {chance}, {models} equal models",
+            false_separations(size, chance, models, 1.0, 2000),
+        )
     for count in (5, 10):
         share = false_choices(count, 4000)
         print(f"{count} candidates at the margin: false choice {share:.3f} ± {error(share, 4000):.3f}")

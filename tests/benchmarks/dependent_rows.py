@@ -13,7 +13,7 @@ import polars as pl
 
 import riskrank as rr
 from riskrank.engine.evidence.crossed import Components, crossed_difference
-from riskrank.engine.sampling.neighbours import neighbours_alike
+from riskrank.engine.sampling.autocorrelation import is_autocorrelated
 from riskrank.errors import RiskrankError
 
 # The true mean of a loss that an oracle, who knows the dependence, finds four times out of five.
@@ -38,7 +38,7 @@ def outcome_rows(case: RowCase, seeds: Sequence[int]) -> list[list[float]]:
 
 
 def _learners(rng: np.random.Generator, learner: str, k: int, rows: int = 100, features: int = 3) -> bool:
-    """Whether any of k equal learners is told apart on ten times ten folds."""
+    """Return whether any of k equal learners is significantly better on ten times ten folds."""
     inputs = rng.normal(size=(k, rows, features))
     signal = inputs.sum(axis=(0, 2)) / np.sqrt(features * k)
     target = signal + rng.normal(size=rows)
@@ -57,18 +57,22 @@ def _learners(rng: np.random.Generator, learner: str, k: int, rows: int = 100, f
 
 
 def _least_squares(x: np.ndarray, target: np.ndarray, _: np.ndarray, tested: np.ndarray) -> float:
-    known = np.column_stack([np.ones(len(x)), x])
-    fit = np.linalg.lstsq(known[~tested], target[~tested], rcond=None)[0]
-    return -float(np.mean((target[tested] - known[tested] @ fit) ** 2))
+    design = np.column_stack([np.ones(len(x)), x])
+    fit = np.linalg.lstsq(design[~tested], target[~tested], rcond=None)[0]
+    return -float(np.mean((target[tested] - design[tested] @ fit) ** 2))
 
 
 def _discriminant(x: np.ndarray, _: np.ndarray, classes: np.ndarray, tested: np.ndarray) -> float:
-    train, own = x[~tested], classes[~tested]
-    means = [train[own == side].mean(axis=0) for side in (False, True)]
-    within = sum(np.cov(train[own == side].T) * (np.count_nonzero(own == side) - 1) for side in (False, True))
+    train, labels = x[~tested], classes[~tested]
+    means = [train[labels == side].mean(axis=0) for side in (False, True)]
+    within = sum(
+        np.cov(train[labels == side].T) * (np.count_nonzero(labels == side) - 1) for side in (False, True)
+    )
     weights = np.linalg.solve(within / (len(train) - 2), means[1] - means[0])
-    said = (x[tested] - (means[0] + means[1]) / 2) @ weights + np.log(own.mean() / (1 - own.mean())) > 0
-    return float(np.mean(said == classes[tested]))
+    predicted = (x[tested] - (means[0] + means[1]) / 2) @ weights + np.log(
+        labels.mean() / (1 - labels.mean())
+    ) > 0
+    return float(np.mean(predicted == classes[tested]))
 
 
 def _nearest(count: int) -> Callable[..., float]:
@@ -88,16 +92,18 @@ _LEARNERS: dict[str, Callable[..., float]] = {
 }
 
 
-def _series(rng: np.random.Generator, k: int, n: int, alike: float) -> np.ndarray:
+def _series(rng: np.random.Generator, k: int, n: int, autocorrelation: float) -> np.ndarray:
     noise = rng.normal(size=(k, n + 100))
     for at in range(1, n + 100):
-        noise[:, at] += alike * noise[:, at - 1]
+        noise[:, at] += autocorrelation * noise[:, at - 1]
     return noise[:, 100:]
 
 
 def _table(scores: Sequence[np.ndarray], samples: list[str], metric: str) -> pl.DataFrame:
-    rest = {"sample": samples, "metric": metric}
-    return pl.concat([pl.DataFrame({"model": f"m{i}", **rest, "score": own}) for i, own in enumerate(scores)])
+    constants = {"sample": samples, "metric": metric}
+    return pl.concat(
+        [pl.DataFrame({"model": f"m{i}", **constants, "score": values}) for i, values in enumerate(scores)]
+    )
 
 
 def _days(scores: np.ndarray) -> pl.DataFrame:
@@ -106,19 +112,21 @@ def _days(scores: np.ndarray) -> pl.DataFrame:
     return _table([*scores], days, "loss")
 
 
-def _wins(rng: np.random.Generator, k: int, n: int, alike: float, method: str = "R-SSD") -> bool:
-    """Whether equal forecasters over days are told apart by a ranking; refused they are not."""
+def _wins(rng: np.random.Generator, k: int, n: int, autocorrelation: float, method: str = "R-SSD") -> bool:
+    """Return whether a ranking separates equal forecasters over days; refusals count as no."""
     try:
-        found = rr.rank(_days(_series(rng, k, n, alike)), lower="loss", method=method, resamples=2000)
+        result = rr.rank(
+            _days(_series(rng, k, n, autocorrelation)), lower="loss", method=method, resamples=2000
+        )
     except RiskrankError:
         return False
-    return any(row.wins for row in found.rows)
+    return any(row.wins for row in result.rows)
 
 
-def _gated(rng: np.random.Generator, n: int, alike: float, on: str, shift: float = 0.0) -> bool:
-    """Whether a gate decides: wrongly of equal forecasters, rightly of a shift an oracle finds in .8."""
-    scores = _series(rng, 2, n, alike)
-    scores[1] += shift * _ORACLE * np.sqrt(2 / n) / (1 - alike)
+def _gated(rng: np.random.Generator, n: int, autocorrelation: float, on: str, shift: float = 0.0) -> bool:
+    """Return whether a gate decides: wrong for equal forecasters, right for a shift (oracle power .8)."""
+    scores = _series(rng, 2, n, autocorrelation)
+    scores[1] += shift * _ORACLE * np.sqrt(2 / n) / (1 - autocorrelation)
     try:
         row = rr.gate(_days(scores), lower="loss", better="m0:m1", on=on).rows[0]
     except RiskrankError:
@@ -127,7 +135,7 @@ def _gated(rng: np.random.Generator, n: int, alike: float, on: str, shift: float
 
 
 def _noted(rng: np.random.Generator, k: int, n: int) -> bool:
-    return neighbours_alike(rng.normal(size=(k, n)))
+    return is_autocorrelated(rng.normal(size=(k, n)))
 
 
 def _crossed(
@@ -139,27 +147,29 @@ def _crossed(
     # The only judge there is speaks for itself.
     judged = rng.normal(size=judges)[j] if judges > 1 else 0.0
     d += weight / 2 * (judged + rng.normal(size=(100, wordings))[i, w])
-    kept = rng.random(i.size) >= missing
-    return d[kept], {"item": i[kept], "wording": w[kept], "judge": j[kept]}
+    observed = rng.random(i.size) >= missing
+    return d[observed], {"item": i[observed], "wording": w[observed], "judge": j[observed]}
 
 
 def _covered(rng: np.random.Generator, wordings: int, judges: int, weight: float, missing: float) -> bool:
     d, factors = _crossed(rng, wordings, judges, weight, missing)
-    used = [own for own in factors.values() if len(np.unique(own)) > 2]
+    used = [levels for levels in factors.values() if len(np.unique(levels)) > 2]
     low, high = crossed_difference(d, used).interval()
     return bool(low <= 0 <= high)
 
 
 def _halved(rng: np.random.Generator, wordings: int, judges: int) -> float:
     """The true error after buying, as a share of the one before."""
-    found = Components.of(*_crossed(rng, wordings, judges, 0.5, 0.0))
-    plan = found.cheapest({"item": 1.0, "wording": 10.0, "judge": 10.0})
+    components = Components.estimate(*_crossed(rng, wordings, judges, 0.5, 0.0))
+    plan = components.cheapest_plan({"item": 1.0, "wording": 10.0, "judge": 10.0})
     if plan is None:
         return np.nan
 
-    def variance(items: int, asked: int, judged: int) -> float:
-        together = 0.0625 / (items * asked) + 1 / (items * asked * judged)
-        return 1 / items + 0.25 / asked + 0.0625 / judged + together
+    def variance(items_bought: int, wordings_bought: int, judges_bought: int) -> float:
+        together = 0.0625 / (items_bought * wordings_bought) + 1 / (
+            items_bought * wordings_bought * judges_bought
+        )
+        return 1 / items_bought + 0.25 / wordings_bought + 0.0625 / judges_bought + together
 
     return float(np.sqrt(variance(*plan) / variance(100, wordings, judges)))
 
@@ -167,15 +177,15 @@ def _halved(rng: np.random.Generator, wordings: int, judges: int) -> float:
 def _visible(
     rng: np.random.Generator, n: int, spread: Callable[[np.random.Generator, int], np.ndarray]
 ) -> bool:
-    """Whether a gate shows a difference of the size that tables like this are said to be able to show."""
+    """Return whether a gate detects a difference of the reported smallest detectable size."""
     hard, names = rng.normal(size=n), [f"s{at}" for at in range(n)]
     scores = [hard + spread(rng, n) for _ in range(2)]
 
-    def asked() -> rr.api.Result:
+    def run_gate() -> rr.api.Result:
         return rr.gate(_table(scores, names, "q"), better="m0:m1", time="none")
 
-    scores[0] = scores[0] + asked().document.visible["q"]
-    return asked().rows[0].verdict == "pass"
+    scores[0] = scores[0] + run_gate().document.detectable["q"]
+    return run_gate().rows[0].verdict == "pass"
 
 
 def _normal(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -193,7 +203,7 @@ _KINDS: dict[str, Callable[..., float]] = {
     "noted": _noted,
     "covered": _covered,
     "halved": _halved,
-    "visible": _visible,
+    "detectable-difference": _visible,
 }
 
 OUTCOMES = (
@@ -218,8 +228,15 @@ OUTCOMES = (
         ("least squares", 2, 54, 15),
     ),
     *(
-        RowCase(f"250 days, AR {alike}, k = {k}: ranking", "wins", 0.0, 0.07, 200, (k, 250, alike))
-        for alike in (0.0, 0.5, 0.7, 0.9)
+        RowCase(
+            f"250 days, AR {autocorrelation}, k = {k}: ranking",
+            "wins",
+            0.0,
+            0.07,
+            200,
+            (k, 250, autocorrelation),
+        )
+        for autocorrelation in (0.0, 0.5, 0.7, 0.9)
         for k in (2, 5)
     ),
     RowCase("240 days, AR 0.6, first order", "wins", 0.0, 0.08, 300, (2, 240, 0.6, "R-FSD")),
@@ -259,9 +276,19 @@ OUTCOMES = (
         "bought after a pilot of 4 wordings, 4 judges: error kept, median", "halved", 0.45, 0.55, 400, (4, 4)
     ),
     RowCase(
-        "difference said to be visible, n = 60, normal: shown", "visible", 0.77, 0.83, 600, (60, _normal)
+        "difference said to be visible, n = 60, normal: shown",
+        "detectable-difference",
+        0.77,
+        0.83,
+        600,
+        (60, _normal),
     ),
     RowCase(
-        "difference said to be visible, n = 200, skewed: shown", "visible", 0.77, 0.83, 600, (200, _skewed)
+        "difference said to be visible, n = 200, skewed: shown",
+        "detectable-difference",
+        0.77,
+        0.83,
+        600,
+        (200, _skewed),
     ),
 )

@@ -24,7 +24,7 @@ KINDS = ("one", "several", "0/1", "heavy", "suite", "groups", "clusters", "unpai
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomTable:
     """A table, how it is read, and what is true of its models.
 
     ``scores`` holds many samples, metric by metric a list of models; ``tasks`` true means by model and task.
@@ -38,7 +38,7 @@ class Drawn:
     tasks: np.ndarray | None = None
 
 
-def drawn(kind: str, seed: int) -> Drawn:
+def random_table(kind: str, seed: int) -> RandomTable:
     """A random table of a kind."""
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
     k, equal = int(rng.integers(2, 5)), bool(rng.random() < 0.5)
@@ -49,14 +49,14 @@ def drawn(kind: str, seed: int) -> Drawn:
     n = int(rng.choice([40, 120, 300]))
 
     def sample(generator: np.random.Generator, count: int, metric: str) -> list[np.ndarray]:
-        shared, found = generator.normal(size=count), []
+        shared, values = generator.normal(size=count), []
         for i in range(k):
-            own = generator.normal(size=count)
+            noise = generator.normal(size=count)
             if law != "normal":
-                own = generator.standard_t(2.5, count) if law == "t" else -generator.lognormal(0, 1, count)
-            value = shared + spread[metric][i] * own + shift[metric][i]
-            found.append((value > 0).astype(float) if kind == "0/1" else value)
-        return found
+                noise = generator.standard_t(2.5, count) if law == "t" else -generator.lognormal(0, 1, count)
+            value = shared + spread[metric][i] * noise + shift[metric][i]
+            values.append((value > 0).astype(float) if kind == "0/1" else value)
+        return values
 
     truth = {m: sample(np.random.default_rng([seed, 1, at]), MANY, m) for at, m in enumerate(metrics)}
     names, options = [f"m{i}" for i in range(k)], {"higher": "*", "jobs": 1}
@@ -72,9 +72,11 @@ def drawn(kind: str, seed: int) -> Drawn:
             many = np.random.default_rng([seed, 2])
             truth[metric] = [value + 0.7 * many.normal(size=MANY) for value in truth[metric]]
         for i, value in enumerate(values):
-            own = value[: sizes[i]] if kind != "unpaired" else sample(rng, sizes[i], metric)[i]
+            scores = value[: sizes[i]] if kind != "unpaired" else sample(rng, sizes[i], metric)[i]
             number = [f"{names[i] if kind == 'unpaired' else ''}{s}" for s in range(sizes[i])]
-            rows.append(pl.DataFrame({"model": names[i], "sample": number, "metric": metric, "score": own}))
+            rows.append(
+                pl.DataFrame({"model": names[i], "sample": number, "metric": metric, "score": scores})
+            )
             if kind == "clusters":
                 rows[-1] = rows[-1].with_columns(patient=pl.Series(group))
             if kind == "groups":
@@ -89,7 +91,7 @@ def drawn(kind: str, seed: int) -> Drawn:
     if kind == "judge":
         frame, options = _judged(rng, frame, options)
     means = {m: _mean(law, kind, shift[m], spread[m]) for m in metrics}
-    return Drawn(frame, options, equal, truth, means)
+    return RandomTable(frame, options, equal, truth, means)
 
 
 def _mean(law: str, kind: str, shift: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -99,7 +101,7 @@ def _mean(law: str, kind: str, shift: np.ndarray, spread: np.ndarray) -> np.ndar
     return shift - spread * np.exp(0.5) if law == "losses" else shift
 
 
-def _suite(rng: np.random.Generator, k: int, equal: bool, names: Sequence[str], options: dict) -> Drawn:
+def _suite(rng: np.random.Generator, k: int, equal: bool, names: Sequence[str], options: dict) -> RandomTable:
     tasks = int(rng.integers(4, 9))
     effect = np.zeros((k, tasks))
     if not equal:
@@ -113,9 +115,9 @@ def _suite(rng: np.random.Generator, k: int, equal: bool, names: Sequence[str], 
             ids = [f"t{t}-{s}" for s in range(size)]
             rows.append(pl.DataFrame({"model": name, "sample": ids, "task": f"t{t}", "q": score}))
             many[i].append(rng.normal(0, np.sqrt(2), MANY // tasks) + effect[i, t])
-    scores = {"q": [np.concatenate(one) for one in many]}
+    scores = {"q": [np.concatenate(parts) for parts in many]}
     means = {"q": effect.mean(axis=1)}
-    return Drawn(pl.concat(rows), options | {"wide": True}, equal, scores, means, effect)
+    return RandomTable(pl.concat(rows), options | {"wide": True}, equal, scores, means, effect)
 
 
 def _judged(rng: np.random.Generator, frame: pl.DataFrame, options: dict) -> tuple[pl.DataFrame, dict]:
@@ -125,68 +127,68 @@ def _judged(rng: np.random.Generator, frame: pl.DataFrame, options: dict) -> tup
     samples = wide["sample"].unique(maintain_order=True).to_list()
     if len(samples) < 120:
         return frame, options
-    kept = set(rng.choice(samples, len(samples) // 2, replace=False).tolist())
-    wide = wide.with_columns(people=pl.when(pl.col("sample").is_in(kept)).then("people"))
+    labelled = set(rng.choice(samples, len(samples) // 2, replace=False).tolist())
+    wide = wide.with_columns(people=pl.when(pl.col("sample").is_in(labelled)).then("people"))
     return wide, options | {"wide": True, "human": "people", "judge": "judge"}
 
 
 class Truth:
-    """What is so of models by name."""
+    """Truth about the models of a random table."""
 
-    def __init__(self, table: Drawn, level: float) -> None:
+    def __init__(self, table: RandomTable, level: float) -> None:
         self._table, self._level = table, level
         metrics = list(table.scores)
         values = [np.column_stack([table.scores[m][i] for m in metrics]) for i in range(self.models)]
-        tables = ScoreTables.build(values, [np.arange(MANY) for _ in values], metrics, paired=False)
+        tables = ScoreTables.from_arrays(values, [np.arange(MANY) for _ in values], metrics, paired=False)
         column = metrics[0] if len(metrics) == 1 else "P(IC)"
-        self.ranked = list(tables.rows(column)) if table.tasks is None else table.scores["q"]
-        ratios = violation_matrices([np.sort(own) for own in self.ranked])[1]
+        self.ranked = list(tables.column_scores(column)) if table.tasks is None else table.scores["q"]
+        ratios = violation_matrices([np.sort(sample) for sample in self.ranked])[1]
         self.ahead = (ratios.sum(axis=1) - 0.5) / (self.models - 1)
 
     @property
     def models(self) -> int:
         return len(next(iter(self._table.scores.values())))
 
-    def higher(self, one: int, other: int, metric: str | None = None) -> bool:
-        """Whether a mean is higher than another's; of a combined score as far as 20,000 samples tell."""
+    def higher(self, model: int, rival: int, metric: str | None = None) -> bool:
+        """Return whether a mean exceeds the rival's; combined scores are compared on 20,000 samples."""
         names = list(self._table.means)
         if metric or len(names) == 1:
             means = self._table.means[metric or names[0]]
-            return bool(means[one] > means[other])
-        return self._above(one, other, lambda x: (x.mean(), x.std()), metric)
+            return bool(means[model] > means[rival])
+        return self._above(model, rival, lambda x: (x.mean(), x.std()), metric)
 
-    def milder(self, one: int, other: int, metric: str | None = None) -> bool:
-        """Whether the mean of the worst share is not lower, but for what 20,000 samples leave open."""
+    def milder(self, model: int, rival: int, metric: str | None = None) -> bool:
+        """Return whether the tail mean is not lower than the rival's, within the error of 20,000 samples."""
 
         def tail(values: np.ndarray) -> tuple[float, float]:
             below = np.minimum(values - np.quantile(values, self._level), 0) / self._level
             return float(tail_value_at_risk(values, self._level)), below.std()
 
-        return self._above(one, other, tail, metric)
+        return self._above(model, rival, tail, metric)
 
-    def _above(self, one: int, other: int, statistic, metric: str | None) -> bool:
+    def _above(self, model: int, rival: int, statistic, metric: str | None) -> bool:
         if self._table.equal:
             return False
         columns = [self._table.scores[metric]] if metric else [self.ranked]
-        (first, spread), (second, wide) = (statistic(columns[0][i]) for i in (one, other))
+        (first, spread), (second, wide) = (statistic(columns[0][i]) for i in (model, rival))
         return bool(first > second - 4 * np.hypot(spread, wide) / np.sqrt(MANY))
 
-    def better(self, one: int, other: int) -> bool:
-        """Whether one model may be called better on the whole: by dominance, or by every mean."""
+    def better(self, model: int, rival: int) -> bool:
+        """Return whether a model is better overall: by dominance, or by every mean."""
         if self._table.equal:
             return False
-        means = all(self.higher(one, other, metric) for metric in self._table.scores)
-        return bool(self.ahead[one] <= self.ahead[other] + 0.02 or means)
+        means = all(self.higher(model, rival, metric) for metric in self._table.scores)
+        return bool(self.ahead[model] <= self.ahead[rival] + 0.02 or means)
 
-    def on_task(self, one: int, other: int, task: int) -> bool:
+    def on_task(self, model: int, rival: int, task: int) -> bool:
         assert self._table.tasks is not None
-        return bool(self._table.tasks[one, task] > self._table.tasks[other, task])
+        return bool(self._table.tasks[model, task] > self._table.tasks[rival, task])
 
 
-def against_truth(table: Drawn, result) -> list[str]:
+def against_truth(table: RandomTable, result) -> list[str]:
     """Findings that the truth refutes, by kind."""
     document = result.document
-    tails = document.leading[next(iter(document.leading))].found.dominance.estimates.tail_level
+    tails = document.leaders[next(iter(document.leaders))].study.dominance.estimates.tail_level
     truth, names = Truth(table, tails), list(document.provenance.models)
     # Groups are drawn alike: whoever is better in one and worse in another is so by chance.
     reversed_ = ["groups"] if "is significantly better than" in document.verdict else []
@@ -197,47 +199,51 @@ def against_truth(table: Drawn, result) -> list[str]:
     ]
 
 
-def _true(entry, truth: Truth, models: list[int], table: Drawn, names: list[str]) -> Iterator[bool]:
+def _true(entry, truth: Truth, models: list[int], table: RandomTable, names: list[str]) -> Iterator[bool]:
     metrics = list(table.scores)
     if entry.kind == "ahead":
         yield all(truth.better(models[0], i) for i in range(truth.models) if i not in models)
     if entry.kind == "trade":
         first, rival = models[:2]
         yield any(truth.higher(rival, first, metric) for metric in (None, *metrics))
-    if entry.kind == "refuted":
+    if entry.kind == "contradicted":
         first, rival = models
-        ways = [truth.higher(rival, first, m) or truth.milder(rival, first, m) for m in metrics]
-        yield any(ways) or truth.better(rival, first)
+        advantages = [truth.higher(rival, first, m) or truth.milder(rival, first, m) for m in metrics]
+        yield any(advantages) or truth.better(rival, first)
     if entry.kind in ("worse-tail", "tail-of-the-first"):
-        worse, other = models if entry.answer != "shown" or entry.kind == "worse-tail" else models[::-1]
+        worse, other = models if entry.answer != "significant" or entry.kind == "worse-tail" else models[::-1]
         yield truth.milder(other, worse)
     if entry.kind == "worse-tail-on-a-metric" and entry.on in metrics:
         yield truth.milder(models[1], models[0], entry.on)
     if entry.kind == "gain":
-        of_pair = entry.sentence.partition("gainst ")[2].partition(";")[0]
+        of_pair = entry.sentence.partition("ompared with ")[2].partition(";")[0]
         for part in of_pair.split(" but "):
-            one, other = models[::-1] if "worse on" in part else models
-            told = re.findall(r"(q\d+) [−\d]", part) if " on " in part else []
-            yield all(truth.higher(one, other, metric) for metric in told)
+            better, other = models[::-1] if "worse on" in part else models
+            listed = re.findall(r"(q\d+) [−\d]", part) if " on " in part else []
+            yield all(truth.higher(better, other, metric) for metric in listed)
     if entry.kind == "by-task" and table.tasks is not None:
-        for manner, told in re.findall(r"(better|worse) on \d+ \(([^)]*)\)", entry.sentence):
-            one, other = models if manner == "better" else models[::-1]
-            yield all(truth.on_task(one, other, int(task)) for task in re.findall(r"t(\d+)", told))
+        for manner, listed in re.findall(r"(better|worse) on \d+ \(([^)]*)\)", entry.sentence):
+            better, other = models if manner == "better" else models[::-1]
+            yield all(truth.on_task(better, other, int(task)) for task in re.findall(r"t(\d+)", listed))
 
 
-def against_table(table: Drawn, result) -> list[str]:
+def against_table(table: RandomTable, result) -> list[str]:
     """Findings that contradict the table itself, or the verdict that is made of them, by kind."""
-    document, found = result.document, []
+    document, errors = result.document, []
     sentences = [entry.sentence for entry in document.findings]
     warned = [f"{line[0].upper()}{line[1:]}." for line in document.provenance.warnings]
-    told = " ".join((document.verdict, *document.more, *warned))
-    blind = [entry for entry in document.findings if entry.kind == "blind-to"]  # which a caption says
+    text = " ".join((document.verdict, *document.more, *warned))
+    blind = [entry for entry in document.findings if entry.kind == "detection-limit"]  # which a caption says
     spoken = [entry.sentence for entry in document.findings if entry not in blind]
-    spoken = [re.sub(r"^Group \d+: ", "", one) for one in spoken]  # warnings name all groups that are few
-    found += ["a sentence from nowhere"] if any(one[:-1] not in told for one in spoken) else []
+    spoken = [
+        re.sub(r"^Group \d+: ", "", sentence) for sentence in spoken
+    ]  # warnings name all groups that are few
+    errors += ["a sentence from nowhere"] if any(sentence[:-1] not in text for sentence in spoken) else []
     of_all = [entry.figures for entry in blind if entry.on is None and "share" not in entry.figures]
-    caption, once = " ".join(repr(result).split()), [one["once_in"] for one in of_all]
-    found += ["blind-to"] if any(f"less than once in {one:,}" not in caption for one in once) else []
+    caption, once = " ".join(repr(result).split()), [figures["once_in"] for figures in of_all]
+    errors += (
+        ["detection-limit"] if any(f"rarer than 1 in {count:,}" not in caption for count in once) else []
+    )
     wide = "people" in table.frame.columns
     plain = table.tasks is None and not wide
     for entry in document.findings:
@@ -245,37 +251,41 @@ def against_table(table: Drawn, result) -> list[str]:
             means = table.frame.group_by("model", "metric").agg(pl.col("score").mean()).rows()
             of = {(model, metric): mean for model, metric, mean in means}
             first, other = entry.models[:2]
-            ends = [entry.figures[end] for end in ("low", "high") if end in entry.figures]
+            limits = [entry.figures[end] for end in ("low", "high") if end in entry.figures]
             metrics = table.frame["metric"].unique().to_list()
-            given = {m: x for m, x in entry.figures.items() if m in metrics}
-            wrong = [m for m, x in given.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
+            differences = {m: x for m, x in entry.figures.items() if m in metrics}
+            wrong = [m for m, x in differences.items() if abs(of[first, m] - of[other, m] - x) > 1e-9]
             before = (lambda m: f"{m}.") if len(metrics) > 1 else lambda _: ""
-            wrong += [m for m in given if abs(of[first, m] - entry.figures[f"{before(m)}mean"]) > 1e-9]
-            wrong += [m for m in given if abs(of[other, m] - entry.figures[f"{before(m)}against"]) > 1e-9]
-            outside = ends and not all(ends[0] <= x <= ends[1] for x in given.values())
-            found += [f"{entry.kind}: difference"] if wrong or outside else []
+            wrong += [m for m in differences if abs(of[first, m] - entry.figures[f"{before(m)}mean"]) > 1e-9]
+            wrong += [
+                m for m in differences if abs(of[other, m] - entry.figures[f"{before(m)}against"]) > 1e-9
+            ]
+            outside = limits and not all(limits[0] <= x <= limits[1] for x in differences.values())
+            errors += [f"{entry.kind}: difference"] if wrong or outside else []
         if "tail" in entry.figures and plain and table.frame["metric"].n_unique() == 1:
             scores = table.frame.filter(model=entry.models[0])["score"].to_numpy()
             tail = float(tail_value_at_risk(scores, entry.figures["level"]))
-            found += [f"{entry.kind}: tail"] if abs(tail - entry.figures["tail"]) > 1e-9 else []
+            errors += [f"{entry.kind}: tail"] if abs(tail - entry.figures["tail"]) > 1e-9 else []
         if entry.kind == "same-scores":
-            own = [table.frame.filter(model=one).drop("model") for one in entry.models]
-            found += [] if all(one.equals(own[0]) for one in own) else [entry.kind]
+            frames = [table.frame.filter(model=model).drop("model") for model in entry.models]
+            errors += [] if all(frame.equals(frames[0]) for frame in frames) else [entry.kind]
         # What no test tells by dominance a test of means may.
-        if entry.kind == "level" and re.search(r"no test separates .*?them(?! by )", entry.sentence):
-            others = " ".join(one for one in sentences if one != entry.sentence)
+        if entry.kind == "level" and re.search(
+            r"(no test|cannot) separates? .*?them(?! by )", entry.sentence
+        ):
+            remaining = " ".join(sentence for sentence in sentences if sentence != entry.sentence)
             pair = set(entry.models[:2]) if len(entry.models) == 2 else set()
-            others = re.sub(r"; m\d+ is better on [^.]*", "", others)  # than the first: of another pair
-            shown = re.search(r"(better|worse) on (?!every)", others) if pair else None
-            found += ["level beside a difference"] if shown else []
-    return found
+            remaining = re.sub(r"; m\d+ is better on [^.]*", "", remaining)  # than the first: of another pair
+            match = re.search(r"(better|worse) on (?!every)", remaining) if pair else None
+            errors += ["level beside a difference"] if match else []
+    return errors
 
 
 def finding_rows(kind: str, seeds: Sequence[int]) -> list[list[float]]:
     """A table a seed: whether the truth refutes a finding, and whether the table itself does."""
     rows = []
     for seed in seeds:
-        table = drawn(kind, seed)
+        table = random_table(kind, seed)
         result = rr.rank(table.frame, **table.options)
         rows.append([bool(against_truth(table, result)), bool(against_table(table, result))])
     return rows

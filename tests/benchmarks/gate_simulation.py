@@ -9,8 +9,8 @@ import numpy as np
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.decisions import decide
 from riskrank.studies.gate.verdicts import FAIL, PASS
 from riskrank.studies.targets import Units
 
@@ -41,11 +41,11 @@ def student(rng, n):
     return rng.standard_t(3, size=(2, n))
 
 
-def zero_one(rng, n):
+def binary_scores(rng, n):
     """Success .7, most samples alike for both."""
-    alike = rng.random(n) < 0.9
+    shared = rng.random(n) < 0.9
     scores = (rng.random((2, n)) < 0.7).astype(float)
-    return np.where(alike, scores[0], scores)
+    return np.where(shared, scores[0], scores)
 
 
 def rare_losses(loss: float) -> Draw:
@@ -125,15 +125,17 @@ CASES = (
     Case("equal normals, unpaired", independent, (30, 100), paired=False),
     Case("equal exponentials", exponential, (30, 100)),
     Case("equal t with 3 df", student, (30, 100)),
-    Case("equal 0/1, 4 % differ", zero_one, (30, 100, 300), promised=BOUNDED),
+    Case("equal 0/1, 4 % differ", binary_scores, (30, 100, 300), promised=BOUNDED),
     Case("equal normals, `tvar@0.1`", normal(), (50, 200), level=0.1),
     Case("equal t with 3 df, `tvar@0.1`", student, (50, 200), level=0.1),
     Case("equal normals, `fsd`", normal(), (30, 100), order=1),
     Case("equal normals, `ssd`", normal(), (30, 100), order=2),
-    Case("equal 0/1, 4 % differ, `ssd`", zero_one, (100,), order=2, promised=BOUNDED),
+    Case("equal 0/1, 4 % differ, `ssd`", binary_scores, (100,), order=2, promised=BOUNDED),
     Case("20 metrics, equal normals", normal(), (30,), columns=20),
-    Case("20 metrics, equal 0/1", zero_one, (100,), columns=20, promised=BOUNDED),
-    Case("20 groups of n/5 to 2n, equal 0/1", zero_one, (50,), columns=20, groups=True, promised=BOUNDED),
+    Case("20 metrics, equal 0/1", binary_scores, (100,), columns=20, promised=BOUNDED),
+    Case(
+        "20 groups of n/5 to 2n, equal 0/1", binary_scores, (50,), columns=20, groups=True, promised=BOUNDED
+    ),
     Case("normals, loss of the margin", normal(0.2), (30, 100, 300), -0.2, 0.2),
     Case("normals, loss of twice the margin", normal(0.2), (30, 100, 300), -0.2, 0.1),
     Case("0/1, loss .02, margin .02", rare_losses(0.02), (30, 100, 300), -0.02, 0.02, promised=BOUNDED),
@@ -165,8 +167,8 @@ CASES = (
 )
 
 
-def gate_rows(given: tuple[int, int], seeds: Sequence[int]) -> list[list[int]]:
-    """Tables of a case: whether any claim was shown, any refuted, and all intervals held the truth.
+def gate_rows(case_and_size: tuple[int, int], seeds: Sequence[int]) -> list[list[int]]:
+    """Tables of a case: whether any claim passes, any fails, and all intervals cover the truth.
 
     Parameters
     ----------
@@ -174,7 +176,7 @@ def gate_rows(given: tuple[int, int], seeds: Sequence[int]) -> list[list[int]]:
         Number of the case, and samples.
     seeds : sequence of int
     """
-    number, n = given
+    number, n = case_and_size
     case = CASES[number]
     return [_outcome(case, n, np.random.SeedSequence([seed, n, number])) for seed in seeds]
 
@@ -187,20 +189,20 @@ def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
         limits = min(scores.min(), 0.0), max(scores.max(), 1.0)
         built = ClusteredScores.build(scores, paired=case.paired)
         shares = bool(limits == (0.0, 1.0))
-        one = ScoreColumn(str(column), built, Units(1.0, ""), limits, bounded=shares)
+        score_column = ScoreColumn(str(column), built, Units(1.0, ""), limits, bounded=shares)
         dominance = Claim(case.order, "direct") if case.order else None
-        claims.append(GateClaim(NOT_WORSE, 0, 1, one, "", case.level, dominance, case.margin))
+        claims.append(GateClaim(NOT_WORSE, 0, 1, score_column, "", case.level, dominance, case.margin))
     return answered(claims, Inference(seed=int(rng.integers(2**31))), [case.truth] * len(claims))
 
 
 def answered(claims: Sequence[GateClaim], inference: Inference, truths: Sequence[float]) -> list[int]:
-    """Whether any claim was shown, any refuted, and all intervals held the truth."""
+    """Return whether any claim passes, any fails, and all intervals cover the truth."""
     rows, _ = decide(claims, inference, ("new", "old"))
     verdicts = {row.verdict for row in rows}
-    held = all(_holds(row.low, row.high, truth) for row, truth in zip(rows, truths, strict=True))
-    return [int(PASS in verdicts), int(FAIL in verdicts), int(held)]
+    covered = all(_holds(row.low, row.high, truth) for row, truth in zip(rows, truths, strict=True))
+    return [int(PASS in verdicts), int(FAIL in verdicts), int(covered)]
 
 
 def _holds(low: float | None, high: float | None, truth: float) -> bool:
-    """Whether an interval holds the truth; an end that is None lies beyond every number."""
+    """Return whether an interval covers the truth; a missing bound is infinite."""
     return (low is None or low <= truth) and (high is None or truth <= high)

@@ -12,13 +12,13 @@ import numpy as np
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
-from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.decisions import decide
 from riskrank.studies.gate.verdicts import PASS
 from riskrank.studies.targets import Units
 
 
-def zero_one(rng, n, times):
+def binary_scores(rng, n, times):
     """Old right on .8 of the samples, half of which both find hard alike."""
     rank = rng.random(n)
     ranks = np.where(rng.random((2, n)) < 0.5, rank, rng.random((2, n)))
@@ -41,7 +41,7 @@ def costs(rng, n, times):
 
 
 CASES = {
-    "0/1 of .8, margin 5%": (zero_one, 0.05),
+    "0/1 of .8, margin 5%": (binary_scores, 0.05),
     "normal, mean 5, margin 5%": (normal(5.0), 0.05),
     "normal, mean 1, margin 50%": (normal(1.0), 0.5),
     "lognormal costs, margin 20%": (costs, 0.2),
@@ -50,7 +50,7 @@ CASES = {
 
 def passes(draw, share: float, n: int, times: float, tables: int, seed: int = 0) -> np.ndarray:
     """Shares of tables that pass: with a share, and with what it comes to in units."""
-    found = []
+    verdicts = []
     for stream in np.random.SeedSequence([seed, n]).spawn(tables):
         rng = np.random.default_rng(stream)
         scores, sign = draw(rng, n, times)
@@ -61,19 +61,21 @@ def passes(draw, share: float, n: int, times: float, tables: int, seed: int = 0)
         plain = GateClaim(NOT_WORSE, 0, 1, column, "mean", margin=share * abs(float(scores[1].mean())))
         inference = Inference(resamples="auto", seed=int(rng.integers(2**31)))
         claims = (replace(plain, share=share), plain)
-        found.append([decide([one], inference, ("new", "old"))[0][0].verdict == PASS for one in claims])
-    return np.mean(found, axis=0)
+        verdicts.append(
+            [decide([claim], inference, ("new", "old"))[0][0].verdict == PASS for claim in claims]
+        )
+    return np.mean(verdicts, axis=0)
 
 
 if __name__ == "__main__":
     TABLES = int(sys.argv[1]) if sys.argv[1:] else 2000
     for name, (draw, share) in CASES.items():
         for n in (50, 100, 400):
-            size, known = passes(draw, share, n, 1 - share, TABLES)
+            size, in_units = passes(draw, share, n, 1 - share, TABLES)
             power, _ = passes(draw, share, n, 1.0, TABLES // 4, seed=1)
             error = np.sqrt(size * (1 - size) / TABLES)
             print(
-                f"{name}, n = {n}: passes at the margin {size:.3f} ± {error:.3f} (in units {known:.3f}), "
+                f"{name}, n = {n}: passes at the margin {size:.3f} ± {error:.3f} (in units {in_units:.3f}), "
                 f"equal models {power:.3f}",
                 flush=True,
             )

@@ -40,8 +40,8 @@ def measure(words: Sequence[str], *, runs: int = 3, tree: Path = ROOT) -> Measur
             errors = process.stderr.read()
             _, status, used = os.wait4(process.pid, 0)
             # A program begins with the largest size of who started it, which tells nothing.
-            known = used.ru_maxrss if used.ru_maxrss > getrusage(RUSAGE_SELF).ru_maxrss else 0
-            memory = max(memory, watch.stop(), known * 1024)
+            peak = used.ru_maxrss if used.ru_maxrss > getrusage(RUSAGE_SELF).ru_maxrss else 0
+            memory = max(memory, watch.stop(), peak * 1024)
             process.returncode = os.waitstatus_to_exitcode(status)
         spent.append(used.ru_utime + used.ru_stime)
         # A gate that fails, or is open, has done its work.

@@ -24,7 +24,7 @@ import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 # Tests that may notice, the nearest first; the page has a browser of its own to look with.
-SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/shown", "tests/cli")
+SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/render", "tests/cli")
 
 # What stands for what, both ways.
 _SWAPPED = (
@@ -35,8 +35,10 @@ _SWAPPED = (
     (ast.In, ast.NotIn),
 )
 _OPPOSED = ((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.And, ast.Or))
-COMPARISONS = {one: other for pair in _SWAPPED for one, other in (pair, pair[::-1])}
-OPERATORS = {one: other for pair in _OPPOSED for one, other in (pair, pair[::-1])} | {ast.FloorDiv: ast.Mult}
+COMPARISONS = {left: right for pair in _SWAPPED for left, right in (pair, pair[::-1])}
+OPERATORS = {left: right for pair in _OPPOSED for left, right in (pair, pair[::-1])} | {
+    ast.FloorDiv: ast.Mult
+}
 PYTEST = [
     sys.executable,
     *["-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "thorough"],
@@ -57,7 +59,7 @@ class Mutant:
 
 def sites(tree: ast.Module) -> list[ast.AST]:
     """Nodes that can be mutated: not in annotations, docstrings or messages of errors."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
 
     def walk(node: ast.AST) -> None:
         for name, value in ast.iter_fields(node):
@@ -71,11 +73,11 @@ def sites(tree: ast.Module) -> list[ast.AST]:
                     continue
                 if isinstance(child, ast.AST):
                     if _mutable(child):
-                        found.append(child)
+                        nodes.append(child)
                     walk(child)
 
     walk(tree)
-    return found
+    return nodes
 
 
 def _mutable(node: ast.AST) -> bool:
@@ -113,9 +115,9 @@ def make(path: Path, number: int) -> Mutant:
     changed = ast.unparse(mutate(node))
     # An operand may need the brackets that the tree does not show.
     text = changed if isinstance(node, ast.Constant | ast.AugAssign) else f"({changed})"
-    whole = source.encode()[:start].decode() + text + source.encode()[end:].decode()
-    ast.parse(whole)
-    return Mutant(path.relative_to(ROOT), node.lineno, before, text, whole)
+    mutated = source.encode()[:start].decode() + text + source.encode()[end:].decode()
+    ast.parse(mutated)
+    return Mutant(path.relative_to(ROOT), node.lineno, before, text, mutated)
 
 
 def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
@@ -137,19 +139,21 @@ def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> lis
     running = sorted({context.partition("|")[0].partition("[")[0] for context in contexts} - {""})
     if not running:  # a line that runs when its module is imported: any test may notice
         near = [str(near)] if (ROOT / near).exists() else []
-        return [found for found in (near, [str(package)], [f"tests/{parts[0]}"], [*SUITE]) if found]
+        return [
+            selection for selection in (near, [str(package)], [f"tests/{parts[0]}"], [*SUITE]) if selection
+        ]
     rounds = [
         [test for test in running if test.startswith(f"{near}::")],
         [test for test in running if test.startswith(f"{package}/")],
         [test for test in running if test.startswith("tests/engine/")],
-        [test for test in running if not test.startswith(("tests/shown/", "tests/cli/"))],
+        [test for test in running if not test.startswith(("tests/render/", "tests/cli/"))],
         running,
     ]
     done: set[str] = set()
     for tests in rounds:
         tests[:] = [test for test in tests if test not in done]
         done.update(tests)
-    return [found for found in rounds if found]
+    return [selection for selection in rounds if selection]
 
 
 def _environment(checkout: Path) -> dict[str, str]:
@@ -189,19 +193,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=1800, help="seconds a round of tests may take")
     parser.add_argument("--only", default="", help="only files whose path holds this")
-    asked = parser.parse_args()
-    files = [path for path in sorted((ROOT / "riskrank").rglob("*.py")) if asked.only in str(path)]
+    options = parser.parse_args()
+    files = [path for path in sorted((ROOT / "riskrank").rglob("*.py")) if options.only in str(path)]
     pool = [(path, n) for path in files for n in range(len(sites(ast.parse(path.read_text("utf-8")))))]
-    chosen = random.Random(asked.seed).sample(pool, min(asked.mutants, len(pool)))
+    chosen = random.Random(options.seed).sample(pool, min(options.mutants, len(pool)))
     with tempfile.TemporaryDirectory() as folder:
         checkouts = []
-        for number in range(asked.jobs):
+        for number in range(options.jobs):
             checkout = Path(folder, str(number))
             shutil.copytree(
                 ROOT, checkout, ignore=shutil.ignore_patterns(".git", ".venv", "build", "*.egg-info")
             )
             checkouts.append(checkout)
-        data = lines_of_tests(checkouts[0], asked.jobs)
+        data = lines_of_tests(checkouts[0], options.jobs)
         free = list(checkouts)
 
         def run(place: tuple[Path, int]) -> bool:
@@ -209,14 +213,14 @@ def main() -> None:
             try:
                 mutant = make(*place)
                 rounds = tests_of(mutant, checkouts[0], data)
-                killer = killed_by(mutant, rounds, checkout, asked.timeout)
+                killer = killed_by(mutant, rounds, checkout, options.timeout)
             finally:
                 free.append(checkout)
             verdict = f"killed by {killer}" if killer else "SURVIVED"
             print(f"{verdict}  {mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}", flush=True)
             return killer is not None
 
-        with ThreadPoolExecutor(asked.jobs) as executor:
+        with ThreadPoolExecutor(options.jobs) as executor:
             killed = list(executor.map(run, chosen))
     share = 100 * sum(killed) / len(killed)
     print(f"{sum(killed)} of {len(killed)} mutants killed ({share:.1f} %), of {len(pool)} there are")

@@ -56,24 +56,24 @@ class SuiteGate:
 
     @property
     def losses(self) -> np.ndarray:
-        """What the new model loses on each task."""
+        """Loss of the new model on every task."""
         count = len(self.sizes)
         return LOSS[self.kind] * (np.linspace(0, 2, count) if self.uneven else np.ones(count))
 
     def draw(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Scores of the new and the old model on every task, shapes (2, n_t)."""
-        found = []
+        tasks = []
         for n, loss in zip(self.sizes, self.losses, strict=True):
             if self.kind == SHARES:
-                found.append(np.stack([(rng.random(n) >= loss).astype(float), np.ones(n)]))
+                tasks.append(np.stack([(rng.random(n) >= loss).astype(float), np.ones(n)]))
                 continue
             scores = np.sqrt(0.5) * (rng.normal(size=n) + rng.normal(size=(2, n))) + 0.5 * rng.normal()
             scores[0] -= loss
-            found.append(scores)
-        return found
+            tasks.append(scores)
+        return tasks
 
     def columns(self, rng: np.random.Generator) -> list[ClusteredScores]:
-        """What is claimed about in one table."""
+        """Return the score columns of the claims in one table."""
         tasks = self.draw(rng)
         if self.on == TASK:
             return [ClusteredScores.build([*scores]) for scores in tasks]
@@ -90,7 +90,7 @@ SUITE_GATES = (
 
 
 def suite_gate_rows(case: SuiteGate, seeds: Sequence[int]) -> list[list[int]]:
-    """Tables: whether any claim was shown, any refuted, and all intervals held the truth."""
+    """Tables: whether any claim passes, any fails, and all intervals cover the truth."""
     return [_outcome(case, seed) for seed in seeds]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from cost_simulation import error
 from scipy.special import betaincinv
 
-from riskrank.engine.changes.cases import SHARES, evidence_of, family_of_look
+from riskrank.engine.changes.cases import LEVEL_SHARES, difference_evidence, family_at_look
 from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.family import Family
 
@@ -26,10 +26,10 @@ def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
     """The first run that is shown to be worse than the first or than the one before."""
     units = np.arange(scores.shape[1])
     for look in range(1, len(scores)):
-        for of, share in SHARES.items():
+        for of, share in LEVEL_SHARES.items():
             old = scores[0 if of == "baseline" else look - 1]
             pair = mean_difference((scores[look], units), (old, units), paired=True)
-            if family_of_look(family, look, share).answer(evidence_of([pair])).refuted[0]:
+            if family_at_look(family, look, share).answer(difference_evidence([pair])).contradicted[0]:
                 return look + 1
     return NEVER
 
@@ -38,7 +38,7 @@ def simulate(tables: int, before: float, after: float, since: int, seed: int = 0
     """The first run called worse of every table, shape (tables,)."""
     streams = np.random.SeedSequence(seed).spawn(tables)
     return np.array(
-        [first_worse(passes(np.random.default_rng(one), before, after, since)) for one in streams]
+        [first_worse(passes(np.random.default_rng(stream), before, after, since)) for stream in streams]
     )
 
 
@@ -47,9 +47,9 @@ if __name__ == "__main__":
     for p in (0.8, 0.9):
         share = float((simulate(TABLES, p, p, NEVER) < NEVER).mean())
         print(f"{p} in all runs: any false 'worse' {share:.3f} ± {error(share, TABLES):.3f}")
-        found = simulate(TABLES, p, p - 0.05, 20, seed=1)
-        soon = float((found <= 24).mean())
+        detected = simulate(TABLES, p, p - 0.05, 20, seed=1)
+        soon = float((detected <= 24).mean())
         print(
-            f"{p} to {p - 0.05:.2f} from run 20: shown by run {np.median(found):.0f} (median), by run 24 in "
-            f"{soon:.3f} ± {error(soon, TABLES):.3f}, falsely before in {(found < 20).mean():.3f}"
+            f"{p} to {p - 0.05:.2f} from run 20: shown by run {np.median(detected):.0f} (median), by run 24 "
+            f"in {soon:.3f} ± {error(soon, TABLES):.3f}, falsely before in {(detected < 20).mean():.3f}"
         )

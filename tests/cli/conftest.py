@@ -16,7 +16,7 @@ import typer
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.main import app
-from tests.screens import MADE, screens  # noqa: F401
+from tests.screens import RECORDED, screens  # noqa: F401
 from tests.tables import of_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ RESAMPLES = ("--resamples", "400", "--set", "jobs=1")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command left behind."""
+    """Exit status and output of a command."""
 
     status: int
     stdout: str
@@ -69,7 +69,7 @@ def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -
     stdin = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
     environment = Environment(stdin, stdout, stderr, variables or {})
     status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
-    MADE.append(outcome := Outcome(status, stdout.text(), stderr.text()))
+    RECORDED.append(outcome := Outcome(status, stdout.text(), stderr.text()))
     return outcome
 
 
@@ -92,10 +92,10 @@ def refused(run, tmp_path):
         outcome = run(*args, *next(outputs), **streams)
         assert outcome.status == status, outcome
         assert outcome.stdout == ""
-        said = outcome.stderr.splitlines()
-        lines, ways = said[:3], said[3:]
+        messages = outcome.stderr.splitlines()
+        lines, suggestions = messages[:3], messages[3:]
         assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr
-        assert all(line.startswith("  riskrank ") for line in ways), outcome.stderr
+        assert all(line.startswith("  riskrank ") for line in suggestions), outcome.stderr
         assert all(line.split(": ", 1)[1].strip() for line in lines), outcome.stderr
         assert not never.exists()
         return tuple(lines)
@@ -104,7 +104,7 @@ def refused(run, tmp_path):
 
 
 @pytest.fixture
-def told(refused):
+def messages_of(refused):
     """The three lines of an error, as one text."""
     return lambda *arguments: "\n".join(refused(*arguments))
 

@@ -5,7 +5,7 @@ import gzip
 import polars as pl
 import pytest
 
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.sampling.design import MIN_SAMPLES
 
 HEAD = "model,sample,metric,score\n"
 GOOD = HEAD + "".join(f"{m},{i},x,{0.1 * i + k}\n" for k, m in enumerate("AB") for i in range(12))
@@ -26,7 +26,7 @@ def test_bytes_that_are_no_table(refused, write, name, command):
     assert expected in error
 
 
-def test_check_tells_the_error_beside_what_a_table_holds(run, write):
+def test_check_reports_the_error_and_the_content_of_a_table(run, write):
     path = write("t.csv", GOOD + "A,99,x,high\n")
     outcome = run("check", path)
     assert (outcome.status, f"Error: {path}" in outcome.stdout.replace("\n", "")) == (2, True)
@@ -44,10 +44,10 @@ def test_check_names_every_problem(run, write):
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])
 def test_too_few_samples(refused, run, write, quick, command):
-    path = write("t.csv", n=FEWEST_SAMPLES - 1)
-    error, found, hint = refused(command, path, *quick)
+    path = write("t.csv", n=MIN_SAMPLES - 1)
+    error, detail, hint = refused(command, path, *quick)
     assert "at least 10 samples" in error
-    assert found == "found: 9"
+    assert detail == "found: 9"
     assert "--no-test" not in hint  # ranks of so few would be taken for an answer
     assert run(command, path, "--no-test").status == 0
 
@@ -63,7 +63,7 @@ def test_an_error_is_three_lines_whatever_a_file_holds(refused, write):
     refused("rank", write("t.parquet", frame))
 
 
-def test_a_traceback_only_when_asked_for(run, write):
+def test_a_traceback_only_on_request(run, write):
     path = write("t.csv", HEAD)
     assert "Traceback" not in run("rank", path).stderr
     outcome = run("rank", path, "--set", "traceback=true")
@@ -79,8 +79,8 @@ def test_a_defect_exits_3(run, table, monkeypatch):
     monkeypatch.setattr("riskrank.studies.rank.study.study_methods", broken)
     outcome = run("rank", table)
     assert (outcome.status, outcome.stdout) == (3, "")
-    _, found, hint = outcome.stderr.splitlines()
-    assert found == "found: RuntimeError: this is our fault"
+    _, detail, hint = outcome.stderr.splitlines()
+    assert detail == "found: RuntimeError: this is our fault"
     assert "--set traceback=true" in hint
 
 

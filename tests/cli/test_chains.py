@@ -66,7 +66,7 @@ def test_the_makefile_of_the_guide(project):
     (project / "Makefile").write_text(recipe)
     first = call(project, "make")
     assert first.returncode == 0, first.stderr
-    made = [
+    outputs = [
         "scores.csv",
         "portfolio.parquet",
         "ranking.json",
@@ -75,19 +75,19 @@ def test_the_makefile_of_the_guide(project):
         "gate.md",
         "gate.xml",
     ]
-    before = {name: (project / name).read_bytes() for name in made}
+    before = {name: (project / name).read_bytes() for name in outputs}
     assert json.loads(before["gate.json"])["meta"]["outcome"] == "pass"
     assert call(project, "make").stdout == "make: Nothing to be done for 'all'.\n"
-    again = call(project, "make", "--always-make")
-    assert again.returncode == 0, again.stderr
-    assert {name: (project / name).read_bytes() for name in made} == before
+    second = call(project, "make", "--always-make")
+    assert second.returncode == 0, second.stderr
+    assert {name: (project / name).read_bytes() for name in outputs} == before
     # What convert knew of the directions was known to all that came after it.
     metrics = json.loads(before["ranking.json"])["meta"]["metrics"]
     assert {entry["name"]: entry["direction"] for entry in metrics} == {"acc": "higher", "brier": "lower"}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
-def test_a_gate_that_fails_leaves_its_files_and_is_asked_again(project):
+def test_a_failed_gate_keeps_its_files_and_reruns(project):
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"^```make\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
     (project / "Makefile").write_text(recipe.replace("new:old", "old:new"))
@@ -124,23 +124,25 @@ def action(project):
 
     def step(start, **variables):
         folder = tempfile.mkdtemp(prefix="riskrank.", dir=project / "temp")
-        given = {"PYTHON": str(isolated), "FOLDER": folder, "CASES": "3", "CONFIG": "", "TOKEN": "t"}
-        given |= {"GITHUB_OUTPUT": str(project / "output"), "FROM": "", "BASE": "HEAD"}
-        given |= {"GITHUB_SERVER_URL": f"file://{project}", "GITHUB_REPOSITORY": "."}
+        environment = {"PYTHON": str(isolated), "FOLDER": folder, "CASES": "3", "CONFIG": "", "TOKEN": "t"}
+        environment |= {"GITHUB_OUTPUT": str(project / "output"), "FROM": "", "BASE": "HEAD"}
+        environment |= {"GITHUB_SERVER_URL": f"file://{project}", "GITHUB_REPOSITORY": "."}
         script = script_of(start)
-        return call(project, "bash", "--noprofile", "-eo", "pipefail", "-c", script, **given | variables)
+        return call(
+            project, "bash", "--noprofile", "-eo", "pipefail", "-c", script, **environment | variables
+        )
 
     return step
 
 
-def said(project):
-    """What a step has said last, by name."""
+def step_outputs(project):
+    """Return the last outputs of a step by name."""
     return dict(line.split("=", 1) for line in (project / "output").read_text().splitlines())
 
 
 def result(project, name):
     """A file of the gate."""
-    return Path(said(project)["folder"], name)
+    return Path(step_outputs(project)["folder"], name)
 
 
 @pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])
@@ -158,19 +160,19 @@ def test_the_script_of_the_action(project, action, claim, status):
         GITHUB_STEP_SUMMARY=str(summary),
     )
     assert done.returncode == 0, done.stderr
-    assert said(project)["status"] == str(status)
+    assert step_outputs(project)["status"] == str(status)
     assert result(project, "gate.md").read_text().startswith("<!-- riskrank gate -->")
     assert "Verdict:" in done.stdout
-    listed = "Cases that old lost most on acc"
+    listed = "Cases with the largest losses of old on acc"
     assert (listed in summary.read_text(), listed in done.stdout) == (
         (True, True) if status else (False, False)
     )
 
 
-def test_a_gate_that_cannot_be_run_says_why_and_leaves_no_comment_of_a_checkout(project, action):
+def test_a_gate_that_cannot_run_reports_the_reason_without_a_comment(project, action):
     (project / "gate.md").write_text("<!-- riskrank gate -->\nPASS, says the pull request")
     done = action("- id: gate", SCORES="no-100%.csv", GATE="--not-worse new:old")
-    assert said(project)["status"] == "2", done.stderr
+    assert step_outputs(project)["status"] == "2", done.stderr
     assert not result(project, "gate.md").exists()
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("::error"))
     assert "no-100%25.csv: no such file%0Afound: " in line
@@ -182,16 +184,16 @@ def test_inputs_that_are_no_words_end_the_step(project, action):
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--not-worse 'new:old")
     assert done.returncode == 2
     assert "cannot be split into words: No closing quotation" in done.stdout
-    assert "status" not in said(project)
+    assert "status" not in step_outputs(project)
 
 
-def test_a_checkout_does_not_loosen_its_own_gate(project, action):
+def test_a_checkout_does_not_loosen_its_gate(project, action):
     """Neither its configuration nor modules that are called like ours, or like Python's, have a say."""
     (project / "riskrank.toml").write_text('inconclusive = "pass"\nalpha = 0.9\n')
     for name in ("shlex.py", "json.py", "riskrank.py", "pip.py", "sitecustomize.py"):
         (project / name).write_text("raise SystemExit(0)\n")
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--better old:new --metric acc")
-    assert said(project)["status"] == "1", done.stderr
+    assert step_outputs(project)["status"] == "1", done.stderr
     settings = json.loads(result(project, "gate.json").read_text())["meta"]
     assert "config" not in settings
     assert "alpha" not in settings["settings"]
@@ -218,13 +220,13 @@ def test_the_configuration_is_that_of_the_base_branch(project, action):
     (project / ".git" / "info" / "attributes").write_text("* filter=evil\n")
     for name in ("core.fsmonitor", "core.sshCommand", "filter.evil.smudge", "tar.umask", "credential.helper"):
         git("config", name, str(project / "evil"))
-    given = {"SCORES": "runs", "FROM": "lm-eval", "GATE": "--better new:old --metric acc"}
-    done = action("- id: gate", CONFIG="ci/gate.toml", BASE=base, **given)
+    variables = {"SCORES": "runs", "FROM": "lm-eval", "GATE": "--better new:old --metric acc"}
+    done = action("- id: gate", CONFIG="ci/gate.toml", BASE=base, **variables)
     assert not (project / "ran").exists()
-    assert said(project)["status"] == "0", done.stderr
+    assert step_outputs(project)["status"] == "0", done.stderr
     assert json.loads(result(project, "gate.json").read_text())["meta"]["settings"]["alpha"] == 0.02
-    done = action("- id: gate", CONFIG="ci/other.toml", BASE=base, **given)
-    assert said(project)["status"] == "2"
+    done = action("- id: gate", CONFIG="ci/other.toml", BASE=base, **variables)
+    assert step_outputs(project)["status"] == "2"
     assert "the configuration cannot be read" in done.stderr
 
 
@@ -233,7 +235,7 @@ OUTSIDE = ("interpreter", "script", "environment", "folder", "nothing", "pipe")
 
 
 def _outside(folder):
-    """What a checkout may want to have written over, beside it; returns the places by kind."""
+    """Return places outside a checkout that it may try to overwrite, by kind."""
     folder.mkdir()
     places = {kind: folder / kind for kind in OUTSIDE}
     for kind in ("interpreter", "script"):
@@ -248,12 +250,12 @@ def _outside(folder):
 
 def _seen(folder):
     """All that lies in a folder, and how."""
-    found = {}
+    contents = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        found[str(path)] = (status.st_mode, path.is_symlink() and os.readlink(path), content)  # noqa: PTH115
-    return found
+        contents[str(path)] = (status.st_mode, path.is_symlink() and os.readlink(path), content)  # noqa: PTH115
+    return contents
 
 
 @pytest.mark.parametrize("kind", OUTSIDE)
@@ -266,7 +268,7 @@ def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kin
         (project / name).symlink_to(places[kind])
     before = {path: state for path, state in _seen(project).items() if "temp" not in path}
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--better old:new --metric acc")
-    assert said(project)["status"] == "1", done.stderr
+    assert step_outputs(project)["status"] == "1", done.stderr
     after = _seen(project)
     assert {path: after.get(path) for path in before} == before
     assert {Path(path).name for path in after.keys() - before.keys() if "temp" not in path} == {"output"}
@@ -282,7 +284,7 @@ def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kin
     assert (done.returncode, "A=1" in done.stdout + done.stderr) == (2, False)
     (project / "itself").symlink_to("itself")
     done = action("- id: gate", SCORES="itself", FROM="lm-eval", GATE="--better old:new")
-    assert ("Traceback" in done.stderr, said(project)["status"]) == (False, "2")
+    assert ("Traceback" in done.stderr, step_outputs(project)["status"]) == (False, "2")
 
 
 @pytest.mark.parametrize(
@@ -298,7 +300,7 @@ def test_names_that_are_commands_are_names(project, action, name):
     assert not (project / "ran").exists()
 
 
-def test_a_folder_of_the_runner_is_made_anew(project):
+def test_a_folder_of_the_runner_is_recreated(project):
     """Steps before may have left anything under a name that can be known."""
     setup = script_of("- id: setup")
     assert setup.startswith('folder=$(mktemp -d "$RUNNER_TEMP/riskrank.XXXXXXXX")\n')
@@ -324,7 +326,7 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("author", "knows", "refused", "asked"),
+    ("author", "knows", "refused", "requested"),
     [
         ("riskrank-ci[bot]", "1", "", "PATCH repos/a/b/issues/comments/7\n"),
         ("github-actions[bot]", "", "", "PATCH repos/a/b/issues/comments/7\n"),
@@ -333,7 +335,7 @@ else:
         ("somebody", "1", "1", None),
     ],
 )
-def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, refused, asked):
+def test_only_the_comment_of_the_action_is_replaced(project, action, author, knows, refused, requested):
     """Others may begin theirs alike; a token that may not write is a warning and no failure."""
     (project / "bin" / "gh").write_text(GH.format(python=sys.executable))
     (project / "bin" / "gh").chmod(0o755)
@@ -346,12 +348,12 @@ def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, r
         {"id": 7, "login": author, "body": "<!-- riskrank gate -->\n::error::no"},
         {"id": 9, "login": author, "body": "<!-- riskrank gate -->\nlater"},
     ]
-    given = {"COMMENTS": json.dumps(comments), "KNOWS": knows, "REFUSED": refused}
-    given |= {"RESULTS": str(project / "results")}
-    done = action("- if: inputs.comment", REPOSITORY="a/b", NUMBER="5", GH_TOKEN="t", **given)
+    variables = {"COMMENTS": json.dumps(comments), "KNOWS": knows, "REFUSED": refused}
+    variables |= {"RESULTS": str(project / "results")}
+    done = action("- if: inputs.comment", REPOSITORY="a/b", NUMBER="5", GH_TOKEN="t", **variables)
     assert done.returncode == 0, done.stderr
     place = project / "asked"
-    assert (place.read_text() if place.exists() else None) == asked
+    assert (place.read_text() if place.exists() else None) == requested
     assert ("::warning title=riskrank gate::No comment" in done.stdout) == bool(refused)
     assert "::error::" not in done.stdout
 
@@ -363,8 +365,8 @@ def test_summary_and_comment_link_the_artifact(project, action, there):
     summary.write_text("before\n")
     if there:
         (results / "gate.md").write_text("PASS\n")
-    where = {"RESULTS": str(results), "GITHUB_STEP_SUMMARY": str(summary)}
-    done = action("- if: steps.artifact", ARTIFACT="https://github.test/a/b/artifacts/1", **where)
+    places = {"RESULTS": str(results), "GITHUB_STEP_SUMMARY": str(summary)}
+    done = action("- if: steps.artifact", ARTIFACT="https://github.test/a/b/artifacts/1", **places)
     assert done.returncode == 0, done.stderr
     link = "\n[gate.json, gate.md and gate.xml of this run](https://github.test/a/b/artifacts/1)\n" * there
     assert summary.read_text() == f"before\n{link}"
@@ -390,5 +392,5 @@ def test_the_action_installs_packages_of_the_lock_by_their_hashes():
     assert set(pinned[0]) - set(pinned[1]) == {builder}
     assert action.count("--hash=sha256:") >= len(pinned[0])
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    needed = {re.match(r"[a-z0-9-]+", one)[0] for one in project}
-    assert needed <= {one.partition("==")[0] for one in pinned[0]}
+    needed = {re.match(r"[a-z0-9-]+", requirement)[0] for requirement in project}
+    assert needed <= {requirement.partition("==")[0] for requirement in pinned[0]}

@@ -11,7 +11,7 @@ from tests.fuzz.oracles import obeyed
 
 NAMES = ("##[stop-commands]x", "::error::y", "##vso[task.setvariable]z", "b\n::error::pwn")
 # Nothing says which way a metric of such a name is better.
-SAID = ("--higher", "*")
+DIRECTIONS = ("--higher", "*")
 BUILDS = ({"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"TEAMCITY_VERSION": "1"}, {"GITLAB_CI": "true"})
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
 
@@ -37,9 +37,9 @@ def plain(run):
 @pytest.mark.usefixtures("no_pictures")
 def test_nothing_printed_is_a_command(run, plain, hostile, kind, variables):
     for words in (
-        ("rank", hostile, *SAID, "--no-test"),
-        ("portfolio", hostile, *SAID),
-        ("mrm", hostile, *SAID, "--no-test"),
+        ("rank", hostile, *DIRECTIONS, "--no-test"),
+        ("portfolio", hostile, *DIRECTIONS),
+        ("mrm", hostile, *DIRECTIONS, "--no-test"),
     ):
         outcome = run(*words, "--format", kind, variables=variables)
         assert outcome.status == 0, outcome.stderr
@@ -65,7 +65,9 @@ def test_standard_output_by_another_name_is_no_command(run, hostile, kind, tmp_p
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    outcome = run("rank", hostile, *SAID, "--no-test", "-o", pipe, "--format", kind, variables=BUILDS[1])
+    outcome = run(
+        "rank", hostile, *DIRECTIONS, "--no-test", "-o", pipe, "--format", kind, variables=BUILDS[1]
+    )
     reader.join(timeout=60)
     assert outcome.status == 0, outcome.stderr
     assert not obeyed(read[0])
@@ -78,7 +80,7 @@ def test_files_hold_names_as_they_are(run, hostile, tmp_path):
         assert "##[stop-commands]x" in path.read_text()
 
 
-def test_annotations_are_commands_and_nothing_else_is(run, hostile):
+def test_only_annotations_are_commands(run, hostile):
     words = (
         "gate",
         hostile,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.commands import COMMANDS
-from riskrank.cli.call import options_on_the_line
-from riskrank.cli.config_file import ONLY_NAMED, READS, WRITES
+from riskrank.cli.config_file import READING, TRUSTED_ONLY, WRITING
+from riskrank.cli.typer_functions import flag_options
+from riskrank.options.commands import COMMANDS
 
 FILES = {
     "riskrank.toml": "{}",
@@ -39,11 +39,11 @@ RANK = ("rank", "scores.csv", "--no-test", "--format", "json")
 
 
 def test_the_same_options_give_the_same_rows_wherever_they_stand(run, project):
-    said = run(*RANK, "--per-metric", "--lower", "f1", "--stability", "10", "--stability", "20")
+    outcome = run(*RANK, "--per-metric", "--lower", "f1", "--stability", "10", "--stability", "20")
     project('per_metric = true\nlower = ["f1"]\nstability = [10, 20]\n')
     read = run(*RANK).document
     assert read["meta"].pop("config") == "riskrank.toml"
-    assert read == said.document
+    assert read == outcome.document
 
 
 def test_only_the_working_directory_is_looked_at(run, project, tmp_path, monkeypatch, write):
@@ -65,7 +65,7 @@ def test_only_the_working_directory_is_looked_at(run, project, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("text", "what", "found", "hint"),
+    ("text", "error", "detail", "hint"),
     [
         (b"order = \xff", "not valid TOML", "utf-8", "UTF-8"),
         ("#" * 300_000, "cannot be read", "262,144 bytes", "small"),
@@ -74,10 +74,10 @@ def test_only_the_working_directory_is_looked_at(run, project, tmp_path, monkeyp
         ("x = " + "[" * 30_000, "not valid TOML", "", ""),
     ],
 )
-def test_what_is_wrong_with_the_file_is_said_in_three_lines(refused, project, text, what, found, hint):
+def test_errors_of_the_file_have_three_lines(refused, project, text, error, detail, hint):
     lines = refused(*RANK[:3], "--config", project(text, "r.toml"))
     assert "r.toml: " in lines[0]
-    for line, part in zip(lines, (what, found, hint), strict=True):
+    for line, part in zip(lines, (error, detail, hint), strict=True):
         assert part in line, lines
 
 
@@ -89,12 +89,12 @@ def test_a_broken_file_is_named_and_help_still_works(refused, run, project):
     project("[tool.other]\norder = \n", "pyproject.toml")
     assert run(*RANK).status == 0
     project("[tool]\nriskrank = 1\n", "pyproject.toml")
-    assert "no table [tool.riskrank]" in refused(*RANK[:3])[0]
+    assert "the table [tool.riskrank] is missing" in refused(*RANK[:3])[0]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
-def test_what_is_no_file_is_no_configuration(run, project, kind):
+def test_a_folder_or_pipe_is_not_a_configuration(run, project, kind):
     place = Path("riskrank.toml")
     if kind == "pipe":
         os.mkfifo(place)
@@ -119,7 +119,7 @@ def test_what_is_no_file_is_no_configuration(run, project, kind):
     ],
 )
 @pytest.mark.parametrize("name", FILES)
-def test_the_metrics_file_of_a_file_that_nobody_named_lies_beside_it(refused, project, path, name):
+def test_a_default_configuration_names_only_a_metrics_file_next_to_it(refused, project, path, name):
     project(FILES[name].format(f'metrics_file = "{path}"'), name)
     Path(".git").mkdir(exist_ok=True)
     Path(".git/config").write_text("[a]")
@@ -128,24 +128,24 @@ def test_the_metrics_file_of_a_file_that_nobody_named_lies_beside_it(refused, pr
     Path("in").symlink_to(f"/dev/fd/{os.pipe()[0]}")
     Path("out").symlink_to(sys.executable)
     Path("pipe").symlink_to(os.devnull)
-    what, _, hint = refused("rank", "scores.csv", "--no-test")
-    assert what == f"error: {name}: 'metrics_file' must be a file below the working directory"
+    error, _, hint = refused("rank", "scores.csv", "--no-test")
+    assert error == f"error: {name}: 'metrics_file' must be a file below the working directory"
     assert hint == f"hint: if you trust this file, add --config {name}; --config none ignores it"
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("key", ONLY_NAMED)
-def test_what_a_file_that_nobody_named_may_not_set(refused, project, tmp_path, key, name):
+@pytest.mark.parametrize("key", TRUSTED_ONLY)
+def test_settings_that_a_default_configuration_may_not_have(refused, project, tmp_path, key, name):
     front = "[tool.riskrank.rank]" if name == "pyproject.toml" else "[rank]"
     project(f'{front}\n{key} = "x"\n', name)
     before = sorted(tmp_path.rglob("*"))
-    what, _, hint = refused("rank", "scores.csv", "--no-test")
-    assert what == f"error: {name}: '{key}' may only be set in a file that --config names"
+    error, _, hint = refused("rank", "scores.csv", "--no-test")
+    assert error == f"error: {name}: '{key}' is allowed only in a file that --config names"
     assert hint == f"hint: if you trust this file, add --config {name}; --config none ignores it"
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_every_option_that_names_a_file_has_a_rule():
-    options = {option for command in COMMANDS for option in options_on_the_line(command)}
-    named = {option.flag[2:] for option in options if "FILE" in (option.asking.metavar or "")}
-    assert named == {*READS, *WRITES, "metrics-file"}
+    options = {option for command in COMMANDS for option in flag_options(command)}
+    named = {option.flag[2:] for option in options if "FILE" in (option.spec.metavar or "")}
+    assert named == {*READING, *WRITING, "metrics-file"}

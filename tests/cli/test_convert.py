@@ -14,11 +14,11 @@ FEW = HEAD + "q1,x,y,A\nq1,y,z,tie (bothbad)\nq1,x,z,both-good\nq2,x,y,[[B]]\nq2
 def judged(n=60, seed=0):
     """A judge who prefers x to y to z, of every pair on every sample."""
     rng = np.random.default_rng(seed)
-    worth = {"x": 1.0, "y": 0.4, "z": 0.0}
+    quality = {"x": 1.0, "y": 0.4, "z": 0.0}
     rows = []
     for sample in range(n):
         for a, b in (("x", "y"), ("z", "x"), ("y", "z")):
-            edge = worth[a] - worth[b] + rng.normal()
+            edge = quality[a] - quality[b] + rng.normal()
             rows.append((sample, a, b, "tie" if abs(edge) < 0.2 else "a" if edge > 0 else "b"))
     return pl.DataFrame(rows, schema=["sample", "model_a", "model_b", "verdict"], orient="row")
 
@@ -54,8 +54,8 @@ def test_it_feeds_rank(run, write, tmp_path):
 def test_incomplete_verdicts_feed_rank_too(run, write, tmp_path):
     scores = tmp_path / "scores.csv"
     table = judged().filter((pl.col("sample") > 2) | (pl.col("model_a") == "x"))
-    told = run("convert", "verdicts", write("v.csv", table), "--output", scores)
-    assert "at all: 3 of 180" in told.stderr
+    outcome = run("convert", "verdicts", write("v.csv", table), "--output", scores)
+    assert "excluded 3 of 180 scores" in outcome.stderr
     rank = ("rank", scores, "--resamples", "400", "--set", "jobs=1", "--format", "json")
     assert run(*rank).status == 2
     document = run(*rank, "--missing", "drop").document

@@ -17,9 +17,9 @@ def copa(*arguments, **streams):
 
 
 def as_json(*arguments):
-    found = copa(*arguments, "--format", "json")
-    assert found.status == 0, found.stderr
-    return found
+    outcome = copa(*arguments, "--format", "json")
+    assert outcome.status == 0, outcome.stderr
+    return outcome
 
 
 def write_wide(path, names, metrics, values):
@@ -55,10 +55,14 @@ def test_a_per_sample_table_is_averaged(tmp_path):
     wide = write_wide(tmp_path / "wide.csv", names, metrics, scores.mean(axis=1).tolist())
     directions = ("--higher", "acc", "--lower", "cost")
     averaged = as_json(tmp_path / "long.csv", *directions).results
-    given = as_json(wide, "--wide", *directions).results
-    for one, other in zip(averaged, given, strict=True):
-        assert (one["model"], one["rank"], one["u"]) == (other["model"], other["rank"], other["u"])
-        assert one["values"] == pytest.approx(other["values"])
+    sampled = as_json(wide, "--wide", *directions).results
+    for average, other in zip(averaged, sampled, strict=True):
+        assert (average["model"], average["rank"], average["u"]) == (
+            other["model"],
+            other["rank"],
+            other["u"],
+        )
+        assert average["values"] == pytest.approx(other["values"])
 
 
 def test_long_and_wide_and_other_row_orders_give_the_same_results(tmp_path, small):
@@ -100,7 +104,7 @@ def test_top_limits_the_rows_but_not_the_population():
     assert {row["model"] for row in compared} == {row["model"] for row in rows[:2]}
 
 
-def test_one_objective_is_ranked_by_itself():
+def test_a_single_objective_is_ranked():
     rows = as_json(*LLMS, "--metric", "co2").results
     assert [row["values"]["co2"] for row in rows] == sorted(row["values"]["co2"] for row in rows)
     assert "Choose postbot" in copa(*LLMS, "--metric", "co2").stdout

@@ -40,16 +40,16 @@ def repeated(write):
     return write("runs.csv", frame_of(rows, "model sample draw metric score"))
 
 
-def test_planted_flips_are_found_and_chance_is_told(run, repeated):
+def test_planted_flips_are_detected_and_chance_is_reported(run, repeated):
     outcome = run("diff", repeated, "--repeats", "draws", "--pair", "new:old", "--format", "json")
     document = outcome.document
-    assert [row["sample"] for row in document["results"] if row["shown"]] == ["s00", "s01", "s02"]
+    assert [row["sample"] for row in document["results"] if row["significant"]] == ["s00", "s01", "s02"]
     (change,) = document["meta"]["changes"]
     assert change["shown_worse"] == 3
     # 37 cases of .8 · .2, and the three that always flip.
     assert change["worse_by_chance"] == pytest.approx(37 * 0.16, abs=1.5)
     assert change["worse_in_one_run"] == pytest.approx(3 + 37 * 0.16, abs=2)
-    assert "shown to be worse" in document["meta"]["verdict"]
+    assert "significantly worse" in document["meta"]["verdict"]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def many(write):
     return make
 
 
-def test_each_table_and_each_case_stands_once(run, many):
+def test_tables_and_cases_appear_once(run, many):
     text = run("diff", many(100), "--pair", "new:old", "--explain").stdout
     assert len(re.findall(r"worse +better", text)) == 1
     assert sorted(re.findall(r"(?:lost|won)\d{4}", text)) == [
@@ -76,37 +76,37 @@ def test_each_table_and_each_case_stands_once(run, many):
         *(f"won{at:04}" for at in range(20)),
     ]
     # The largest changes of either side come first.
-    won = text[text.index("Cases that new won") :]
+    won = text[text.index("Cases that got better with new") :]
     assert re.findall(r"won\d{4}", won)[:3] == ["won0019", "won0018", "won0017"]
     assert re.search(r"won0019 +1,000 +5,019", won)
 
 
-def test_a_page_lists_the_cases_that_matter_and_folds_the_others_away(run, many, tmp_path):
+def test_a_page_lists_important_cases_and_folds_the_remaining_ones(run, many, tmp_path):
     path = tmp_path / "diff.html"
     run("diff", many(100), "--pair", "new:old", "-o", str(path))
     page = path.read_text(encoding="utf-8")
     open_, *folded = re.split('<details class="folded"', page)
     assert [part.partition("</summary>")[0].rpartition(">")[2] for part in folded] == [
-        "The other 94 cases that new lost",
-        "The other 14 cases that new won",
+        "The other 94 cases that got worse with new",
+        "The other 14 cases that got better with new",
     ]
     assert open_.count("<tr><td") - open_.count('<tr><td class="right') == 12
-    assert "… 94 cases more that got worse: below" in page
+    assert "… 94 more cases that got worse: below" in page
 
 
 @pytest.mark.slow
 def test_thousands_of_cases_are_for_a_file(run, many, tmp_path):
     path = tmp_path / "diff.html"
-    asked = ("diff", many(6000), "--pair", "new:old")
-    run(*asked, "-o", str(path))
-    text = run(*asked, "--explain").stdout
+    command = ("diff", many(6000), "--pair", "new:old")
+    run(*command, "-o", str(path))
+    text = run(*command, "--explain").stdout
     page = path.read_text(encoding="utf-8")
-    for shown in (text, page):
-        assert len(re.findall(r"\blost\d{4}", shown)) == 5  # as many as a first screen has room for
-        assert len(re.findall(r"\bwon\d{4}", shown)) == 6
-        assert "… 5,995 cases more that got worse" in shown
-        assert "… 1,194 cases more that got better" in shown
-        assert "writes all 7,200 cases" in shown
+    for output in (text, page):
+        assert len(re.findall(r"\blost\d{4}", output)) == 6  # as many as a first screen has room for
+        assert len(re.findall(r"\bwon\d{4}", output)) == 6
+        assert "… 5,994 more cases that got worse" in output
+        assert "… 1,194 more cases that got better" in output
+        assert "writes all 7,200 cases" in output
     assert '<details class="folded"' not in page
 
 
@@ -121,13 +121,13 @@ def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):
     assert int(suite.get("skipped")) > 0
 
 
-def test_a_page_has_a_part_of_its_own_for_cases(run, flips, tmp_path):
+def test_a_page_has_a_section_for_cases(run, flips, tmp_path):
     path = tmp_path / "gate.html"
-    asked = ("gate", flips, "--not-worse", "new:old", "--on", "acc", "--resamples", "400", "-o", path)
-    run(*asked, "--cases", "3")
+    command = ("gate", flips, "--not-worse", "new:old", "--on", "acc", "--resamples", "400", "-o", path)
+    run(*command, "--cases", "3")
     page = path.read_text()
-    assert page.index('id="cases"') < page.index("Cases that new lost most on acc")
-    run(*asked)
+    assert page.index('id="cases"') < page.index("Cases with the largest losses of new on acc")
+    run(*command)
     assert 'id="cases"' not in path.read_text()
 
 
@@ -156,7 +156,7 @@ def _diff(path, *more):
 
 
 @pytest.mark.parametrize("name", ["answered.csv", "answered.parquet", "answered.jsonl"])
-def test_cases_have_what_was_asked_and_answered(run, answered, name):
+def test_cases_have_inputs_and_outputs(run, answered, name):
     rows = run(*_diff(answered(name), "--cases", "2", "--format", "json")).document["results"]
     assert rows[0]["input"] == "What is s0?"
     assert rows[0]["output_new"] == ANSWERS["s0"].strip()
@@ -164,7 +164,7 @@ def test_cases_have_what_was_asked_and_answered(run, answered, name):
     assert {row["input"] for row in rows[2:]} == {None}, "only those shown"
 
 
-def test_junit_has_the_texts_of_the_cases_shown(run, answered, tmp_path):
+def test_junit_has_the_texts_of_listed_cases(run, answered, tmp_path):
     path = tmp_path / "cases.xml"
     run(*_diff(answered(), "--cases", "2", "-o", str(path)))
     cases = {case.get("name"): case for case in ElementTree.parse(path).getroot()[0]}
@@ -173,18 +173,18 @@ def test_junit_has_the_texts_of_the_cases_shown(run, answered, tmp_path):
     assert lines[2].startswith("new: Paris, of course\\x1b[2J and more")
     assert len(lines[2]) <= 2006
     assert "\x1b" not in path.read_text()
-    assert {one.tag for one in cases["s0"]} == {"failure", "system-out"}
-    shown = {name for name, case in cases.items() if "input" in (case.findtext("system-out") or "")}
-    assert shown == {"s0", "s1"}
+    assert {element.tag for element in cases["s0"]} == {"failure", "system-out"}
+    listed = {name for name, case in cases.items() if "input" in (case.findtext("system-out") or "")}
+    assert listed == {"s0", "s1"}
 
 
-def test_junit_of_a_gate_has_the_cases_behind_what_did_not_pass(run, answered, tmp_path):
+def test_junit_of_a_gate_has_the_cases_of_claims_that_did_not_pass(run, answered, tmp_path):
     path = tmp_path / "gate.xml"
     claims = ("--not-worse", "new:old", "--on", "acc", "--better", "old:new", "--resamples", "400")
     run("gate", answered(), *claims, "--cases", "1", "-o", str(path))
     cases = ElementTree.parse(path).iter("testcase")
-    found = {case.get("name"): case.findtext("system-out") for case in cases}
-    (out,) = (text for name, text in found.items() if "not worse" in name)
+    texts = {case.get("name"): case.findtext("system-out") for case in cases}
+    (out,) = (text for name, text in texts.items() if "not worse" in name)
     assert out.splitlines()[:2] == ["s0: new 0, old 1", "  input: What is s0?"]
     run("gate", answered(), *claims, "-o", str(path))
     assert "What is s0" not in path.read_text()
@@ -198,9 +198,9 @@ def test_python_has_the_texts(answered):
 
 
 def test_the_files_the_first_screen_names_are_written(run, flips, tmp_path):
-    asked = ("diff", flips, "--metric", "acc", "--pair", "new:old")
-    assert "FILE.csv or FILE.parquet" in run(*asked).stdout
-    outcome = run(*asked, "--output", str(tmp_path / "d.csv"), "--output", str(tmp_path / "d.parquet"))
+    command = ("diff", flips, "--metric", "acc", "--pair", "new:old")
+    assert "FILE.csv or FILE.parquet" in run(*command).stdout
+    outcome = run(*command, "--output", str(tmp_path / "d.csv"), "--output", str(tmp_path / "d.parquet"))
     assert outcome.status == 0, outcome.stderr
     printed, packed = pl.read_csv(tmp_path / "d.csv"), pl.read_parquet(tmp_path / "d.parquet")
     assert packed.columns == printed.columns

@@ -7,7 +7,7 @@ import json
 import polars
 import pytest
 
-from riskrank.shown.files import SUFFIXES
+from riskrank.render.files import SUFFIXES
 
 COMMANDS = ["portfolio", "dominance", "rank", "check"]
 
@@ -54,7 +54,7 @@ def test_numbers_are_not_rounded(call):
     [(suffix, kind) for suffix, kind in SUFFIXES.items() if kind not in ("parquet", "junit")],
 )
 @pytest.mark.usefixtures("no_pictures")
-def test_the_suffix_of_the_output_tells_the_format(call, tmp_path, suffix, format):
+def test_the_suffix_of_the_output_selects_the_format(call, tmp_path, suffix, format):
     path = tmp_path / f"result{suffix.upper()}"
     assert call("check", "--output", path).stdout == ""
     assert path.read_text(encoding="utf-8") == call("check", "--format", format).stdout
@@ -67,7 +67,7 @@ def test_format_goes_before_the_suffix(call, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["result", "result.xlsx", "result.parquet", "json"])
-def test_a_suffix_that_tells_nothing_is_refused(run, table, tmp_path, name):
+def test_an_unknown_suffix_is_refused(run, table, tmp_path, name):
     outcome = run("rank", table, "--output", tmp_path / name)
     assert outcome.status == 2
     assert outcome.stderr.splitlines()[2] == "hint: add --format table|json|jsonl|csv|markdown|html|latex"

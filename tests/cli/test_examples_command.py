@@ -26,9 +26,9 @@ def test_it_writes_the_sample_data_that_ranks(run, tmp_path, monkeypatch, named)
     assert (outcome.status, outcome.stderr) == (0, "")
     (folder,) = tmp_path.iterdir()  # nothing else is left
     assert folder.name == (named[0] if named else "riskrank-examples")
-    kept = {file for file in below(SAMPLES) if not file.endswith((".py", ".pyc"))}
-    assert below(folder / "sample_data") == kept
-    assert not filecmp.cmpfiles(SAMPLES, folder / "sample_data", kept, shallow=False)[1]
+    files = {file for file in below(SAMPLES) if not file.endswith((".py", ".pyc"))}
+    assert below(folder / "sample_data") == files
+    assert not filecmp.cmpfiles(SAMPLES, folder / "sample_data", files, shallow=False)[1]
     # What it says to begin with does work there.
     monkeypatch.chdir(folder)
     line = outcome.stdout.splitlines()[-1].split()
@@ -36,30 +36,31 @@ def test_it_writes_the_sample_data_that_ranks(run, tmp_path, monkeypatch, named)
     assert run(*line[1:], "--no-test").status == 0
 
 
-@pytest.mark.parametrize("what", ["folder", "file", "link"])
-def test_nothing_is_overwritten(run, tmp_path, what):
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_nothing_is_overwritten(run, tmp_path, kind):
     target = tmp_path / "there"
-    if what == "folder":
+    if kind == "folder":
         target.mkdir()
-    elif what == "file":
+    elif kind == "file":
         target.write_text("mine")
     else:
         target.symlink_to(tmp_path / "nowhere")
     outcome = run("examples", target)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith(f"error: {target} is there already\nfound: ")
+    assert outcome.stderr.startswith(f"error: {target} already exists\nfound: ")
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
-    assert what != "file" or target.read_text() == "mine"
+    assert kind != "file" or target.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    ("named", "said"), [(("no/such",), "cannot write to no/such"), (("a", "b"), "one folder at a time")]
+    ("named", "message"),
+    [(("no/such",), "cannot write to no/such"), (("a", "b"), "examples needs one folder")],
 )
-def test_what_cannot_be_written_is_refused(run, tmp_path, monkeypatch, named, said):
+def test_an_unwritable_folder_is_refused(run, tmp_path, monkeypatch, named, message):
     monkeypatch.chdir(tmp_path)
     outcome = run("examples", *named)
     assert outcome.status == 2
-    assert outcome.stderr.startswith(f"error: {said}\nfound: ")
+    assert outcome.stderr.startswith(f"error: {message}\nfound: ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,7 +77,7 @@ def test_a_copy_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("there", [True, False])
-def test_a_folder_that_nobody_can_be_told_of_is_not_there(tmp_path, monkeypatch, there):
+def test_a_folder_that_cannot_be_reported_is_removed(tmp_path, monkeypatch, there):
     """Whoever stops reading has it none the less."""
     monkeypatch.chdir(tmp_path)
     reader, writer = os.pipe()
@@ -88,7 +89,7 @@ def test_a_folder_that_nobody_can_be_told_of_is_not_there(tmp_path, monkeypatch,
     assert [path.name for path in tmp_path.iterdir()] == (["ex"] if there else [])
 
 
-def test_data_that_was_not_installed_is_said(run, tmp_path, monkeypatch):
+def test_missing_sample_data_is_reported(run, tmp_path, monkeypatch):
     monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
     monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path))
     outcome = run("examples", tmp_path / "new")
@@ -97,10 +98,10 @@ def test_data_that_was_not_installed_is_said(run, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_lies_beside_a_package_that_was_installed_into_a_folder(tmp_path, monkeypatch):
+def test_sample_data_of_a_package_installed_into_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
     place = tmp_path / "share" / "riskrank" / "sample_data"
     place.mkdir(parents=True)
     (place / "diamonds.parquet").touch()
     monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path / "nowhere"))
-    assert examples.data() == place
+    assert examples.sample_data_folder() == place

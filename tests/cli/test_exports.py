@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from riskrank.cli.commands.convert import convert
-from riskrank.scores.exports.registry import READERS, reader
+from riskrank.scores.exports.registry import READERS, load_reader
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def runs(tmp_path):
 def test_every_reader_is_a_command_and_every_module_a_reader():
     assert set(READERS) <= set(typer.main.get_command(convert).commands)
     for name in READERS:
-        assert callable(reader(name).recognises)
-        assert callable(reader(name).read)
+        assert callable(load_reader(name).recognises)
+        assert callable(load_reader(name).read)
 
 
 def test_converted_tables_give_the_same_ranking_as_the_export_itself(run, runs, quick, tmp_path):
@@ -73,8 +73,8 @@ def test_a_pipe_gets_csv_and_is_read_without_saying_so(run, runs, quick):
     assert piped.stdout.startswith("model,sample,metric,score,task,filter,direction\norg/a,sums/0,acc,")
     ranked = run("rank", "-", *quick, "--format", "json", stdin=piped.stdout.encode())
     assert ranked.status == 0
-    ways = {entry["name"]: entry["direction"] for entry in ranked.document["meta"]["metrics"]}
-    assert ways == {"acc": "higher", "loss": "lower"}
+    directions = {entry["name"]: entry["direction"] for entry in ranked.document["meta"]["metrics"]}
+    assert directions == {"acc": "higher", "loss": "lower"}
 
 
 @pytest.mark.parametrize("command", ["check", "copa", "portfolio"])
@@ -87,20 +87,22 @@ def test_commands_read_exports(run, runs, command):
 
 def test_a_direction_of_the_export_gives_way_to_the_caller(run, runs):
     options = ("--from", "auto", "--filter", "strict", "--format", "json", "--no-test")
-    found = run("rank", runs, *options, "--higher", "loss").document["meta"]["metrics"]
-    assert [(metric["name"], metric["direction"]) for metric in found] == [
+    metrics = run("rank", runs, *options, "--higher", "loss").document["meta"]["metrics"]
+    assert [(metric["name"], metric["direction"]) for metric in metrics] == [
         ("acc", "higher"),
         ("loss", "higher"),
     ]
 
 
 def test_labels_name_models(run, runs):
-    one, two = sorted(runs.iterdir())
-    outcome = run("convert", "lm-eval", f"new={one}", f"old={two}", "--filter", "strict", "--format", "json")
+    first, second = sorted(runs.iterdir())
+    outcome = run(
+        "convert", "lm-eval", f"new={first}", f"old={second}", "--filter", "strict", "--format", "json"
+    )
     assert outcome.document["meta"]["models"] == ["new", "old"]
 
 
-def test_metrics_that_are_asked_for_are_kept(run, refused, runs, tmp_path):
+def test_requested_metrics_are_read(run, refused, runs, tmp_path):
     done = run("convert", "lm-eval", runs, "--filter", "strict", "--metric", "loss", "-o", tmp_path / "s.csv")
     assert "read 60 scores" in done.stderr
     assert tomllib.loads((tmp_path / "s.metrics.toml").read_text()) == {"loss": {"direction": "lower"}}
@@ -109,14 +111,14 @@ def test_metrics_that_are_asked_for_are_kept(run, refused, runs, tmp_path):
     assert "did you mean --metric loss" in lines[2]
 
 
-def test_rows_of_an_export_are_chosen_by_its_own_columns(run, runs):
+def test_rows_of_an_export_are_filtered_by_its_columns(run, runs):
     options = ("--from", "auto", "--filter", "*", "--where", "filter = 'loose'", "--format", "json")
-    found = run("check", runs, *options).document["meta"]["metrics"]
-    assert [metric["name"] for metric in found] == ["acc,loose", "loss,loose"]
+    metrics = run("check", runs, *options).document["meta"]["metrics"]
+    assert [metric["name"] for metric in metrics] == ["acc,loose", "loss,loose"]
 
 
-def test_a_folder_without_a_format_says_what_to_add(refused, runs, tmp_path):
-    assert refused("rank", runs)[2] == "hint: pick one: --filter strict; or keep all: --filter '*'"
+def test_a_folder_without_a_format_suggests_formats(refused, runs, tmp_path):
+    assert refused("rank", runs)[2] == "hint: select one: --filter strict; or keep all: --filter '*'"
     (tmp_path / "other").mkdir()
     assert "--from auto" in refused("rank", tmp_path / "other")[2]
 
@@ -129,26 +131,26 @@ def test_a_metrics_file_somebody_changed_stays(run, runs, tmp_path):
     assert metrics.read_text() == "[acc]\nweight = 2\n"
 
 
-def test_rules_that_are_asked_for_and_rules_that_do_not_fit(refused, runs, table):
-    asked = refused("rank", runs, "--from", "lm-eval")
-    assert "several filters" in asked[0]
-    assert asked[2] == "hint: pick one: --filter strict; or keep all: --filter '*'"
-    assert "--filter is a rule for reading" in refused("rank", table, "--filter", "x")[0]
+def test_missing_and_unsuitable_rules(refused, runs, table):
+    messages = refused("rank", runs, "--from", "lm-eval")
+    assert "several filters" in messages[0]
+    assert messages[2] == "hint: select one: --filter strict; or keep all: --filter '*'"
+    assert "--filter applies only to exports" in refused("rank", table, "--filter", "x")[0]
     assert "contradicts --from auto" in refused("rank", runs, "--from", "auto", "--wide")[0]
     assert "did you mean --from lm-eval" in refused("rank", runs, "--from", "lm_eval")[2]
-    assert "which harness" in refused("rank", table, "--from", "auto")[0]
+    assert "cannot detect the harness" in refused("rank", table, "--from", "auto")[0]
     assert "no such file" in refused("convert", "lm-eval", "nowhere")[0]
     assert "more than 10 bytes" in refused("convert", "lm-eval", runs, "--set", "max-bytes=10")[0]
 
 
-def test_bad_files_are_left_out_and_counted_when_asked(run, refused, runs):
+def test_bad_files_are_skipped_and_counted_on_request(run, refused, runs):
     bad = runs / "org__a" / "samples_other_2026-01-01T00-00-00.0.jsonl"
     bad.write_text('{"doc_id": 1, "doc":')
     options = ("convert", "lm-eval", runs, "--filter", "strict")
     assert f"{bad}: line 1 is not valid JSON" in refused(*options)[0]
     done = run(*options, "--skip-bad", "--format", "csv")
     assert done.status == 0
-    assert f"warning: {bad}: no JSON object in a line, left out: 1" in done.stderr
+    assert f"warning: {bad}: ignored lines that are not JSON objects: 1" in done.stderr
 
 
 def test_names_that_need_quotes_come_back(run, runs, tmp_path):
@@ -194,20 +196,17 @@ def test_converted_rows_are_chosen_and_reshaped_as_in_every_command(run, refused
     assert wide["meta"]["models"] == ["a", "b"]
 
     assert "missing column 'model'" in refused("convert", "lm-eval", runs, "--filter", "*", "--sql", means)[0]
-    assert "no row meets" in refused("convert", "lm-eval", runs, "--filter", "*", "--where", "score > 9")[0]
+    assert "no rows match" in refused("convert", "lm-eval", runs, "--filter", "*", "--where", "score > 9")[0]
     text = "SELECT model, sample, metric, 'x' AS score FROM scores"
     lines = refused("convert", "lm-eval", runs, "--filter", "*", "--sql", text)
-    assert "no number" in lines[0]
+    assert "not a number" in lines[0]
     assert "found: x" in lines[1]
     assert "contradicts" in refused("convert", "lm-eval", runs, "--filter", "*", "--matrix", "acc")[0]
 
 
-def test_a_file_of_a_harness_says_what_to_add(refused, runs, write):
+def test_a_file_of_a_harness_suggests_its_format(refused, runs, write):
     (log,) = (runs / "org__a").glob("samples_*")
-    assert (
-        refused("rank", log)[0]
-        == "error: task sums: several filters, and which of them counts is for you to say"
-    )
+    assert refused("rank", log)[0] == "error: task sums: several filters; select one"
     # Who says what the columns are, or how the file is to be read, gets the answer to that.
     assert "--from" not in refused("rank", log, "--columns", "model=docid")[2]
     assert "--from" not in refused("check", log, "--wide")[2]
@@ -215,7 +214,7 @@ def test_a_file_of_a_harness_says_what_to_add(refused, runs, write):
     assert "--from" not in refused("rank", runs / "nothing.csv")[2]
 
 
-def test_a_table_that_cannot_be_written_leaves_no_metrics_beside_it(run, runs, tmp_path, monkeypatch):
+def test_no_metrics_file_without_its_table(run, runs, tmp_path, monkeypatch):
     def full(_descriptor):
         raise OSError(28, "No space left on device")
 
@@ -233,26 +232,26 @@ def test_a_table_that_cannot_be_written_leaves_no_metrics_beside_it(run, runs, t
     assert not Path("/dev/null.metrics.toml").exists()
 
 
-def test_labelled_tables_are_told_by_their_columns_before_anything_is_guessed(run, tmp_path):
+def test_labelled_tables_are_recognised_by_their_columns(run, tmp_path):
     for model in "ab":
         rows = "".join(f"q,x,,{(place + (model == 'b')) % 3 > 0},1.5,e{place},r\n" for place in range(40))
         names = "inputs.q,outputs.a,error,feedback.correct,execution_time,example_id,id"
         (tmp_path / f"{model}.csv").write_text(f"{names}\n{rows}")
-    given = [f"{model}={tmp_path / model}.csv" for model in "ab"]
-    done = run("check", *given, "--format", "json")
+    paths = [f"{model}={tmp_path / model}.csv" for model in "ab"]
+    done = run("check", *paths, "--format", "json")
     assert done.status == 0, done.stderr
     assert done.document["meta"]["settings"]["from_"] == "langsmith"
-    assert [one["name"] for one in done.document["meta"]["metrics"]] == ["correct"]
+    assert [metric["name"] for metric in done.document["meta"]["metrics"]] == ["correct"]
 
 
 def test_averages_of_tasks_are_ranked_by_means_of_the_tasks_that_a_pair_shares(run, tmp_path):
     for model, level in (("a", 0.75), ("b", 0.5)):
-        found = {f"t{task}": {"acc" if task != 8 else "f1": level + task % 3 / 100} for task in range(9)}
-        results = {task: found[task] for task in list(found)[model == "b" :]}
-        ways = {task: dict.fromkeys(metrics, True) for task, metrics in results.items()}
+        averages = {f"t{task}": {"acc" if task != 8 else "f1": level + task % 3 / 100} for task in range(9)}
+        results = {task: averages[task] for task in list(averages)[model == "b" :]}
+        directions = {task: dict.fromkeys(metrics, True) for task, metrics in results.items()}
         (tmp_path / model).mkdir()
-        whole = {"results": results, "higher_is_better": ways, "model_name": model}
-        (tmp_path / model / "results.json").write_text(json.dumps(whole))
+        document = {"results": results, "higher_is_better": directions, "model_name": model}
+        (tmp_path / model / "results.json").write_text(json.dumps(document))
     done = run("rank", tmp_path, "--metric", "acc", "--metric", "t8=f1", "--format", "json")
     assert done.status == 0, done.stderr
     assert done.document["schema"] == "riskrank/rank-means"

@@ -24,22 +24,22 @@ from riskrank.cli.forecast import reading_memory
 def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, monkeypatch, words):
     monkeypatch.setattr(forecast, "machine_memory", lambda: 9 * 10**9)
     table = write("t.csv", n=400)
-    given = [str(table) if word == "TABLE" else word for word in words]
-    what, found, hint = refused(*given, "1000000000", status=3)
-    assert what.startswith(f"error: {words[-1]} 1000000000 needs about ")
-    assert found == "found: 9.0 GB in this machine"
-    assert hint == "hint: ask for fewer; --set max-memory=inf tries it all the same"
+    arguments = [str(table) if word == "TABLE" else word for word in words]
+    error, detail, hint = refused(*arguments, "1000000000", status=3)
+    assert error.startswith(f"error: {words[-1]} 1000000000 needs about ")
+    assert detail == "found: 9.0 GB on this machine"
+    assert hint == "hint: use a smaller number; --set max-memory=inf disables this check"
 
 
-def test_what_needs_all_memory_is_tried_where_somebody_insists(run, table, monkeypatch):
+def test_a_limit_of_memory_can_be_lifted(run, table, monkeypatch):
     words = ("mrm", table, "--resamples", "2000", "--set", "jobs=1", "--format", "json")
-    whole, needed = run(*words), 300 * 3 * 2000
+    outcome, needed = run(*words), 300 * 3 * 2000
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
-    assert (run(*words).stdout, whole.stderr) == (whole.stdout, "")
+    assert (run(*words).stdout, outcome.stderr) == (outcome.stdout, "")
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
     assert run(*words).status == 3
     insisting = run(*words, "--set", "max-memory=inf")
-    assert (insisting.status, insisting.stdout) == (0, whole.stdout)
+    assert (insisting.status, insisting.stdout) == (0, outcome.stdout)
 
 
 def test_files_larger_than_the_memory_are_refused(run, refused, write, monkeypatch):
@@ -47,8 +47,8 @@ def test_files_larger_than_the_memory_are_refused(run, refused, write, monkeypat
     needed = reading_memory([str(path)])
     assert 3 * path.stat().st_size < needed < 5 * path.stat().st_size
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
-    what, _, hint = refused("rank", path, "--no-test", status=3)
-    assert what.startswith("error: reading these files needs about")
+    error, _, hint = refused("rank", path, "--no-test", status=3)
+    assert error.startswith("error: reading these files needs about")
     assert "--set max-memory=inf" in hint
     monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
     assert run("rank", path, "--no-test").status == 0
@@ -67,9 +67,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
-    one = Clock()
-    monkeypatch.setattr(forecast, "time", one)
-    return one
+    fake = Clock()
+    monkeypatch.setattr(forecast, "time", fake)
+    return fake
 
 
 @pytest.mark.parametrize(
@@ -79,38 +79,38 @@ def clock(monkeypatch):
         (360_000, "note: resampling takes about 10 hours: 21 of 360,000 are done"),
     ],
 )
-def test_what_takes_long_is_said_once(clock, total, line):
-    said = []
-    move = forecast.paced("resampling", said.append)
+def test_a_long_run_is_forecast_once(clock, total, line):
+    messages = []
+    move = forecast.slow_run_note("resampling", messages.append)
     for tenth in range(500):
         clock.now = 100.0 + tenth / 10
         move(tenth + 1, total)
-    assert said == [line]
+    assert messages == [line]
 
 
-def test_neither_a_start_nor_other_work_before_is_taken_for_the_pace(clock):
+def test_pace_excludes_startup_and_earlier_work(clock):
     """A second and a half until the first part and of another kind of work, then ten parts a second."""
-    said = []
-    move = forecast.paced("comparing", said.append)
+    messages = []
+    move = forecast.slow_run_note("comparing", messages.append)
     for after, done, total in ((1.5, 1, 21), (1.0, 21, 21), *((0.1, part, 1600) for part in range(1, 600))):
         clock.now += after
         move(done, total)
-    (line,) = said
+    (line,) = messages
     assert line.startswith("note: comparing takes about 3 minutes: 2")
 
 
-def test_what_is_soon_done_is_not(clock):
-    said = []
-    move = forecast.paced("resampling", said.append)
+def test_a_short_run_is_not_forecast(clock):
+    messages = []
+    move = forecast.slow_run_note("resampling", messages.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(second, 50)
-    assert said == []
+    assert messages == []
 
 
 def test_the_pace_reaches_standard_error(run, table, monkeypatch):
-    monkeypatch.setattr(forecast, "_KNOWN", 0.0)
-    monkeypatch.setattr(forecast, "_LONG", 0.0)
+    monkeypatch.setattr(forecast, "_PACE_AFTER", 0.0)
+    monkeypatch.setattr(forecast, "_NOTE_AFTER", 0.0)
     words = ("rank", table, "--resamples", "20000", "--set", "jobs=1")
     assert "note: resampling takes about 0 minutes: " in run(*words).stderr
     assert "takes about" not in run(*words, "--quiet").stderr

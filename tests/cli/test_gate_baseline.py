@@ -49,7 +49,7 @@ def rows_of(outcome):
 
 
 @pytest.mark.parametrize(
-    ("made", "options"),
+    ("changes", "options"),
     [
         ({}, ()),
         ({"metrics": ("acc", "f1")}, ()),
@@ -60,25 +60,25 @@ def rows_of(outcome):
         ({"runs": 3}, ("--repeats", "mean")),
     ],
 )
-def test_the_answers_are_those_of_the_two_files(run, write, bless, made, options):
+def test_the_answers_are_those_of_the_two_files(run, write, bless, changes, options):
     """To the last bit: a baseline is the old file under another name."""
-    old, new = scores("v1", seed=2, **made), scores(**made)
+    old, new = scores("v1", seed=2, **changes), scores(**changes)
     reading = options[:2] if options[:1] in (("--task",), ("--repeats",)) else ()
-    path, given = bless(old, *reading), write("new.csv", new)
+    path, new_path = bless(old, *reading), write("new.csv", new)
     both = run(
-        *("gate", f"new={given}", f"baseline={write('old.csv', old)}", *CLAIM, *options, *FEW),
+        *("gate", f"new={new_path}", f"baseline={write('old.csv', old)}", *CLAIM, *options, *FEW),
         *("--format", "json"),
     )
-    one = run("gate", f"new={given}", "--baseline", path, *CLAIM, *options, *FEW, "--format", "json")
-    assert rows_of(one) == rows_of(both)
-    assert one.document["meta"]["baseline"]["model"] == "v1"
+    blessed = run("gate", f"new={new_path}", "--baseline", path, *CLAIM, *options, *FEW, "--format", "json")
+    assert rows_of(blessed) == rows_of(both)
+    assert blessed.document["meta"]["baseline"]["model"] == "v1"
     assert "baseline" not in both.document["meta"]
-    samples = 100 * len(made.get("tasks") or "1")
-    told = {"samples": samples, "common": samples, "missing": 0, "added": 0}
-    assert one.document["meta"]["baseline"].items() >= told.items()
+    samples = 100 * len(changes.get("tasks") or "1")
+    counts = {"samples": samples, "common": samples, "missing": 0, "added": 0}
+    assert blessed.document["meta"]["baseline"].items() >= counts.items()
 
 
-def test_a_wide_table_beside_a_long_one(run, write, bless):
+def test_a_wide_table_against_a_long_baseline(run, write, bless):
     old, new = scores("v1", seed=2, metrics=("acc", "f1")), scores(metrics=("acc", "f1"))
     path = bless(old)
     long = run(
@@ -86,13 +86,13 @@ def test_a_wide_table_beside_a_long_one(run, write, bless):
         *("--format", "json"),
     )
     wide = write("w.csv", new.pivot("metric", index=["model", "sample"], values="score"))
-    found = run("gate", f"new={wide}", "--wide", "--baseline", path, *CLAIM, *FEW, "--format", "json")
-    assert rows_of(found) == rows_of(long)
+    result = run("gate", f"new={wide}", "--wide", "--baseline", path, *CLAIM, *FEW, "--format", "json")
+    assert rows_of(result) == rows_of(long)
     blessed = bless(
         old.pivot("metric", index=["model", "sample"], values="score"), "--wide", name="wide.parquet"
     )
-    again = run("gate", f"new={wide}", "--wide", "--baseline", blessed, *CLAIM, *FEW, "--format", "json")
-    assert rows_of(again) == rows_of(long)
+    reblessed = run("gate", f"new={wide}", "--wide", "--baseline", blessed, *CLAIM, *FEW, "--format", "json")
+    assert rows_of(reblessed) == rows_of(long)
 
 
 def test_groups_and_clusters_are_those_of_the_new_scores(run, write, bless):
@@ -100,21 +100,21 @@ def test_groups_and_clusters_are_those_of_the_new_scores(run, write, bless):
     parts = {"lang": (place % 2).cast(pl.String), "doc": (place // 3).cast(pl.String)}
     old, new = scores("v1", seed=2), scores().with_columns(**parts)
     options = ("--group-by", "lang", "--cluster", "doc", *CLAIM, *FEW, "--format", "json")
-    given = f"new={write('new.csv', new)}"
-    one = run("gate", given, "--baseline", bless(old), *options)
-    both = run("gate", given, f"baseline={write('both.csv', old.with_columns(**parts))}", *options)
-    assert rows_of(one) == rows_of(both)
-    assert {row["group"] for row in rows_of(one)} == {None, "0", "1"}
+    argument = f"new={write('new.csv', new)}"
+    blessed = run("gate", argument, "--baseline", bless(old), *options)
+    both = run("gate", argument, f"baseline={write('both.csv', old.with_columns(**parts))}", *options)
+    assert rows_of(blessed) == rows_of(both)
+    assert {row["group"] for row in rows_of(blessed)} == {None, "0", "1"}
 
 
-def test_a_file_says_what_it_holds(bless):
+def test_a_baseline_has_metadata(bless):
     table = scores("v1", metrics=("acc", "latency"), tasks=("a", "b"))
     path = bless(table, "--lower", "latency")
-    told = json.loads(pl.read_parquet_metadata(path)["riskrank"])
-    assert told["schema"] == "riskrank/baseline"
-    assert (told["model"], told["samples"], told["sample_column"]) == ("v1", 200, "sample")
-    assert told["metrics"]["latency"] == {"direction": "lower", "transform": "none", "bounds": None}
-    assert told["metrics"]["acc"]["direction"] is None
+    metadata = json.loads(pl.read_parquet_metadata(path)["riskrank"])
+    assert metadata["schema"] == "riskrank/baseline"
+    assert (metadata["model"], metadata["samples"], metadata["sample_column"]) == ("v1", 200, "sample")
+    assert metadata["metrics"]["latency"] == {"direction": "lower", "transform": "none", "bounds": None}
+    assert metadata["metrics"]["acc"]["direction"] is None
     frame = pl.read_parquet(path)
     assert frame.columns == ["model", "sample", "task", "metric", "score", "direction"]
     key = ["task", "sample", "metric"]
@@ -124,33 +124,36 @@ def test_a_file_says_what_it_holds(bless):
 def test_no_order_of_rows_changes_a_byte(run, write, bless):
     table = scores("v1", tasks=("a", "b"))
     paths = [
-        bless(one, name=name)
-        for one, name in ((table, "1.parquet"), (table.sample(fraction=1, shuffle=True, seed=3), "2.parquet"))
+        bless(rows, name=name)
+        for rows, name in (
+            (table, "1.parquet"),
+            (table.sample(fraction=1, shuffle=True, seed=3), "2.parquet"),
+        )
     ]
     first, second = (pl.read_parquet(path) for path in paths)
     assert first.equals(second)
 
 
-def test_directions_and_bounds_are_kept(run, write, bless):
-    """What was declared when it was blessed need not be said again, and may not be changed."""
+def test_directions_and_bounds_are_stored(run, write, bless):
+    """Declarations at the time of blessing are stored and may not be changed."""
     metrics = write("metrics.toml", '[latency]\ndirection = "lower"\nbounds = [0, 1]\n')
     path = bless(scores("v1", metrics=("latency",), share=0.8), "--metrics-file", metrics)
-    given = f"new={write('new.csv', scores(metrics=('latency',), share=0.2))}"
+    argument = f"new={write('new.csv', scores(metrics=('latency',), share=0.2))}"
     better = ("--better", "new:baseline", *FEW, "--format", "json")
-    outcome = run("gate", given, "--baseline", path, *better, "--anytime")
+    outcome = run("gate", argument, "--baseline", path, *better, "--anytime")
     (row,) = rows_of(outcome)
     assert (outcome.status, row["direction"]) == (0, "lower")
     assert outcome.document["meta"]["metrics"][0]["bounds"] == [0, 1]
 
 
-def test_another_filter_of_an_export_counts_other_scores(told, run, write, tmp_path):
+def test_another_filter_of_an_export_counts_other_scores(messages_of, run, write, tmp_path):
     """The same samples of the same metric, and other scores: of all that may change the least seen."""
 
     def lines(model, strict):
         for at in range(20):
             for name, score in (("strict", strict), ("loose", 1)):
-                told = {"doc_id": at, "filter": name, "metrics": ["exact_match"], "exact_match": score}
-                yield json.dumps({"doc": {}, "target": "", "arguments": [], "resps": [], **told})
+                record = {"doc_id": at, "filter": name, "metrics": ["exact_match"], "exact_match": score}
+                yield json.dumps({"doc": {}, "target": "", "arguments": [], "resps": [], **record})
 
     for model, strict in (("old", 1), ("new", 0)):
         folder = tmp_path / model / "a-model"
@@ -160,39 +163,42 @@ def test_another_filter_of_an_export_counts_other_scores(told, run, write, tmp_p
     path, read = str(tmp_path / "kept.parquet"), ("--from", "lm-eval", "--filter")
     outcome = run("gate", f"old={tmp_path}/old", *read, "strict", "--bless", path)
     assert outcome.status == 0, outcome.stderr
-    given = (f"new={tmp_path}/new", *read)
-    assert run("gate", *given, "strict", "--baseline", path, *CLAIM, *FEW).status == 1
-    error = told("gate", *given, "loose", "--baseline", path, *CLAIM)
-    assert "--filter is not what it was" in error
-    assert "strict then, and loose now" in error
+    arguments = (f"new={tmp_path}/new", *read)
+    assert run("gate", *arguments, "strict", "--baseline", path, *CLAIM, *FEW).status == 1
+    error = messages_of("gate", *arguments, "loose", "--baseline", path, *CLAIM)
+    assert "--filter has changed" in error
+    assert "strict in the baseline, loose now" in error
     table = write("new.csv", scores(tasks=("sums",)))
-    assert "--from auto" in told("gate", f"new={table}", "--baseline", path, *CLAIM)
+    assert "--from auto" in messages_of("gate", f"new={table}", "--baseline", path, *CLAIM)
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "detail"),
     [
         (lambda path: path.unlink(), "no such file"),
         (lambda path: path.write_bytes(b"PAR1 and then nothing"), "Parquet"),
-        (lambda path: pl.read_parquet(path).write_parquet(path), "a table that nobody blessed"),
+        (lambda path: pl.read_parquet(path).write_parquet(path), "the metadata of a baseline"),
         (
             lambda path: (
                 pl.read_parquet(path)
                 .with_columns(score=pl.lit(0.0))
                 .write_parquet(path, metadata=pl.read_parquet_metadata(path))
             ),
-            "the scores are not those that were blessed",
+            "the scores have changed since they were blessed",
         ),
-        (lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "[" * 9999}), "nobody"),
-        (lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "{}"}), "nobody"),
+        (
+            lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "[" * 9999}),
+            "metadata",
+        ),
+        (lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "{}"}), "metadata"),
     ],
 )
-def test_what_is_no_baseline_is_refused(told, write, bless, tmp_path, change, found):
+def test_an_invalid_baseline_is_refused(messages_of, write, bless, tmp_path, change, detail):
     bless(scores("v1"))
     change(tmp_path / "kept.parquet")
     path = str(tmp_path / "kept.parquet")
-    error = told("gate", f"new={write('new.csv', scores())}", "--baseline", path, *CLAIM)
-    assert found in error, error
+    error = messages_of("gate", f"new={write('new.csv', scores())}", "--baseline", path, *CLAIM)
+    assert detail in error, error
     assert error.startswith(("error: --baseline", f"error: {path}"))
 
 
@@ -204,19 +210,19 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
     for table, status, outcome_ in cases:
         outcome = run("gate", f"new={write('new.csv', table)}", *options)
         assert outcome.status == status, outcome.stdout
-        assert f"left as it is: the gate {outcome_}, and only a pass is blessed" in outcome.stderr
+        assert f"is unchanged: the gate {outcome_}, and only a pass updates the baseline" in outcome.stderr
         assert (tmp_path / "kept.parquet").read_bytes() == before
     # What is let through was not shown either.
     outcome = run("gate", f"new={write('new.csv', scores(share=0.75))}", *options, "--inconclusive", "pass")
     assert outcome.status == 0, outcome.stdout
-    assert "left as it is: the gate is inconclusive, and only a pass is blessed" in outcome.stderr
+    assert "is unchanged: the gate is inconclusive, and only a pass updates the baseline" in outcome.stderr
     assert (tmp_path / "kept.parquet").read_bytes() == before
-    better, alike = scores("v3", share=0.99), scores("v3", share=0.99, seed=4)
-    for table, lost in ((better, False), (alike, True)):
+    better, equal = scores("v3", share=0.99), scores("v3", share=0.99, seed=4)
+    for table, lost in ((better, False), (equal, True)):
         outcome = run("gate", f"new={write('new.csv', table)}", *options)
         assert outcome.status == 0, outcome.stdout
-        assert "new passed, and is blessed as a baseline" in outcome.stderr
-        assert ("losses within --margin add up" in outcome.stderr) == lost
+        assert "new passed and is the new baseline" in outcome.stderr
+        assert ("Losses within --margin add up" in outcome.stderr) == lost
     assert read_baseline(path).model == "new"
 
 

@@ -16,7 +16,7 @@ def table(new, old, *, kind, seed=0, n=200):
     """Scores of a new model that seems much better, with shares of calls that failed, as a table has them."""
     rng = np.random.default_rng(seed)
     hard = rng.random(n)
-    found = []
+    rows = []
     for name, skill, share in (("new", 0.8, new), ("old", 0.7, old)):
         right = (hard < skill).astype(float)
         right = right if kind != "amount" else np.round(10 * right * rng.random(n), 1)
@@ -26,8 +26,8 @@ def table(new, old, *, kind, seed=0, n=200):
                 continue
             score = None if failed[at] else float(right[at])
             score = float("nan") if failed[at] and kind == "nan" else score
-            found.append((name, f"q{at:03}", score, 30.0 if failed[at] else 2.0))
-    return pl.DataFrame(found, schema=["model", "sample", "points", "seconds"], orient="row")
+            rows.append((name, f"q{at:03}", score, 30.0 if failed[at] else 2.0))
+    return pl.DataFrame(rows, schema=["model", "sample", "points", "seconds"], orient="row")
 
 
 def options_named(text):
@@ -44,7 +44,7 @@ def options_named(text):
             yield (flag, VALUES.get(flag, value) or value) if flag in VALUES or value else (flag,)
 
 
-def assert_never_passes(run, asked, bounds):
+def assert_never_passes(run, command, bounds):
     """Neither as asked, nor with up to three options that messages name on the way."""
     tried, waiting = set(), [frozenset()]
     while waiting:
@@ -52,10 +52,10 @@ def assert_never_passes(run, asked, bounds):
         if chosen in tried or len(chosen) > 3:
             continue
         tried.add(chosen)
-        outcome = run(*asked, *(word for one in sorted(chosen) for word in one))
+        outcome = run(*command, *(word for option in sorted(chosen) for word in option))
         assert outcome.status != 0, (chosen, outcome.stdout)
-        for one in options_named(f"{outcome.stderr} {outcome.stdout.partition('To decide:')[2]}"):
-            if one[0] in (
+        for option in options_named(f"{outcome.stderr} {outcome.stdout.partition('To decide:')[2]}"):
+            if option[0] in (
                 "--metrics-file",
                 "--missing",
                 "--inconclusive",
@@ -63,8 +63,8 @@ def assert_never_passes(run, asked, bounds):
                 "--unpaired",
                 "--models",
             ):
-                one = ("--metrics-file", str(bounds)) if one[0] == "--metrics-file" else one
-                waiting.append(frozenset([*(had for had in chosen if had[0] != one[0]), one]))
+                option = ("--metrics-file", str(bounds)) if option[0] == "--metrics-file" else option
+                waiting.append(frozenset([*(had for had in chosen if had[0] != option[0]), option]))
     assert len(tried) < 40
 
 
@@ -89,10 +89,12 @@ def test_no_option_that_is_named_lets_an_outage_pass(run, tmp_path, kind, new, o
 def test_samples_that_are_left_out_are_counted_as_by_other_commands(run, tmp_path):
     path = tmp_path / "scores.parquet"
     table(0.1, 0.0, kind="absent").write_parquet(path)
-    asked = (path, "--wide", "--metric", "points", "--missing", "drop")
-    told = [run(*command, *asked).stdout for command in (("gate", *CLAIM), ("rank", "--resamples", "99"))]
-    assert all("Scored: new 180 of 200 (20 absent)" in one for one in told)
-    assert "failed on" not in told[0]
+    arguments = (path, "--wide", "--metric", "points", "--missing", "drop")
+    outputs = [
+        run(*command, *arguments).stdout for command in (("gate", *CLAIM), ("rank", "--resamples", "99"))
+    ]
+    assert all("Scored: new 180 of 200 (20 absent)" in output for output in outputs)
+    assert "failed on" not in outputs[0]
 
 
 @pytest.mark.parametrize(
@@ -111,16 +113,17 @@ def test_an_outage_passes_no_claim_on_the_cost_per_success(run, tmp_path, lost, 
     right = right.with_columns(seconds=pl.when(new).then(cost / 2).otherwise(cost))
     right.write_parquet(path)
     ratio = ("--lower", "seconds", "--on", "cost-per-success:seconds/points", *CLAIM[4:])
-    asked = ("gate", path, "--wide", *ratio, *claim, "--missing", missing)
-    assert run(*asked).status == 0
+    command = ("gate", path, "--wide", *ratio, *claim, "--missing", missing)
+    assert run(*command).status == 0
     failed = new & pl.col("sample").str.contains("[0-3]$")
     right.with_columns(pl.when(~failed).then(pl.col(*lost))).write_parquet(path)
     bounds.write_text("[points]\nbounds = [0, 1]\n[seconds]\nbounds = [0, 10]\n")
-    assert_never_passes(run, asked, bounds)
-    found = run(*asked, "--metrics-file", bounds, "--format", "json").document
-    assert {row["metric"] for row in found["results"] if row["statistic"] == "failed"} == set(lost)
+    assert_never_passes(run, command, bounds)
+    document = run(*command, "--metrics-file", bounds, "--format", "json").document
+    assert {row["metric"] for row in document["results"] if row["statistic"] == "failed"} == set(lost)
     counted = {
-        (one["model"], one["metric"]): (one["scored"], one["total"]) for one in found["meta"]["scored"]
+        (entry["model"], entry["metric"]): (entry["scored"], entry["total"])
+        for entry in document["meta"]["scored"]
     }
     for metric in ("points", "seconds"):
         assert counted["new", metric] == (120 if metric in lost else 200, 200)

@@ -30,7 +30,7 @@ def gate(run, runs, *claim):
     return outcome.document["results"]
 
 
-def test_all_of_five_runs_is_another_question_than_one(run, runs):
+def test_all_of_five_runs_differs_from_a_single_run(run, runs):
     statistics = ("--on", "pass^5:acc", "--on", "acc", "--on", "pass@5:acc")
     rows = gate(run, runs, "--better", "steady:flaky", *statistics)
     verdicts = {row["statistic"]: row for row in rows}
@@ -55,7 +55,7 @@ def test_a_look_at_any_time(run, runs):
     assert row["e_value"] > 40
 
 
-def test_the_worst_run_says_that_it_depends_on_their_number(run, runs):
+def test_the_worst_run_depends_on_the_number_of_runs(run, runs):
     outcome = run("check", runs, "--repeats", "min", "--lower", "failed", "--format", "json")
     assert any("pass^k" in text for text in outcome.document["meta"]["warnings"])
 
@@ -71,16 +71,16 @@ def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
         for at in range(90):
             # Clusters of growing size, and three to six runs.
             doc, passed = f"d{int(np.sqrt(2 * at))}", rng.random(3 + at % 4) < share
-            rows += [(model, f"s{at:02}", doc, draw, float(one)) for draw, one in enumerate(passed)]
+            rows += [(model, f"s{at:02}", doc, draw, float(success)) for draw, success in enumerate(passed)]
             subsets = [every(some) for some in combinations(passed, count)]
             shares.append((model, f"s{at:02}", doc, 0, float(np.mean(subsets))))
     schema = ["model", "sample", "doc", "draw", "acc"]
     runs, single = (
-        write(name, pl.DataFrame(found, schema=schema, orient="row"))
-        for name, found in (("runs.parquet", rows), ("single.parquet", shares))
+        write(name, pl.DataFrame(records, schema=schema, orient="row"))
+        for name, records in (("runs.parquet", rows), ("single.parquet", shares))
     )
     bounds = write("bounds.toml", "[acc]\nbounds = [0, 1]\n")
-    asked = (
+    command = (
         "--wide",
         "--metric",
         "acc",
@@ -92,14 +92,14 @@ def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
         "json",
         *anytime,
     )
-    (found,) = run("gate", runs, *asked, "--repeats", "draws", "--on", statistic).document["results"]
-    (wanted,) = run("gate", single, *asked, "--metrics-file", bounds).document["results"]
-    assert found["samples"] == wanted["samples"] == len({row[2] for row in rows})
+    (records,) = run("gate", runs, *command, "--repeats", "draws", "--on", statistic).document["results"]
+    (expected,) = run("gate", single, *command, "--metrics-file", bounds).document["results"]
+    assert records["samples"] == expected["samples"] == len({row[2] for row in rows})
     for name in ("estimate", "low", "high", "p_value", "standard_error", *(["e_value"] if anytime else [])):
-        assert found[name] == pytest.approx(wanted[name], rel=1e-9), name
+        assert records[name] == pytest.approx(expected[name], rel=1e-9), name
     # Clusters count: by single samples the same difference has another error.
-    (alone,) = run("gate", runs, *asked[:3], *asked[5:9], "--repeats", "draws", "--on", statistic).document[
-        "results"
-    ]
+    (alone,) = run(
+        "gate", runs, *command[:3], *command[5:9], "--repeats", "draws", "--on", statistic
+    ).document["results"]
     assert alone["samples"] == 90
-    assert alone["estimate"] == pytest.approx(found["estimate"])
+    assert alone["estimate"] == pytest.approx(records["estimate"])

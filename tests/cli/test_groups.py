@@ -22,7 +22,7 @@ def grouped(write, make_scores):
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
-def test_each_group_and_all_together(grouped, command):
+def test_groups_and_all_samples_together(grouped, command):
     result = getattr(rr, command)(str(grouped), group_by="task", resamples=60)
     groups = result.document.meta()["groups"]
     assert [(group["group"], group["samples"]) for group in groups] == [("law", 15), ("math", 25)]
@@ -32,7 +32,7 @@ def test_each_group_and_all_together(grouped, command):
 
 def test_other_commands_refuse_groups(refused, grouped):
     assert "--group-by" in refused("portfolio", grouped, "--group-by", "task")[1]
-    with pytest.raises(UsageError, match="does not study groups"):
+    with pytest.raises(UsageError, match="does not support groups"):
         rr.portfolio(str(grouped), group_by="task")
 
 

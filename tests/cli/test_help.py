@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from riskrank.asked.commands import BY_NAME as COMMANDS
-from riskrank.asked.option import PANELS
 from riskrank.cli.commands.convert import HARNESSES, JUDGES
 from riskrank.cli.help import examples_of
 from riskrank.cli.main import app
+from riskrank.options.commands import BY_NAME as COMMANDS
+from riskrank.options.option import PANELS
 from riskrank.scores.exports.catalogue import EXPORTS
 from tests import manual
 
@@ -30,7 +30,7 @@ def heads_of(page):
     return [line[:-1] for line in page.splitlines() if line.endswith(":") and not line.startswith(" ")]
 
 
-def ends_with_two_examples(page, name):
+def assert_two_examples_at_the_end(page, name):
     assert heads_of(page)[-1] == "Examples"
     lines = [line.strip() for line in page.splitlines() if line.startswith("    riskrank ")]
     assert lines == [line for _, line in examples_of(name)]
@@ -45,21 +45,21 @@ def test_options_stand_in_groups_and_two_examples_at_the_end(run, capsys, name):
     assert [head for head in heads if head in PANELS] == [panel for panel in PANELS if panel in heads]
     assert {"Input", "Output"} - ({"Input"} if name in ("schema", "examples") else set()) <= set(heads)
     assert "Options" not in heads
-    assert ends_with_two_examples(page, name)
+    assert assert_two_examples_at_the_end(page, name)
 
 
-def test_convert_groups_what_it_reads(run, capsys):
+def test_convert_groups_its_formats(run, capsys):
     run("convert", "--help")
     page = capsys.readouterr().out
     assert heads_of(page) == [JUDGES, HARNESSES, "Output", "Examples"]
-    assert ends_with_two_examples(page, "convert")
+    assert assert_two_examples_at_the_end(page, "convert")
     assert all(f"\n  {name} " in page for name in CONVERSIONS)
 
 
 @pytest.mark.parametrize("name", CONVERSIONS)
-def test_what_convert_reads_ends_with_two_examples(run, capsys, name):
+def test_formats_of_convert_end_with_two_examples(run, capsys, name):
     run("convert", name, "--help")
-    assert ends_with_two_examples(capsys.readouterr().out, name)
+    assert assert_two_examples_at_the_end(capsys.readouterr().out, name)
 
 
 @pytest.fixture(scope="module")
@@ -104,22 +104,22 @@ def test_examples_of_harnesses_are_understood(name):
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "convert"])
-def test_help_shows_what_people_use_and_help_all_the_rest(run, capsys, name):
-    shown = []
+def test_help_lists_common_options_and_help_all_every_option(run, capsys, name):
+    listed = []
     for flag in ("--help", "--help-all"):
         assert run(name, flag).status == 0
         page = capsys.readouterr().out
         options = page.partition("\nExamples:")[0]
-        shown.append(set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", options, re.MULTILINE)))
-    few, all_of_them = shown
+        listed.append(set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", options, re.MULTILINE)))
+    few, all_of_them = listed
     options = {f"--{option.name.rstrip('_').replace('_', '-')}" for option in COMMANDS_OF_APP[name].params}
-    hidden = {f"--{one}" for one in COMMANDS[name].refused} | {"--scores"}
+    hidden = {f"--{refused}" for refused in COMMANDS[name].rejected_options} | {"--scores"}
     assert len(few) <= 30
     assert all_of_them == (options - hidden) | {"--help"}
     assert few < all_of_them
 
 
-def test_no_command_shows_what_to_begin_with_but_fails(run):
+def test_a_call_without_command_fails_with_first_steps(run):
     outcome = run()
     assert (outcome.status, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith("Usage: riskrank")
@@ -135,7 +135,7 @@ def test_a_group_without_a_command_shows_its_help_but_fails(run):
     assert "lm-eval" in outcome.stderr
 
 
-def test_the_manual_says_of_options_what_they_say():
+def test_the_manual_has_the_help_of_options():
     stored = (manual.MANUAL / "riskrank.1").read_text(encoding="utf-8")
     # Click names the short form of --help as it was first asked for.
     assert stored.replace(r"\-h, ", "") == manual.man_page().replace(r"\-h, ", ""), "run make manual"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import riskrank
-from riskrank.scores.table.gaps import tells_of_gone
+from riskrank.scores.table.missing_scores import reports_exclusion
 
 N = 12
 
@@ -53,15 +53,15 @@ def hint(run):
 
 
 @pytest.fixture
-def ways(run):
-    """What a command that is refused proposes: the words of each line to copy, without the program's."""
+def suggestions(run):
+    """Return the commands that a refusal proposes, as words without the program's name."""
 
-    def ways_of(*args):
+    def suggestions_of(*args):
         outcome = run(*args)
         assert outcome.status == 2, outcome
         return [shlex.split(line)[1:] for line in outcome.stderr.splitlines()[3:]]
 
-    return ways_of
+    return suggestions_of
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def meta(run):
     def meta_of(*args):
         outcome = run(*args, "--format", "json")
         assert outcome.status == 0, outcome.stderr
-        found = outcome.document["meta"]
-        return found["models"], found["samples"], [metric["name"] for metric in found["metrics"]]
+        meta = outcome.document["meta"]
+        return meta["models"], meta["samples"], [metric["name"] for metric in meta["metrics"]]
 
     return meta_of
 
@@ -86,40 +86,40 @@ FOUR = [f"runs/{model}/{task}.csv" for model in "ab" for task in "xy"]
 
 
 @pytest.mark.parametrize(
-    ("given", "wide"), [(["runs"], False), (["runs"], True), (["runs/*/*.csv"], False), (FOUR, True)]
+    ("paths", "wide"), [(["runs"], False), (["runs"], True), (["runs/*/*.csv"], False), (FOUR, True)]
 )
-def test_a_folder_of_models_and_tasks_keeps_tasks_apart(folder, ways, meta, given, wide):
+def test_a_folder_of_models_and_tasks_is_read_with_tasks(folder, suggestions, meta, paths, wide):
     both = (["a", "b"], 2 * N, ["acc"])
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
         rows = [(s, *([] if wide else ["acc"]), v) for s, v in enumerate(column(seed))]
         folder(f"runs/{model}/{task}.csv", lines("sample,acc" if wide else "sample,metric,score", rows))
-    if given == ["runs"]:
+    if paths == ["runs"]:
         assert meta("rank", "runs", "--no-test") == both
         return
-    tasks, other, runs = ways("rank", *given, "--no-test")
+    tasks, other, runs = suggestions("rank", *paths, "--no-test")
     assert meta(*tasks) == both
     assert meta(*other) == (["x", "y"], 2 * N, ["acc"])
     assert meta(*runs) == (["a", "b"], N, ["acc"])
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_files_of_a_model_each_are_named(folder, ways, meta, many):
+def test_files_are_named_by_their_models(folder, suggestions, meta, many):
     models = "abcdef" if many else "ab"
     for seed, model in enumerate(models):
         folder(f"{model}.csv", lines("question,score", enumerate(column(seed))))
-    for given in ([f"{model}.csv" for model in models], ["."]):
-        (way,) = ways("rank", *given, "--no-test")
+    for paths in ([f"{model}.csv" for model in models], ["."]):
+        (way,) = suggestions("rank", *paths, "--no-test")
         assert meta(*way) == ([*models], N, ["score"])
 
 
-def test_a_date_names_no_model(folder, ways, meta):
+def test_a_date_names_no_model(folder, suggestions, meta):
     rows = [(f"2024-01-0{m}", "abc"[m - 1], s, "acc", v) for m in (1, 2, 3) for s, v in enumerate(column(m))]
     folder("t.csv", lines("submission_date,entry,question,metric,score", rows))
     assert meta("rank", "t.csv", "--no-test") == ([*"abc"], N, ["acc"])
     folder("u.csv", lines("team,bot,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
     assert meta("rank", "u.csv", "--no-test")[0] == [*"ABC"]  # a name people use goes first
     folder("v.csv", lines("who,place,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
-    readings = ways("rank", "v.csv", "--no-test")
+    readings = suggestions("rank", "v.csv", "--no-test")
     assert [meta(*way)[0] for way in readings] == [[*"ABC"], [*"abc"]]
 
 
@@ -128,8 +128,8 @@ def test_means_are_no_scores_of_samples(folder, run, spread):
     folder("t.csv", lines(f"model,acc,f1{spread},latency", [("a", 0.5, 0.6, 3), ("b", 0.7, 0.2, 5)]))
     refused = run("rank", "t.csv")
     assert refused.status == 2
-    assert "nothing can be tested from means" in refused.stderr
-    assert "the command copa chooses by a row a model" in refused.stderr
+    assert "has no samples, so nothing can be tested" in refused.stderr
+    assert "the command copa can choose a model from one row per model" in refused.stderr
     assert run("copa", "t.csv", "--higher", "*", "--lower", "latency").status == 0
 
 
@@ -137,16 +137,16 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
         rows = [(model, s, "acc", v) for s, v in enumerate(column(seed))]
         folder(f"runs/{model}/{task}.csv", lines("model,sample,metric,score", rows))
-    for given in (["runs"], FOUR, ["new=runs/a", "old=runs/b"]):
-        text = hint("rank", *given)
-        tasks = words(text, "in their paths: ", ";")
+    for paths in (["runs"], FOUR, ["new=runs/a", "old=runs/b"]):
+        text = hint("rank", *paths)
+        tasks = words(text, "into the paths: ", ";")
         assert meta("rank", *tasks, "--no-test") == (["a", "b"], 2 * N, ["acc"])
         runs = tasks[0].replace("task", "draw")
         assert meta("rank", runs, "--repeats", "draws", "--no-test") == (["a", "b"], N, ["acc"])
         assert "--repeats mean" not in text
     folder("copy.csv", lines("model,sample,metric,score", rows))
     folder("b.csv", lines("model,sample,metric,score", rows))
-    assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
+    assert "if a file is a duplicate, remove it" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
 
 
 NAMED = {
@@ -170,7 +170,7 @@ NAMED = {
 @pytest.mark.parametrize(
     ("name", "wide"), [*((name, False) for name in NAMED), ("turn", True), ("judge", True)]
 )
-def test_what_tells_repeats_apart_is_read_as_its_name_says_first(folder, ways, meta, name, wide):
+def test_a_column_of_repeats_is_read_by_its_name_first(folder, suggestions, meta, name, wide):
     """Two judges are no two runs of one; parts of a sample are drawn together."""
     rows = [
         (m, s, part, *([] if wide else ["quality"]), (s * 3 + at) % 5)
@@ -179,18 +179,18 @@ def test_what_tells_repeats_apart_is_read_as_its_name_says_first(folder, ways, m
         for part in ("gpt", "claude's")
     ]
     folder("t.csv", lines(f"model,sample,{name}," + ("quality" if wide else "metric,score"), rows))
-    given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
-    found = ways(*given)
-    added = [" ".join(word for word in way if word not in given) for way in found]
-    asked = [one for one in NAMED[name] if not (wide and "metric" in one)]
-    assert all(way.startswith(one) for way, one in zip(added, asked, strict=True))
-    for way, said in zip(found, added, strict=True):
-        samples = 2 * N if "task" in said or "sample=" in said else N
-        both = ["quality+claude's", "quality+gpt"] if "metric=" in said else ["quality"]
+    command = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
+    proposals = suggestions(*command)
+    added = [" ".join(word for word in way if word not in command) for way in proposals]
+    expected = [role for role in NAMED[name] if not (wide and "metric" in role)]
+    assert all(way.startswith(role) for way, role in zip(added, expected, strict=True))
+    for way, column in zip(proposals, added, strict=True):
+        samples = 2 * N if "task" in column or "sample=" in column else N
+        both = ["quality+claude's", "quality+gpt"] if "metric=" in column else ["quality"]
         assert meta(*way) == (["a", "b"], samples, both)
 
 
-def test_runs_that_share_their_luck_under_any_name_are_no_samples(folder, ways):
+def test_runs_that_share_their_luck_under_any_name_are_no_samples(folder, suggestions):
     """The ways out of repeated rows are those of runs, once a test shows that they are no draws."""
     rows = [
         (m, fit, s, ((s * 3 + fit) % 5 + 9 * (fit * 7 % 4)) / 10)
@@ -199,57 +199,57 @@ def test_runs_that_share_their_luck_under_any_name_are_no_samples(folder, ways):
         for s in range(N)
     ]
     folder("t.csv", lines("model,random_state,example,accuracy_score", rows))
-    (way,) = ways("rank", "t.csv")
+    (way,) = suggestions("rank", "t.csv")
     assert "--noise random_state" in " ".join(way)
 
 
-def test_a_metric_that_a_file_lacks_is_said(folder, hint, meta):
+def test_a_metric_missing_from_a_file_is_reported(folder, hint, meta):
     for model in "abc":
         metrics = ("acc", "f1") if model != "b" else ("acc",)
         rows = [(model, s, metric, v) for metric in metrics for s, v in enumerate(column(ord(model) % 3))]
         folder(f"{model}.csv", lines("model,sample,metric,score", rows))
     for more in ([], ["--missing", "drop"]):
-        given = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", *more]
-        text = hint(*given)
+        command = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", *more]
+        text = hint(*command)
         metric, models = words(text, "", " compares all"), words(text, "; ", " compares these")
-        assert meta(*given, *metric) == ([*"abc"], N, ["acc"])
-        assert meta(*given, *models) == (["a", "c"], N, ["acc", "f1"])
-    given = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", "--metric", "f1"]
-    text = hint(*given)
+        assert meta(*command, *metric) == ([*"abc"], N, ["acc"])
+        assert meta(*command, *models) == (["a", "c"], N, ["acc", "f1"])
+    command = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", "--metric", "f1"]
+    text = hint(*command)
     assert "unpaired" not in text
-    assert meta(*given, *words(text, "", " compares these")) == (["a", "c"], N, ["f1"])
+    assert meta(*command, *words(text, "", " compares these")) == (["a", "c"], N, ["f1"])
 
 
 @pytest.mark.parametrize("name", ["{}", "q{:03}", "{:02}", "it's q-{}", "q{:01}"])
-def test_samples_counted_from_0_and_from_1_are_asked_about(folder, hint, meta, name):
+def test_samples_numbered_from_0_and_from_1_are_refused(folder, hint, meta, name):
     for at, (model, first) in enumerate((("a", 0), ("b", 1), ("it's", 1))):
         rows = [(model, name.format(s + first), "acc", v) for s, v in enumerate(column(at))]
         folder(f"{at}.csv", lines("model,sample,metric,score", rows))
     text = hint("rank", "0.csv", "1.csv", "2.csv")
-    assert "a may count from 0 and b, it's from 1" in text
-    assert "different samples, and the files have to number them alike" in text
-    dropped = words(text, "equal samples, ", " leaves out 2 of 13")
+    assert "a may number samples from 0 and b, it's from 1" in text
+    assert "if so, use the same numbers in all files" in text
+    dropped = words(text, "the same samples, ", " excludes 2 of 13")
     assert meta("rank", "0.csv", "1.csv", "2.csv", "--no-test", *dropped)[1] == N - 1
 
 
 @pytest.mark.parametrize("names", [("01-{:02}", "01-{:02}"), ("q{:03}", "r{:03}"), ("q{}", "q{:02}")])
-def test_names_of_other_prefixes_are_not_taken_for_shifted(folder, hint, names):
+def test_other_prefixes_are_not_shifted_numbers(folder, hint, names):
     for at, name in enumerate(names):
         rows = [("ab"[at], name.format(s + at), "acc", v) for s, v in enumerate(column(at))]
         folder(f"{at}.csv", lines("model,sample,metric,score", rows))
-    assert "may count from" not in hint("rank", "0.csv", "1.csv")
+    assert "may number samples from" not in hint("rank", "0.csv", "1.csv")
 
 
-def test_samples_of_other_ranges_are_not_taken_for_shifted(folder, hint):
-    for model, own in (("a", range(9)), ("b", range(1, 11))):
-        rows = [(model, s, "acc", s % 4) for s in own]
+def test_other_ranges_are_not_shifted_numbers(folder, hint):
+    for model, numbers in (("a", range(9)), ("b", range(1, 11))):
+        rows = [(model, s, "acc", s % 4) for s in numbers]
         folder(f"{model}.csv", lines("model,sample,metric,score", rows))
     text = hint("rank", "a.csv", "b.csv")
-    rest = "the rest is another population, unless what is missing is so by accident"
-    assert text == f"--missing drop leaves out 3 of 11 samples: {rest}"
+    warning = "the rest is representative only if scores are missing at random"
+    assert text == f"--missing drop excludes 3 of 11 samples; {warning}"
 
 
-def test_dropped_samples_are_told_quietly_too(folder, run):
+def test_dropped_samples_are_reported_with_quiet(folder, run):
     rows = [(m, s, "acc", (s * 3 + at) % 7) for at, m in enumerate("ab") for s in range(N + at)]
     folder(
         "t.csv", lines("model,sample,metric,score", [*rows, ("a", N + 1, "acc", ""), ("b", N + 1, "acc", 2)])
@@ -259,34 +259,43 @@ def test_dropped_samples_are_told_quietly_too(folder, run):
     assert len(outcome.stderr.splitlines()) == 1
 
 
-def test_every_count_of_an_export_is_told_quietly_too():
-    """What readers count, they leave out."""
+def test_counts_of_an_export_are_reported_with_quiet():
+    """Counts of readers are counts of excluded rows."""
     root = Path(__file__).resolve().parents[2] / "riskrank" / "scores" / "exports"
     called = re.compile(r"\.count\(\s*f?\"([^\"]*)\"", re.MULTILINE)
     counted = [text for file in root.glob("*.py") for text in called.findall(file.read_text())]
     assert len(counted) > 15
-    kept = {
-        "rows that ended in an error, whose score counts 0 as in promptfoo",
-        "instructions with pairwise votes (cmp_results), which are not read",
+    counts = {
+        "rows that ended in an error, scored 0 as in promptfoo",
+        "pairwise votes (cmp_results) of instructions, not read",
         "{metric}: {_LEFT_OUT} {number}, not scores{advice}",
-        "{PASSED}: tests that passed when they were run again",
-        "{RESOLVED}: {said}",
-        "{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them",
+        "{PASSED}: tests that passed when repeated",
+        "{RESOLVED}: {note}",
+        "{RESOLVED}: probable infrastructure failures, scored as in SWE-bench",
     }
-    assert {text for text in counted if not tells_of_gone(text)} <= kept
+    assert {text for text in counted if not reports_exclusion(text)} <= counts
 
 
-def test_what_an_export_leaves_out_is_told_quietly_too(folder, run):
+def test_exclusions_of_an_export_are_reported_with_quiet(folder, run):
     judged = [
         {"question_id": q, "model": m, "judge": ["gpt-4", "single-v1"], "user_prompt": "", "judgment": "",
          "score": -1 if q == 3 else q % 5 + 1, "turn": 1, "tstamp": 1.0}
         for m in "ab" for q in range(N)
     ]  # fmt: skip
     folder("gpt-4_single.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
-    given = ["rank", "gpt-4_single.jsonl", "--from", "mt-bench", "--no-test", "--quiet", "--missing", "drop"]
-    outcome = run(*given)
+    command = [
+        "rank",
+        "gpt-4_single.jsonl",
+        "--from",
+        "mt-bench",
+        "--no-test",
+        "--quiet",
+        "--missing",
+        "drop",
+    ]
+    outcome = run(*command)
     assert outcome.status == 0, outcome.stderr
-    assert "warning: score: judgments of -1, which could not be read: 2" in outcome.stderr
+    assert "warning: score: judgments of -1, which cannot be read: 2" in outcome.stderr
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -299,12 +308,12 @@ def test_percentages_become_numbers_and_are_never_left_out(folder, hint, meta, w
     if wide:
         rows = [(*row, 1 / (at + 1)) for at, row in enumerate(rows)]
     folder("t.csv", lines("model,sample,acc,f1" if wide else "model,sample,metric,score", rows))
-    given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
-    query = words(hint(*given), "", " reads numbers of percent")
-    assert meta(*given, *query) == (["a", "b"], N, ["acc", "f1"] if wide else ["acc"])
+    command = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
+    query = words(hint(*command), "", " reads the percentages")
+    assert meta(*command, *query) == (["a", "b"], N, ["acc", "f1"] if wide else ["acc"])
 
 
-def test_percentages_beside_fractions_are_in_no_one_unit(folder, hint):
+def test_percentages_and_fractions_have_different_units(folder, hint):
     folder(
         "t.csv",
         lines(
@@ -315,21 +324,21 @@ def test_percentages_beside_fractions_are_in_no_one_unit(folder, hint):
 
 
 @pytest.mark.parametrize(
-    ("asked", "start"),
+    ("options", "start"),
     [
         ([], "choose: "),
         (["--sql", "SELECT * FROM scores"], "choose: "),
         (["--sql", "SELECT * FROM resultz"], ""),
     ],
 )
-def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, meta, asked, start):
+def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, meta, options, start):
     with closing(sqlite3.connect("t.db")) as base:
         base.execute("CREATE TABLE logs (id INT, message TEXT)")
         base.execute("INSERT INTO logs VALUES (1, 'started')")
         base.execute("CREATE TABLE results (model TEXT, sample INT, metric TEXT, score REAL)")
         base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", TWO)
         base.commit()
-    text = hint("rank", "t.db", *asked)
+    text = hint("rank", "t.db", *options)
     if not start:
         assert text == "did you mean the table results?"
         return
@@ -392,9 +401,7 @@ def test_two_rows_of_names_that_may_be_either_are_refused(folder, hint, meta):
     ]
     body = [",".join(map(str, row)) for row in pivot(*rows)]
     folder("t.csv", "\n".join(body) + "\n")
-    assert hint("rank", "t.csv").startswith(
-        "write what the rows name into their first cells, model and metric"
-    )
+    assert hint("rank", "t.csv").startswith("in the first column, write model and metric")
     folder("t.csv", "\n".join(["model" + body[0], "metric," + body[1].partition(",")[2], *body[2:]]) + "\n")
     assert meta("rank", "t.csv", "--no-test") == (["a", "b"], N, ["xa", "xf1"])
 
@@ -416,7 +423,7 @@ def test_a_title_above_the_names_is_refused_with_the_rows_to_skip(folder, hint, 
     text = f"{titles}model,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n"
     folder("t.csv", text.replace(",", separator))
     skipped = ("--skip-rows", str(titles.count("\n")))
-    assert hint("rank", "t.csv") == f"{' '.join(skipped)} leaves out the rows above the names"
+    assert hint("rank", "t.csv") == f"{' '.join(skipped)} skips the rows above the header"
     assert meta("rank", "t.csv", "--no-test", *skipped)[0] == ["a", "b"]
 
 
@@ -426,13 +433,13 @@ def test_a_title_in_a_workbook_is_refused_with_the_rows_to_skip(folder, hint, me
     for row in rows:
         book.active.append(row)
     book.save("t.xlsx")
-    assert hint("rank", "t.xlsx") == "--skip-rows 2 leaves out the rows above the names"
+    assert hint("rank", "t.xlsx") == "--skip-rows 2 skips the rows above the header"
     assert meta("rank", "t.xlsx", "--no-test", "--skip-rows", "2")[0] == ["a", "b"]
 
 
-def test_a_title_with_separators_is_told_by_the_first_row(folder, hint):
+def test_a_title_with_separators_is_recognised_by_the_first_row(folder, hint):
     folder("t.csv", "Results of May, all\nmodel,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
-    assert hint("rank", "t.csv").endswith("--skip-rows 1 leaves out a title above the names")
+    assert hint("rank", "t.csv").endswith("--skip-rows 1 skips a title above the header")
 
 
 def test_an_index_without_a_name_is_no_title(folder, hint, meta):
@@ -448,5 +455,5 @@ def test_scores_with_spreads_lose_them(folder, hint, meta):
     folder("t.csv", lines("model,sample,metric,score", rows))
     query = words(hint("rank", "t.csv"), "", " reads the numbers")
     assert meta("rank", "t.csv", "--no-test", *query) == (["a", "b"], N, ["acc"])
-    again = hint("rank", "t.csv", "--where", "metric = 'acc'", "--sql", "SELECT * FROM scores")
-    assert again.startswith("take away in the query what stands beside the numbers")
+    second_hint = hint("rank", "t.csv", "--where", "metric = 'acc'", "--sql", "SELECT * FROM scores")
+    assert second_hint.startswith("remove other characters in the query")

@@ -60,8 +60,8 @@ def test_a_column_of_long_responses(run, write, command):
 
 def test_a_short_row_among_long_ones(refused, write):
     text = csv_text(head=HEAD + ",response", end=f',"{LONG}"') + "a,99,acc\n"
-    what, _, _ = bounded(refused("rank", write("t.csv", text), "--no-test"))
-    assert "row 26 has 3 fields, the header has 5" in what
+    error, _, _ = bounded(refused("rank", write("t.csv", text), "--no-test"))
+    assert "row 26 has 3 fields, but the header has 5" in error
 
 
 @pytest.mark.parametrize("place", ["scores", "-o", "--plot", "--metrics-file", "--config"])
@@ -130,9 +130,9 @@ def test_a_configuration_beyond_numbers(refused, write, table, monkeypatch, name
 
 def test_json_nested_deeply(refused, write):
     lines = [*json_lines(), json_line("a", "99", 1.0, sample=DEEP)]
-    what, found, _ = bounded(refused("rank", write("t.jsonl", "\n".join(lines)), "--no-test"))
-    assert "row 25" in what
-    assert "nested too deeply" in found
+    error, detail, _ = bounded(refused("rank", write("t.jsonl", "\n".join(lines)), "--no-test"))
+    assert "row 25" in error
+    assert "nested too deeply" in detail
     bounded(refused("rank", write("t.json", DEEP), "--no-test"))
 
 
@@ -143,41 +143,41 @@ def test_half_of_a_character(refused, write, name, suffix, half):
     lines = json_lines()
     lines[3] = json_line(*rows()[3], **{name: f'"{half}"'})
     text = "\n".join(lines) if suffix == "jsonl" else f"[{', '.join(lines)}]"
-    what, found, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
-    assert f"row 4: '{name}' is no Unicode text" in what
-    assert "surrogate" in found
+    error, detail, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
+    assert f"row 4: '{name}' is not valid Unicode" in error
+    assert "surrogate" in detail
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
-def test_half_of_a_character_where_nobody_reads_it(run, write, suffix):
+def test_half_of_a_character_in_an_unused_column(run, write, suffix):
     plain = json_lines()
     cut = [line[:-1] + r', "response": "cut \ud83d"}' for line in plain]
-    whole = [line[:-1] + r', "response": "whole \ud83d\ude00"}' for line in plain]
-    shown = [
+    complete = [line[:-1] + r', "response": "whole \ud83d\ude00"}' for line in plain]
+    outcomes = [
         run(
             "rank",
             write(f"t.{suffix}", "\n".join(lines) if suffix == "jsonl" else f"[{','.join(lines)}]"),
             "--no-test",
         )
-        for lines in (plain, cut, whole)
+        for lines in (plain, cut, complete)
     ]
-    assert [one.status for one in shown] == [0, 0, 0], shown[1].stderr
-    assert shown[0].stdout == shown[1].stdout == shown[2].stdout
+    assert [outcome.status for outcome in outcomes] == [0, 0, 0], outcomes[1].stderr
+    assert outcomes[0].stdout == outcomes[1].stdout == outcomes[2].stdout
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
 @pytest.mark.parametrize("name", ["score", "model", "sample", "metric"])
 def test_a_name_twice_in_a_line(refused, write, suffix, name):
     lines = json_lines()
-    again = {"score": "0.5", "model": '"c"', "sample": '"s"', "metric": '"m"'}[name]
-    lines[5] = lines[5][:-1] + f', "{name}" : {again}}}'
+    duplicates = {"score": "0.5", "model": '"c"', "sample": '"s"', "metric": '"m"'}[name]
+    lines[5] = lines[5][:-1] + f', "{name}" : {duplicates}}}'
     text = "\n".join(lines) if suffix == "jsonl" else f"[{', '.join(lines)}]"
-    what, _, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
-    assert f"two values called '{name}'" in what
-    assert suffix == "json" or "row 6" in what
+    error, _, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
+    assert f"two values named '{name}'" in error
+    assert suffix == "json" or "row 6" in error
 
 
-def test_a_name_in_a_nested_object_is_no_second_one(run, write):
+def test_a_name_in_a_nested_object_is_not_a_duplicate(run, write):
     lines = [line[:-1] + ', "judge": {"score": 3}}' for line in json_lines()]
     assert run("rank", write("t.jsonl", "\n".join(lines)), "--no-test").status == 0
 
@@ -196,9 +196,9 @@ def test_a_cell_of_a_megabyte_is_not_printed(refused, run, write, place):
 @pytest.mark.parametrize("huge", [1.7e308, -1.7e308])
 def test_scores_too_large_for_objectives_and_criteria(refused, write, command, huge):
     path = write("t.csv", csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n")
-    what, found, _ = refused(command, path, "--higher", "*")
-    assert "row 26, column score: the score is too large to compute with" in what
-    assert repr(huge) in found
+    error, detail, _ = refused(command, path, "--higher", "*")
+    assert "row 26, column score: the score is too large to compute with" in error
+    assert repr(huge) in detail
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "gate"])
@@ -206,11 +206,11 @@ def test_scores_too_large_for_objectives_and_criteria(refused, write, command, h
 def test_scores_too_large_for_a_statistic(run, write, command, huge):
     path = write("t.csv", csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n")
     extra = ("--not-worse", "a:b", "--margin", "0.1") if command == "gate" else ()
-    found = run(command, path, *extra)
-    assert found.status == 3
-    assert "scores of acc are so large" in found.stderr
-    assert "of a, in size" in found.stderr
-    assert "Warning" not in found.stderr
+    outcome = run(command, path, *extra)
+    assert outcome.status == 3
+    assert "scores of acc are too large" in outcome.stderr
+    assert "score of a\n" in outcome.stderr
+    assert "Warning" not in outcome.stderr
 
 
 # What each command says in plain units, found once.
@@ -240,28 +240,28 @@ def test_verdicts_do_not_depend_on_the_unit(run, write, tmp_path, monkeypatch, a
     ]
     command, *extra = arguments
 
-    def told(unit):
+    def verdict(unit):
         write("t.csv", "\n".join([HEAD, *(row + unit for row in rows)]) + "\n")
-        found = run(command, "t.csv", *extra, "--format", "json")
-        assert found.status in (0, 4), found.stderr
-        assert "Warning" not in found.stderr
-        return _without_numbers(json.loads(found.stdout) | {"status": found.status})
+        outcome = run(command, "t.csv", *extra, "--format", "json")
+        assert outcome.status in (0, 4), outcome.stderr
+        assert "Warning" not in outcome.stderr
+        return _without_numbers(json.loads(outcome.stdout) | {"status": outcome.status})
 
     if arguments not in PLAIN:
-        PLAIN[arguments] = told("")
-    assert told(factor) == PLAIN[arguments]
+        PLAIN[arguments] = verdict("")
+    assert verdict(factor) == PLAIN[arguments]
 
 
 def _without_numbers(value):
-    """What a document says, but for its numbers and sentences: names, places, verdicts."""
+    """Return a document without its numbers and sentences: names, places, verdicts."""
     if isinstance(value, dict):
         return {
-            name: _without_numbers(held)
-            for name, held in value.items()
+            name: _without_numbers(item)
+            for name, item in value.items()
             if name not in ("verdict", "inputs", "reasons", "text", "sentence")
         }
     if isinstance(value, list):
-        return [_without_numbers(held) for held in value]
+        return [_without_numbers(item) for item in value]
     return None if isinstance(value, float) else value
 
 
@@ -269,8 +269,8 @@ def test_scores_too_small_for_exact_steps(refused, run, write):
     rng = np.random.default_rng(0)
     lines = [f"{m},{s},acc,{int(rng.integers(1, 9)) * 5e-324!r}" for m in "abc" for s in range(12)]
     path = write("t.csv", "\n".join([HEAD, *lines]) + "\n")
-    what, _, hint = refused("gsd", path, "--higher", "*", "--no-test")
-    assert "too small" in what
+    error, _, hint = refused("gsd", path, "--higher", "*", "--no-test")
+    assert "too small" in error
     assert run("gsd", path, "--higher", "*", "--no-test", "--ordinal", "acc").status == 0
     assert "ordinal" in hint
 
@@ -283,10 +283,10 @@ def test_more_digits_than_there_are(refused, table):
 @pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be removed there")
 @pytest.mark.parametrize("args", [("rank", "t.csv"), ("rank", "*.csv"), ("check", "t.csv", "-o", "c.json")])
 def test_a_deleted_working_directory(start, tmp_path, args):
-    gone = tmp_path / "gone"
-    gone.mkdir()
+    deleted = tmp_path / "gone"
+    deleted.mkdir()
     script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
-    done = run_program("bash", "-c", script, "bash", gone, *RISKRANK, *args)
+    done = run_program("bash", "-c", script, "bash", deleted, *RISKRANK, *args)
     assert done.returncode == 2, done.stderr
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "found", "hint"]
 
@@ -300,8 +300,8 @@ def test_names_json_can_hold_come_back(run, write):
     assert outcome.document["meta"]["models"] == ["a😀", "b😀"]
 
 
-def test_a_name_of_a_hundred_thousand_letters_is_not_told_in_full(run, write):
-    """What a summary tells is bounded like an error, on every line of standard error."""
+def test_a_name_of_a_hundred_thousand_letters_is_shortened(run, write):
+    """Every line of a summary on standard error is bounded like an error."""
     name = "x" * 100_000
     table = {"columns": ["inputs", name, "latency"], "data": [["q", 1, 0.5], ["r", 2, 0.25]]}
     outcome = run("convert", "mlflow", f"m={write('t.json', json.dumps(table))}", "--format", "csv")

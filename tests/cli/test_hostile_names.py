@@ -92,17 +92,17 @@ def test_no_name_in_csv_is_a_formula(run, hostile, write):
     assert {row["metric"] for row in rows} == {METRICS[0], f"'{METRICS[1]}"}
     assert {row["model"] for row in rows} == set(MODELS)
     lines = "".join(f"{sample},=A,B,{'model_a' if sample % 2 else 'tie'}\n" for sample in range(20))
-    made = write("v.csv", f"sample,model_a,model_b,verdict\n{lines}")
-    assert "\n'=A," in run("convert", "verdicts", made, "--format", "csv").stdout
+    path = write("v.csv", f"sample,model_a,model_b,verdict\n{lines}")
+    assert "\n'=A," in run("convert", "verdicts", path, "--format", "csv").stdout
 
 
-def test_names_of_csv_come_back_as_they_were_given(run, write, make_scores, tmp_path):
+def test_names_of_csv_round_trip(run, write, make_scores, tmp_path):
     names = ["=SUM(A1:A9)", "'=1", "-attention", "@org/model"]
     table, folded = write("t.csv", make_scores(models=names, n=12)), tmp_path / "folded.csv"
-    found = run("rank", table, "--no-test", "--format", "json").document["meta"]["models"]
-    assert set(found) == {"=SUM(A1:A9)", "=1", "-attention", "@org/model"}
+    models = run("rank", table, "--no-test", "--format", "json").document["meta"]["models"]
+    assert set(models) == {"=SUM(A1:A9)", "=1", "-attention", "@org/model"}
     assert run("portfolio", table, "-o", folded).status == 0
-    assert run("rank", folded, "--no-test", "--format", "json").document["meta"]["models"] == found
+    assert run("rank", folded, "--no-test", "--format", "json").document["meta"]["models"] == models
 
 
 def test_json_lines_hold_the_names(run, hostile):

@@ -10,14 +10,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_name_that_stands_twice_under_an_escape_is_refused_and_escapes_in_values_are_no_names(
-    run, refused, write
-):
+def test_a_duplicate_name_under_an_escape_is_refused(run, refused, write):
     line = '{{"model": "{}", "sample": "{}", "metric": "a", "score": {}, {}}}\n'
     for more, fine in (('"sc\\u006fre": -1', False), ('"note": "caf\\u00e9\\": 1"', True)):
         path = write("t.jsonl", "".join(line.format(m, s, s, more) for m in "AB" for s in range(12)))
-        asked = ("rank", path, "--higher", "a", "--no-test")
-        assert run(*asked).status == 0 if fine else "score" in refused(*asked)[0]
+        command = ("rank", path, "--higher", "a", "--no-test")
+        assert run(*command).status == 0 if fine else "score" in refused(*command)[0]
 
 
 def test_a_small_parquet_file_of_many_rows_is_bounded(run, refused, tmp_path):
@@ -35,12 +33,12 @@ def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     """Twice the columns take twice as many steps, not four times."""
     from dataclasses import replace
 
-    from riskrank.asked.reading import ReadOptions
+    from riskrank.options.reading import ReadOptions
     from riskrank.scores.files.frames import FrameSource
     from riskrank.scores.table.columns import Roles
-    from riskrank.scores.table.further_columns import dividing_columns
     from riskrank.scores.table.reading import read_frame
     from riskrank.scores.table.scores import FileRead
+    from riskrank.scores.table.unassigned_columns import dividing_columns
 
     compared = []
 
@@ -80,11 +78,11 @@ def test_an_error_in_writing_stays_three_lines(refused, make_scores, write):
     refused("rank", path, "--higher", "*", "--resamples", "60", "-o", "/dev/full", "--format", "json")
 
 
-def test_invisible_characters_are_shown(run, make_scores, write):
+def test_invisible_characters_are_escaped(run, make_scores, write):
     path = write("t.csv", make_scores(models=("gpt", "gpt\u200b")))
-    shown = run("rank", path, "--higher", "*", "--no-test").stdout
-    assert "gpt\\u200b" in shown
-    assert "\u200b" not in shown
+    output = run("rank", path, "--higher", "*", "--no-test").stdout
+    assert "gpt\\u200b" in output
+    assert "\u200b" not in output
 
 
 def test_means_beyond_the_sum_of_all_numbers_give_no_warning(run, tmp_path):

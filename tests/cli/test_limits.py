@@ -1,4 +1,4 @@
-"""What is large, endless or not ours: thousands of columns, links in circles, bombs, limits, open folders."""
+"""Limits on large, endless or hostile inputs: thousands of columns, cycles of links, bombs, open folders."""
 
 import gzip
 import io
@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from riskrank.cli.forecast import reading_memory
-from riskrank.scores.files.folders import matches
+from riskrank.scores.files.folders import expand_glob
 from riskrank.scores.files.frames import FrameSource
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
@@ -44,7 +44,7 @@ def test_columns_by_the_thousand(refused, run, write):
     path = write("many.csv", f"model,sample,acc,{many}\n{rows}")
     assert run("rank", path, "--wide", "--metric", "acc", "--no-test").status == 0
     twice = write("t.csv", f"model,sample,acc,{many},c7\n{rows}")
-    assert "two columns are called 'c7'" in refused("rank", twice, "--wide", "--no-test")[0]
+    assert "two columns are named 'c7'" in refused("rank", twice, "--wide", "--no-test")[0]
 
 
 @POSIX
@@ -54,23 +54,25 @@ def test_patterns_do_not_go_round_in_circles(tmp_path, monkeypatch):
         (tmp_path / folder / "t.csv").write_text(TABLE)
     expected = {"a/b/c/t.csv", "a/b/t.csv", "a/t.csv"}
     monkeypatch.chdir(tmp_path)
-    assert set(matches("**/*.csv")) == set(matches("a/**/t.csv")) == expected
+    assert set(expand_glob("**/*.csv")) == set(expand_glob("a/**/t.csv")) == expected
     for name in ("one", "two", "three"):  # of which each doubles the ways round
         (tmp_path / "a" / "b" / name).symlink_to(tmp_path / "a")
         (tmp_path / "a" / name).symlink_to("..")
-    found = matches("**/*.csv")
-    assert expected <= set(found)
-    assert len(found) < 100
-    assert {os.path.realpath(path) for path in found} == {str(tmp_path / path) for path in expected}
+    paths = expand_glob("**/*.csv")
+    assert expected <= set(paths)
+    assert len(paths) < 100
+    assert {os.path.realpath(path) for path in paths} == {str(tmp_path / path) for path in expected}
     (tmp_path / "linked").symlink_to(tmp_path / "a" / "b" / "c")
-    assert "linked/t.csv" in matches("**/*.csv")
-    assert set(matches(str(tmp_path / "a" / "b" / "**" / "c" / "*.csv"))) >= {str(tmp_path / "a/b/c/t.csv")}
+    assert "linked/t.csv" in expand_glob("**/*.csv")
+    assert set(expand_glob(str(tmp_path / "a" / "b" / "**" / "c" / "*.csv"))) >= {
+        str(tmp_path / "a/b/c/t.csv")
+    }
 
 
 @pytest.mark.parametrize(
     "pattern", ["*.csv", "**", "**/*.csv", "x/**", "x/**/y/**/*", "[ab].csv", "x/*/t.csv", "/**/no"]
 )
-def test_patterns_match_what_glob_matches(tmp_path, monkeypatch, pattern):
+def test_patterns_match_like_glob(tmp_path, monkeypatch, pattern):
     import glob
 
     for folder in ("x", "x/y", "x/y/z", "x/y/z/y", "q[1]"):
@@ -81,7 +83,7 @@ def test_patterns_match_what_glob_matches(tmp_path, monkeypatch, pattern):
     if pattern.startswith("/"):
         pattern = str(tmp_path) + pattern
     expected = {path.rstrip("/") for path in glob.glob(pattern, recursive=True)}  # noqa: PTH207
-    assert {path.rstrip("/") for path in matches(pattern)} == expected - {""}
+    assert {path.rstrip("/") for path in expand_glob(pattern)} == expected - {""}
 
 
 def _bomb(kind) -> bytes:
@@ -97,10 +99,10 @@ def _bomb(kind) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst", "t.xlsx"])
-def test_what_unpacks_without_end(refused, write, name):
+def test_a_decompression_bomb_is_refused(refused, write, name):
     path = write(name, _bomb(name.rpartition(".")[2] if name != "t.xlsx" else "xlsx"))
-    what, _, hint = refused("rank", path, "--no-test", "--set", "max-bytes=100000")
-    assert "more than 100,000 bytes" in what
+    error, _, hint = refused("rank", path, "--no-test", "--set", "max-bytes=100000")
+    assert "more than 100,000 bytes" in error
     assert "--set max-bytes=200000" in hint
 
 
@@ -129,12 +131,12 @@ def test_the_memory_needed_is_that_of_all_that_is_read(write, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "linked").symlink_to(tmp_path / "real")
     (tmp_path / "real" / "a" / "round").symlink_to(tmp_path / "real")
-    each = reading_memory([str(tmp_path / "real" / "a" / "x.csv")])
-    assert each > 10 * len(TABLE)
+    single = reading_memory([str(tmp_path / "real" / "a" / "x.csv")])
+    assert single > 10 * len(TABLE)
     real = tmp_path / "real"
     for text in (f"{real}/*/x.csv", f"{real}/{{model}}/{{task}}.csv", f"new={real}/*/*.csv"):
-        assert reading_memory([text]) == pytest.approx(2 * each), text
-    assert reading_memory([str(tmp_path / "runs")]) == pytest.approx(2 * each)
+        assert reading_memory([text]) == pytest.approx(2 * single), text
+    assert reading_memory([str(tmp_path / "runs")]) == pytest.approx(2 * single)
 
 
 @POSIX

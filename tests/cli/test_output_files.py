@@ -39,12 +39,12 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     hard = tmp_path / "hard.csv"
     os.link(table, hard)
     for output in (table, link, hard):
-        assert "would replace its own input" in refusal(run("rank", table, "-o", output))[0]
-    assert "would replace" in refusal(run("rank", tmp_path / "*.csv", "-o", table))[0]
+        assert "would overwrite an input" in refusal(run("rank", table, "-o", output))[0]
+    assert "would overwrite" in refusal(run("rank", tmp_path / "*.csv", "-o", table))[0]
     monkeypatch.chdir(tmp_path)
-    assert "would replace" in refusal(run("rank", "scores.csv", "-o", "./scores.csv"))[0]
+    assert "would overwrite" in refusal(run("rank", "scores.csv", "-o", "./scores.csv"))[0]
     metrics = write("metrics.csv", "[acc]\n")
-    assert "would replace" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
+    assert "would overwrite" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
@@ -83,17 +83,17 @@ def test_an_old_file_keeps_its_mode_and_is_replaced_at_once(run, table, tmp_path
 
 
 @pytest.mark.parametrize("other", ["r.json", "./r.json", "link.json", "hard.json"])
-def test_two_results_that_go_to_one_file_are_refused(refused, table, tmp_path, other, monkeypatch):
+def test_two_results_in_the_same_file_are_refused(refused, table, tmp_path, other, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "r.json").write_text("old")
     (tmp_path / "hard.json").hardlink_to("r.json")
     (tmp_path / "link.json").symlink_to("r.json")
-    assert "one file" in refused("check", table, "-o", "r.json", "-o", other)[0]
+    assert "different files" in refused("check", table, "-o", "r.json", "-o", other)[0]
     assert (tmp_path / "r.json").read_text() == "old"
 
 
 @pytest.mark.parametrize("place", ["target.json", "elsewhere/target.json", "no/target.json"])
-def test_a_link_is_replaced_and_what_it_leads_to_is_not(run, table, tmp_path, place):
+def test_a_link_is_replaced_and_its_target_is_not(run, table, tmp_path, place):
     (tmp_path / "elsewhere").mkdir()
     target = tmp_path / place
     if target.parent.exists():
@@ -144,8 +144,8 @@ def test_a_refused_gate_changes_no_file(run, write, tmp_path, monkeypatch, words
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
     write("s.csv", "model,sample,metric,score\n" + rows)
-    for own in ("notes.txt", "notes.json"):
-        write(own, "{}")
+    for file_name in ("notes.txt", "notes.json"):
+        write(file_name, "{}")
     write("riskrank.toml", "alpha = 0.05\n")
     before = (tmp_path / name).read_bytes()
     assert run("gate", *words, "--better", "a:zzz", "--higher", "acc", "-o", name).status == 2
@@ -170,7 +170,7 @@ def test_a_refused_gate_changes_no_file(run, write, tmp_path, monkeypatch, words
         ("gate s.csv --not-worse a:b --margin .3 --anytime --continues look.md", "look.md"),
     ],
 )
-def test_no_result_replaces_what_is_read_by_any_name(run, write, tmp_path, monkeypatch, words, output):
+def test_no_result_replaces_an_input_under_any_name(run, write, tmp_path, monkeypatch, words, output):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lm").mkdir()
     (tmp_path / "below").mkdir()
@@ -185,14 +185,14 @@ def test_no_result_replaces_what_is_read_by_any_name(run, write, tmp_path, monke
     words, output = (text.replace("HERE", str(tmp_path)).replace("DAY", day) for text in (words, output))
     (tmp_path / "link.sqlite").symlink_to("w.sqlite")
     before = (tmp_path / output).read_bytes()
-    command, *rest = [word.replace("@", "SELECT * FROM ") for word in words.split()]
-    higher = () if "lm-eval" in rest else ("--higher", "acc")
-    outcome = run(command, *rest, *higher, "-o", output)
-    assert outcome.stderr.splitlines()[0] == f"error: --output {output} would replace its own input"
+    command, *arguments = [word.replace("@", "SELECT * FROM ") for word in words.split()]
+    higher = () if "lm-eval" in arguments else ("--higher", "acc")
+    outcome = run(command, *arguments, *higher, "-o", output)
+    assert outcome.stderr.splitlines()[0] == f"error: --output {output} would overwrite an input"
     assert (outcome.status, (tmp_path / output).read_bytes()) == (2, before)
 
 
-def test_what_lies_in_shared_memory_is_a_file(run, table):
+def test_shared_memory_holds_files(run, table):
     """Only names of open files are written into: others in /dev are replaced whole."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder) / "r.json"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.style import Plot
 from riskrank.version import __version__
-from tests import drawn
-from tests.cli.test_drawn import even_letters  # noqa: F401
-from tests.cli.test_made_again import tables  # noqa: F401
+from tests import stored_drawings
+from tests.cli.test_stored_documents import tables  # noqa: F401
+from tests.cli.test_stored_pictures import even_letters  # noqa: F401
 
 STORED = sorted(Path(__file__).with_name("pages").glob("*.txt"))
 SVG = "http://www.w3.org/2000/svg"
@@ -28,7 +28,7 @@ def empty_sheet(figure, *_, **__):
 
 @pytest.mark.usefixtures("even_letters")
 @pytest.mark.parametrize("stored", STORED, ids=lambda path: path.stem)
-def test_pages_are_written_as_before(run, tables, monkeypatch, write_made, stored):  # noqa: F811
+def test_pages_match_the_stored_ones(run, tables, monkeypatch, update_stored, stored):  # noqa: F811
     monkeypatch.chdir(tables)
     monkeypatch.setattr(Plot, "to_bytes", empty_sheet)
     call = stored.read_text("utf-8").partition("\n")[0]
@@ -36,5 +36,5 @@ def test_pages_are_written_as_before(run, tables, monkeypatch, write_made, store
     page = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>|sha256-[^&']*", "", page)
     # A page is named by all it holds, to the last bit, which other libraries add up otherwise.
     page = re.sub(r"\brr[0-9a-f]{6}\b", "rr000000", page).replace(__version__, "0")
-    made = [call, *re.sub(r">\s*<", ">\n<", page).splitlines()]
-    drawn.hold(stored, made, write_made)
+    lines = [call, *re.sub(r">\s*<", ">\n<", page).splitlines()]
+    stored_drawings.hold(stored, lines, update_stored)

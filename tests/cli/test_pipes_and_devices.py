@@ -1,4 +1,4 @@
-"""What has no length: pipes, devices, and links to them, which are read as far as is allowed."""
+"""Inputs without a length: pipes, devices and links to them, read up to a limit."""
 
 import contextlib
 import io
@@ -49,7 +49,7 @@ def pipe(tmp_path):
     return make
 
 
-def test_a_stream_is_asked_for_in_pieces():
+def test_a_stream_is_read_in_pieces():
     """A table of a kilobyte needs no room for the sixteen gigabytes that are allowed."""
     with memory_below(5_000_000):
         assert read_stream(io.BytesIO(b"x" * 1000), "-", Budget(16 * 1024**3)) == b"x" * 1000
@@ -61,7 +61,7 @@ def test_an_endless_stream_is_left_at_the_limit():
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 2**20 + 1, 5_000_001])
-def test_streams_and_files_are_read_whole(tmp_path, size):
+def test_streams_and_files_are_read_completely(tmp_path, size):
     data = os.urandom(size)
     assert read_stream(io.BytesIO(data), "-", Budget()) == data
     path = tmp_path / "t"
@@ -98,17 +98,20 @@ def test_a_named_pipe_is_read_like_a_file_and_as_far_as_allowed(run, refused, pi
 
 @POSIX
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
-def test_a_device_is_no_file(refused, table, tmp_path, device):
+def test_a_device_is_not_a_file(refused, table, tmp_path, device):
     link = tmp_path / "t.csv"
     link.symlink_to(device)
     for path in (link, device):
-        what = refused("rank", path, "--input-format", "csv", "--no-test")[0]
-        assert what == f"error: {path}: this is a device, not a file"
-    assert "a database is a file" in refused("rank", link, "--input-format", "sqlite")[0]
+        error = refused("rank", path, "--input-format", "csv", "--no-test")[0]
+        assert error == f"error: {path}: this is a device, not a file"
+    assert (
+        "a database must be an uncompressed local file"
+        in refused("rank", link, "--input-format", "sqlite")[0]
+    )
     named = tmp_path / "samples_qa_2024-01-01T00-00-00.000000.jsonl"
     named.symlink_to(device)
     assert "this is a device" in refused("convert", "lm-eval", named)[0]
-    assert "cannot tell which harness" in refused("convert", "auto", link)[0]
+    assert "cannot detect the harness" in refused("convert", "auto", link)[0]
     assert "cannot be read" in refused("rank", table, "--metrics-file", link)[0]
     with open(device, "rb") as stdin:  # noqa: PTH123
         assert "this is a device" in refused("rank", "-", "--input-format", "csv", stdin=stdin)[0]

@@ -4,28 +4,28 @@ import importlib.util
 
 import pytest
 
-from riskrank.shown.figures import catalogue
+from riskrank.render.figures import catalogue
 
 FAST = ("--resamples", "50", "--set", "jobs=1")
 
 
 @pytest.mark.slow
 def test_main_and_named_pictures(run, table, tmp_path):
-    wanted = [
+    requested = [
         tmp_path / "main.svg",
         f"pair:{tmp_path / 'pair.PNG'}",
         f"heatmap@FSD:{tmp_path / 'first.pdf'}",
     ]
-    options = [part for one in wanted for part in ("--plot", one)]
+    options = [part for picture in requested for part in ("--plot", picture)]
     plain = run("dominance", table, *FAST, "--format", "json")
-    found = run("dominance", table, *FAST, "--format", "json", *options)
-    assert (found.status, found.stdout) == (0, plain.stdout)
+    outcome = run("dominance", table, *FAST, "--format", "json", *options)
+    assert (outcome.status, outcome.stdout) == (0, plain.stdout)
     assert (tmp_path / "main.svg").read_bytes().startswith(b"<?xml")
     assert (tmp_path / "pair.PNG").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "first.pdf").read_bytes().startswith(b"%PDF")
-    again = tmp_path / "again.svg"
-    assert run("dominance", table, *FAST, "--plot", again, "-o", tmp_path / "d.json").status == 0
-    assert again.read_bytes() == (tmp_path / "main.svg").read_bytes()
+    second = tmp_path / "again.svg"
+    assert run("dominance", table, *FAST, "--plot", second, "-o", tmp_path / "d.json").status == 0
+    assert second.read_bytes() == (tmp_path / "main.svg").read_bytes()
     assert (tmp_path / "d.json").read_text() == plain.stdout
 
 
@@ -33,7 +33,7 @@ def test_a_command_without_pictures(refused, table):
     assert "check has no pictures" in refused("check", table, "--plot", "x.svg")[0]
 
 
-def test_one_file_for_two_results(refused, table, tmp_path, no_reading):
+def test_two_results_for_a_single_file(refused, table, tmp_path, no_reading):
     place = tmp_path / "x.svg"
     assert "twice" in refused("dominance", table, "--plot", place, "--plot", f"pair:{place}")[1]
 
@@ -51,7 +51,7 @@ def test_without_matplotlib(refused, table, no_reading, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("full", "more"), [("os.fsync", ("-o", "a.json")), ("riskrank.shown.files.send", ())]
+    ("full", "more"), [("os.fsync", ("-o", "a.json")), ("riskrank.render.files.write_stdout", ())]
 )
 def test_all_files_and_standard_output_or_none(run, table, tmp_path, monkeypatch, full, more):
     def broken(*args):

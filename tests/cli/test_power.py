@@ -22,8 +22,8 @@ def power_at(document, winner, loser):
 
 @pytest.mark.slow
 def test_the_same_for_any_number_of_jobs(run):
-    asked = "--sizes 30 --limit 30 --resamples 20 --simulations 12 --format json"
-    call = ("power", *TWO, *asked.split())
+    options = "--sizes 30 --limit 30 --resamples 20 --simulations 12 --format json"
+    call = ("power", *TWO, *options.split())
     alone = run(*call, "--set", "jobs=1")
     assert alone.status == 0
     assert alone.stdout == run(*call, "--set", "jobs=2").stdout
@@ -36,7 +36,7 @@ def test_the_order_of_a_pilot(run):
     document = run(
         "power", *FEW, *models, *SMALL, "--sizes", "50,300", "--limit", "300", "--format", "json"
     ).document
-    found = run(
+    outcome = run(
         "dominance",
         *FEW,
         *models,
@@ -49,7 +49,7 @@ def test_the_order_of_a_pilot(run):
         "--format",
         "json",
     ).document["results"]
-    significant = {(row["winner"], row["loser"]) for row in found if row["dominates"]}
+    significant = {(row["winner"], row["loser"]) for row in outcome if row["dominates"]}
     rows = document["results"]
     assert {(row["winner"], row["loser"]) for row in rows if row["claim"] == "pair"} == significant
     together = {row["size"]: row["power"] for row in rows if row["claim"] == "all"}
@@ -81,7 +81,7 @@ def test_the_papers_rule_is_liberal(run):
 
 
 @pytest.mark.slow
-def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
+def test_the_interval_of_the_size_from_a_pilot(run, write, tmp_path):
     rows = []
     for i in range(40):
         base = (7 * i) % 40 / 10
@@ -92,16 +92,16 @@ def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
         for name, some in (("rows.jsonl", rows), ("turned.jsonl", rows[::-1]))
     ]
     call = ("--pair", "new:old", "--higher", "m", "--variance", "clt", "--simulations", "40", "--sizes", "60")
-    found, page, document = [], tmp_path / "page.txt", tmp_path / "document.json"
+    sizes, page, document = [], tmp_path / "page.txt", tmp_path / "document.json"
     for path, jobs in ((paths[0], "2"), (paths[1], "1"), (paths[0], "1")):
         assert run("power", path, *call, "--set", f"jobs={jobs}", "-o", document, "-o", page).status == 0
-        found.append(json.loads(document.read_text())["meta"]["required_size"])
-    assert found[0] == found[1] == found[2]
-    low, size, high = (found[0][key] for key in ("size_low", "size", "size_high"))
+        sizes.append(json.loads(document.read_text())["meta"]["required_size"])
+    assert sizes[0] == sizes[1] == sizes[2]
+    low, size, high = (sizes[0][key] for key in ("size_low", "size", "size_high"))
     assert 10 <= low < size
     assert high is None or high > size
-    assert found[0]["size_level"] == 0.95
+    assert sizes[0]["size_level"] == 0.95
     words = page.read_text()
     above = "more than 300" if high is None else f"{high:,}"
-    assert f"anything from {low} to {above} is possible." in " ".join(words.split())
-    assert "Pairs were chosen" not in words
+    assert f"compatible with sizes from {low} to {above}." in " ".join(words.split())
+    assert "pairs were selected" not in words

@@ -25,11 +25,11 @@ HEAVY = ("numpy", "polars", "scipy", "rich", "multiprocessing", "pydantic")
 
 
 def finish(process, **options) -> tuple[int, str, str]:
-    """How a process ends; that it takes long it may say before, on a busy machine."""
+    """Return the outcome of a process, without its forecast of a long run."""
     stdout, stderr = process.communicate(timeout=PATIENCE, **options)
     lines = (stderr or b"").decode().splitlines(keepends=True)
-    told = "".join(line for line in lines if not line.startswith("note: resampling takes about "))
-    return process.returncode, (stdout or b"").decode(), told
+    errors = "".join(line for line in lines if not line.startswith("note: resampling takes about "))
+    return process.returncode, (stdout or b"").decode(), errors
 
 
 def test_nothing_heavy_is_imported_at_start(start):
@@ -72,9 +72,9 @@ def test_help_and_version(start, run, capsys):
     assert (status, stderr) == (0, "")
     assert stdout.startswith("Usage: riskrank [OPTIONS] COMMAND")
     for command in ("rank", "dominance", "portfolio", "check"):
-        shown = [run(command, option).status or capsys.readouterr().out for option in ("-h", "--help")]
-        assert shown[0] == shown[1]
-        assert shown[0].startswith(f"Usage: riskrank {command} [OPTIONS] ")
+        outputs = [run(command, option).status or capsys.readouterr().out for option in ("-h", "--help")]
+        assert outputs[0] == outputs[1]
+        assert outputs[0].startswith(f"Usage: riskrank {command} [OPTIONS] ")
         assert f"  {command} " in stdout
     assert run("--install-completion").status == 2, "no file of a shell is written"
     capsys.readouterr()
@@ -96,15 +96,15 @@ def test_a_shell_completes_commands_options_and_choices(start, words, offered):
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    processes = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[1]) == pid:
-            found.append(int(status.parent.name))
-    return found
+            processes.append(int(status.parent.name))
+    return processes
 
 
 def seconds_of_work(pid: int) -> float:
@@ -116,14 +116,14 @@ def seconds_of_work(pid: int) -> float:
 
 
 def at_work(pid: int, jobs: int) -> bool:
-    """Whether the bootstrap has begun: the imports must be done by now."""
+    """Return whether the bootstrap has begun, after the imports."""
     if jobs > 1:
         return len(children(pid)) == jobs and all(seconds_of_work(child) > 0.6 for child in children(pid))
     return seconds_of_work(pid) > 1.2
 
 
 def being_started(pid: int, jobs: int) -> bool:
-    """Whether the last process has begun to import what it needs."""
+    """Return whether the last process has begun its imports."""
     return len(children(pid)) == jobs
 
 
@@ -162,15 +162,15 @@ def long_run(start, write, make_scores, tmp_path):
 
 def session_of(pid: int) -> list[int]:
     """Living processes of the session a process began."""
-    found = []
+    processes = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, _, session = status.read_text().rpartition(")")[2].split()[:4]
         except OSError:
             continue
         if int(session) == pid and state != "Z":
-            found.append(int(status.parent.name))
-    return found
+            processes.append(int(status.parent.name))
+    return processes
 
 
 @LINUX
@@ -187,7 +187,7 @@ def test_an_interrupt_leaves_nothing_behind(long_run, jobs, begun, times):
 
 
 @LINUX
-def test_a_worker_killed_while_others_start_ends_the_run(long_run):
+def test_a_worker_killed_during_startup_stops_the_run(long_run):
     process = long_run(3, being_started)
     os.kill(children(process.pid)[-1], signal.SIGKILL)
     status, stdout, stderr = finish(process)
@@ -198,7 +198,7 @@ def test_a_worker_killed_while_others_start_ends_the_run(long_run):
 
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_ends_the_workers_too(long_run, number):
+def test_a_signal_stops_the_workers(long_run, number):
     process = long_run(2, at_work)
     process.send_signal(number)
     assert finish(process) == (-number, "", "")
@@ -306,7 +306,7 @@ main()
     ["check {} -q -o", "schema rank -o", "gate {} --higher * --models A --bless", "rank {} --no-test -q -o"],
 )
 def test_an_interrupt_while_files_appear_changes_nothing(start, table, tmp_path, words):
-    """What is there whole is there: the run does not say that nothing was written."""
+    """Files are complete, and the run does not deny them."""
     code = """
 import os, pathlib, signal
 from riskrank.__main__ import main
@@ -340,7 +340,7 @@ def saying(*args):
     os.kill(os.getpid(), signal.SIGINT)
     for _ in range(1000): pass
 
-Session.say = saying
+Session.log = saying
 main()
 """
     table = write("scores.csv", metrics=("acc", "loss"))
@@ -392,7 +392,7 @@ main()
 
 
 @LINUX
-def test_linear_algebra_takes_one_thread(start, write, make_scores, monkeypatch):
+def test_linear_algebra_uses_a_single_thread(start, write, make_scores, monkeypatch):
     """With more it sums in another order, and the last bits would depend on the machine."""
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     path = write("t.parquet", make_scores(models=("A", "B"), n=50))
@@ -432,13 +432,13 @@ def test_an_interrupt_while_writing(run, table, tmp_path, monkeypatch, when):
 def test_a_warning_that_cannot_be_printed_costs_nothing(start, write, how):
     table = write("scores.csv", metrics=("acc", "loss"))
     args = ("rank", table, "--no-test", "--format", "json")
-    whole = finish(start(*args))
-    assert whole[0] == 0
-    assert "loss" in whole[2]
+    expected = finish(start(*args))
+    assert expected[0] == 0
+    assert "loss" in expected[2]
     command = [sys.executable, "-m", "riskrank", *map(str, args)]
     # A pipe's reader is gone before anything is written: the imports of a run take longer than it.
     status, stdout, _ = finish(_shell(f'"$@" {how}', *command))
-    assert (status, stdout) == (0, whole[1])
+    assert (status, stdout) == (0, expected[1])
 
 
 @LINUX
@@ -458,7 +458,7 @@ def test_help_that_cannot_be_printed(start, args):
     assert stderr.startswith("error: cannot write to standard output\n")
 
 
-CLOSED = "error: cannot write to standard output\nfound: whoever started riskrank has closed it\n"
+CLOSED = "error: cannot write to standard output\nfound: it was closed by the calling program\n"
 
 
 @LINUX
@@ -482,8 +482,8 @@ def test_a_standard_output_that_was_closed_is_no_success(table, tmp_path, args):
 @pytest.mark.parametrize("args", [("rank", "--help-all"), ("gate", "--help"), ("schema", "rank"), ("rank",)])
 def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
     words = [*args, str(table), "--no-test", "--format", "json"] if args == ("rank",) else args
-    whole = finish(start(*words))[1]
-    assert len(whole) > 4096
+    expected = finish(start(*words))[1]
+    assert len(expected) > 4096
     reader, writer = os.pipe()
     fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
     os.set_blocking(writer, False)
@@ -491,42 +491,42 @@ def test_a_pipe_that_must_not_wait_gets_everything(start, table, args):
     os.close(writer)
     time.sleep(1)  # the pipe is full, and nobody reads
     with os.fdopen(reader, "rb") as file:
-        assert file.read().decode() == whole
+        assert file.read().decode() == expected
     assert finish(process)[0] == 0
 
 
 @LINUX
 @pytest.mark.parametrize(
-    ("words", "how", "found"),
+    ("words", "how", "detail"),
     [
-        (("rank", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
-        (("rank", "a=own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
-        (("rank", "*.csv"), ">> own.csv", "standard output is own.csv, which is read"),
+        (("rank", "own.csv"), ">> own.csv", "standard output is redirected to the input own.csv"),
+        (("rank", "a=own.csv"), ">> own.csv", "standard output is redirected to the input own.csv"),
+        (("rank", "*.csv"), ">> own.csv", "standard output is redirected to the input own.csv"),
         (
             ("rank", "-", "--input-format", "csv"),
             "< own.csv >> own.csv",
-            "standard output is /dev/stdin, which is read",
+            "standard output is redirected to the input /dev/stdin",
         ),
-        (("convert", "verdicts", "own.csv"), ">> own.csv", "standard output is own.csv, which is read"),
-        (("rank", "own.csv"), ">> link.csv", "which is read"),
-        (("gate", "s.csv", "--anytime", "--continues", "own.csv"), ">> own.csv", "which is read"),
-        (("gate", "s.csv", "--baseline", "own.csv", "--bless", "own.csv"), ">> own.csv", "which is read"),
+        (("convert", "verdicts", "own.csv"), ">> own.csv", "redirected to the input own.csv"),
+        (("rank", "own.csv"), ">> link.csv", "redirected to the input"),
+        (("gate", "s.csv", "--anytime", "--continues", "own.csv"), ">> own.csv", "redirected to the input"),
+        (("gate", "s.csv", "--baseline", "own.csv", "--bless", "own.csv"), ">> own.csv", "to the input"),
     ],
 )
-def test_standard_output_does_not_go_into_its_own_input(table, tmp_path, words, how, found):
-    own = tmp_path / "own.csv"
-    own.write_bytes(Path(table).read_bytes())
+def test_standard_output_does_not_go_into_the_input(table, tmp_path, words, how, detail):
+    path = tmp_path / "own.csv"
+    path.write_bytes(Path(table).read_bytes())
     if "link" in how:
-        (tmp_path / "link.csv").symlink_to(own)
+        (tmp_path / "link.csv").symlink_to(path)
     command = (sys.executable, "-P", "-m", "riskrank", *words)
     done = run_program("bash", "-c", f'"$@" {how}', "bash", *command, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: the result would go into ")
-    assert found in done.stderr
-    assert own.read_bytes() == Path(table).read_bytes()
+    assert done.stderr.startswith("error: the result would overwrite ")
+    assert detail in done.stderr
+    assert path.read_bytes() == Path(table).read_bytes()
 
 
-def test_what_fails_before_the_error_boundary_exits_3(start):
+def test_a_failure_before_the_error_boundary_exits_3(start):
     code = "import sys; sys.modules['typer'] = None\nfrom riskrank.__main__ import main; main()"
     status, _, stderr = finish(start(code=code))
     assert status == 3
@@ -572,16 +572,16 @@ def test_a_full_disk(start, run, table):
 
 @LINUX
 def test_devices_as_output(start, run, table, tmp_path):
-    shown = run("check", table).stdout
+    output = run("check", table).stdout
     outcome = run("check", table, "-o", "/dev/null")
     assert (outcome.status, outcome.stdout, outcome.stderr) == (0, "", "")
-    assert finish(start("check", table, "-o", "/dev/stdout")) == (0, shown, "")
+    assert finish(start("check", table, "-o", "/dev/stdout")) == (0, output, "")
     target = tmp_path / "log.txt"
     with target.open("ab") as log:
         log.write(b"before\n")
         log.flush()
         assert finish(start("check", table, "-o", "/dev/stdout", stdout=log))[0] == 0
-    assert target.read_text(encoding="utf-8") == "before\n" + shown
+    assert target.read_text(encoding="utf-8") == "before\n" + output
     # Others write to the same open file before and after, none of them at its end.
     target.unlink()
     with target.open("wb", buffering=0) as log:
@@ -589,19 +589,19 @@ def test_devices_as_output(start, run, table, tmp_path):
             log.write(b"before\n")
             assert finish(start("check", table, "-o", device, stdout=log))[0] == 0
             log.write(b"after\n")
-    assert target.read_text(encoding="utf-8") == f"before\n{shown}after\n" * 2
+    assert target.read_text(encoding="utf-8") == f"before\n{output}after\n" * 2
 
 
 @LINUX
 def test_a_named_pipe_as_output(run, table, tmp_path):
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
-    found = []
-    reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
     reader.start()
     assert run("check", table, "-o", pipe, "--format", "json").status == 0
     reader.join()
-    assert json.loads(found[0])["schema"] == "riskrank/check"
+    assert json.loads(received[0])["schema"] == "riskrank/check"
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

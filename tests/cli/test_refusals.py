@@ -1,4 +1,4 @@
-"""What takes another way to be refused is refused as anything is: three lines, exit status 2."""
+"""Refusals by other libraries have three lines and exit status 2."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 import zstandard
 
-from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.json_objects import build_column
 from tests.cli.test_bad_input import GOOD
 
 NESTED = {
@@ -31,11 +31,11 @@ def test_compressed_documents_that_nest_their_scores(refused, write, nested, nam
 
 @pytest.mark.parametrize("option", ["--higher", "--lower", "--models", "--task-scale"])
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_names_with_line_ends(refused, write, option, end):
+def test_names_with_line_breaks(refused, write, option, end):
     lines = refused("rank", write("t.csv", GOOD), option, f"a{end}b")
     if option != "--task-scale":
-        assert lines[0] == f"error: {option} got a name that cannot be read"
-        assert lines[2].endswith("a name with a line end or a comma goes in double quotes")
+        assert lines[0] == f"error: {option} has a name that cannot be parsed"
+        assert lines[2].endswith("put a name with a line break or a comma in double quotes")
 
 
 def test_a_name_with_a_line_end_in_double_quotes_is_that_name(run, write):
@@ -48,16 +48,18 @@ def test_a_name_with_a_line_end_in_double_quotes_is_that_name(run, write):
     assert outcome.document["meta"]["metrics"][0]["name"] == "a\nb"
 
 
-def test_a_quote_is_closed_where_its_option_ends(run, write):
+def test_a_quote_is_closed_within_its_option(run, write):
     outcome = run("rank", write("t.csv", GOOD), "--no-test", "--models", '"A', "--models", "B")
     assert outcome.status == 0, outcome
 
 
 @pytest.mark.parametrize("condition", ["least()", "greatest()", "coalesce()"])
 @pytest.mark.parametrize("option", ["--where", "--sql"])
-def test_what_makes_polars_panic_is_three_lines(refused, write, capfd, condition, option):
-    asked = condition if option == "--where" else f"SELECT *, {condition} AS z FROM scores WHERE {condition}"
-    lines = refused("rank", write("t.csv", GOOD), option, asked)
+def test_a_panic_of_polars_has_three_lines(refused, write, capfd, condition, option):
+    condition_text = (
+        condition if option == "--where" else f"SELECT *, {condition} AS z FROM scores WHERE {condition}"
+    )
+    lines = refused("rank", write("t.csv", GOOD), option, condition_text)
     assert "fails" in lines[0]
     assert capfd.readouterr().err == ""
 
@@ -78,21 +80,21 @@ def test_a_query_of_too_many_steps(run, refused, write, tail):
 @pytest.mark.parametrize(
     "condition", ["not (" * 30 + "score > 0" + ")" * 30, "score between 0 and 1" + " between 0 and 1" * 20]
 )
-def test_a_query_that_polars_never_ends_with(run, refused, write, condition):
+def test_a_query_that_polars_never_finishes(run, refused, write, condition):
     path = write("t.csv", GOOD)
-    assert "is too deep" in refused("rank", path, "--where", condition)[0]
+    assert "is nested too deeply" in refused("rank", path, "--where", condition)[0]
     plain = "(score between -9 and 9) and score between -9 and 9 or score between -9 and 9"
     assert run("rank", path, "--no-test", "--where", plain).status == 0
 
 
 @pytest.mark.slow
-def test_no_way_is_offered_that_was_gone_already(refused, write):
+def test_no_suggestion_repeats_the_call(refused, write):
     path = write("t.csv", f"model,{','.join(f'c{at}' for at in range(5_000))}\na{',0.5' * 5_000}\n")
     lines = refused("rank", path, "--matrix", "acc")
     assert "5,001 columns" in lines[0]
 
 
-def test_repeats_of_which_none_is_a_number(run, write):
+def test_repeats_without_a_number(run, write):
     rows = "".join(f"{model},1,x,high\n" for model in "AABB")
     path = write("t.csv", f"model,sample,metric,score\n{rows}")
     assert "the score is not a number" in run("check", path).stderr
@@ -100,7 +102,7 @@ def test_repeats_of_which_none_is_a_number(run, write):
 
 def test_lists_of_anything_are_text():
     cells = [[date(2020, 1, 2)], {"a": Decimal("1.5")}, {date(2020, 1, 2): 1}, [b"a", timedelta(1)], [1.0]]
-    assert column("x", cells).to_list() == [
+    assert build_column("x", cells).to_list() == [
         '["2020-01-02"]',
         '{"a": "1.5"}',
         "{datetime.date(2020, 1, 2): 1}",

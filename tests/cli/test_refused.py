@@ -1,4 +1,4 @@
-"""What is refused, in the words of today: the calls of ``tests/cli/refused``, and the lines that answer them.
+"""Stored refusals: the calls of ``tests/cli/refused`` and their messages.
 
 Of the signs of ``tests/told.py``, ``$`` begins a call of riskrank, ``%`` one that succeeds before it, and
 ``>>>`` one in Python. ``pytest tests/cli/test_refused.py -n 0 --write-made`` writes the answers anew.
@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from tests import told as texts
+from tests import stored_messages as texts
 
 
 @pytest.fixture
@@ -50,12 +50,12 @@ def answer_of_python(call):
 
 
 @texts.files_of(__file__, "refused")
-def test_what_is_refused_is_told_as_before(run, answer, tmp_path, monkeypatch, write_made, told):
+def test_refusals_match_the_stored_ones(run, answer, tmp_path, monkeypatch, update_stored, stored):
     def answered(sign, text, lines):
         if sign == "% ":
             assert run(*shlex.split(text)).status == 0, text
         return answer(text) if sign == "$ " else answer_of_python(text) if sign == ">>> " else lines
 
     monkeypatch.chdir(tmp_path)
-    texts.link_sample_data(told, tmp_path)
-    texts.compare(told, write_made, answered)
+    texts.link_sample_data(stored, tmp_path)
+    texts.compare(stored, update_stored, answered)

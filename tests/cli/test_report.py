@@ -6,13 +6,13 @@ import json
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.shown import page as pages
+from riskrank.render import page as pages
 
 FAST = ("--resamples", "40", "--set", "jobs=1", "--higher", "*")
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_formats_of_one_run(run, table, tmp_path):
+def test_formats_of_a_run(run, table, tmp_path):
     files = [tmp_path / name for name in ("r.html", "r.json", "r.md", "r.csv")]
     outcome = run("report", table, *FAST, "--copa", *(part for file in files for part in ("-o", file)))
     assert (outcome.status, outcome.stdout) == (0, "")
@@ -26,29 +26,29 @@ def test_formats_of_one_run(run, table, tmp_path):
     assert "Hidden risks" in files[2].read_text(encoding="utf-8")
 
 
-def test_its_parts_are_what_the_commands_say(run, table):
-    whole = run("report", table, *FAST, "--format", "json").document
+def test_sections_have_the_results_of_the_commands(run, table):
+    report = run("report", table, *FAST, "--format", "json").document
     alone = run("rank", table, *FAST, "--format", "json").document
-    assert whole["results"] == alone["results"]
-    assert whole["meta"]["verdict"].startswith(alone["meta"]["verdict"])
+    assert report["results"] == alone["results"]
+    assert report["meta"]["verdict"].startswith(alone["meta"]["verdict"])
     pairs = run("dominance", table, *FAST, "--test", "direct", "--format", "json").document
-    assert whole["meta"]["parts"]["pairs"]["results"] == pairs["results"]
-    assert whole["meta"]["parts"]["pairs"]["verdict"] == pairs["meta"]["verdict"]
+    assert report["meta"]["parts"]["pairs"]["results"] == pairs["results"]
+    assert report["meta"]["parts"]["pairs"]["verdict"] == pairs["meta"]["verdict"]
     risks = run("mrm", table, *FAST, "--format", "json").document["results"]
-    told = whole["meta"]["parts"]["risks"]["results"]
+    results = report["meta"]["parts"]["risks"]["results"]
     # But tails that so few samples cannot tell.
-    assert told == [pytest.approx(row) for row in risks if row["level"] in (None, 0.25)]
+    assert results == [pytest.approx(row) for row in risks if row["level"] in (None, 0.25)]
     assert {row["level"] for row in risks} == {None, 0.05, 0.1, 0.25}
     metrics = run(
         "rank", table, "--higher", "*", "--no-test", "--per-metric", "--order", "2", "--format", "json"
     )
     rows = [row for row in metrics.document["results"] if row["method"].startswith("R-SSD")]
-    assert whole["meta"]["parts"]["metrics"]["results"] == rows
+    assert report["meta"]["parts"]["metrics"]["results"] == rows
 
 
 @pytest.mark.usefixtures("no_pictures")
 def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(bootstrap, "_PROCESS_THRESHOLD", 0)
     pages = []
     for jobs in (1, 2):
         file = tmp_path / f"{jobs}.html"
@@ -59,7 +59,7 @@ def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_chapters_that_are_asked_for(run, write, make_scores):
+def test_requested_sections(run, write, make_scores):
     path = write("few.csv", make_scores(n=12))
     document = run("report", path, *FAST, "--gsd", "--copa", "--format", "json").document
     assert {"gsd", "copa"} <= set(document["meta"]["parts"])
@@ -76,20 +76,20 @@ def test_groups(run, write, make_scores, tmp_path):
     frame = make_scores().with_columns(part=pl.col("sample").str.slice(1).cast(int) % 2)
     path, page = write("parts.csv", frame), tmp_path / "r.html"
     options = (*FAST, "--group-by", "part", "--format", "json")
-    whole, alone = run("report", path, *options).document, run("rank", path, *options).document
-    assert whole["meta"]["verdict"].startswith(alone["meta"]["verdict"])
-    assert whole["meta"]["parts"]["groups"]["results"] == alone["results"]
+    report, alone = run("report", path, *options).document, run("rank", path, *options).document
+    assert report["meta"]["verdict"].startswith(alone["meta"]["verdict"])
+    assert report["meta"]["parts"]["groups"]["results"] == alone["results"]
     plain = [
         {name: row[name] for name in row if name != "group"} for row in alone["results"] if not row["group"]
     ]
-    assert whole["results"] == plain
+    assert report["results"] == plain
     assert run("report", path, *FAST, "--group-by", "part", "-o", page).status == 0
     assert "Groups by part" in page.read_text(encoding="utf-8")
 
 
-def test_one_metric_and_weights(run, table):
-    one = run("report", table, *FAST, "--metric", "acc", "--format", "json").document
-    assert set(one["meta"]["parts"]) == {"pairs", "risks"}
+def test_a_metric_and_weights(run, table):
+    single = run("report", table, *FAST, "--metric", "acc", "--format", "json").document
+    assert set(single["meta"]["parts"]) == {"pairs", "risks"}
     weighted = run("report", table, *FAST, "--weight", "acc=3", "--weight", "f1=1", "--format", "json")
     assert weighted.status == 0, weighted.stderr
     assert weighted.document["meta"]["method"]["weights"] == {"acc": 0.75, "f1": 0.25}
@@ -105,7 +105,7 @@ def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["rank", "report"])
-def test_without_what_makes_pages(refused, table, tmp_path, monkeypatch, command):
+def test_without_packages_for_pages(refused, table, tmp_path, monkeypatch, command):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
     monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", None)
     lines = refused(command, table, "--format", "html")

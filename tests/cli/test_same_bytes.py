@@ -20,7 +20,7 @@ def without_inputs(outcome, *further: str) -> str:
 
 @pytest.mark.parametrize("command", ["rank", "mrm"])
 def test_any_number_of_jobs(run, table, command, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(bootstrap, "_PROCESS_THRESHOLD", 0)
     jobs = [
         run(command, table, "--resamples", 100, "--set", f"jobs={jobs}", "--format", "json").stdout
         for jobs in (1, 2)
@@ -39,17 +39,17 @@ def test_any_order_of_rows_and_any_format(run, write, quick, make_scores, comman
         write("d.jsonl", frame),
     ]
     extra = quick if command == "rank" else ()
-    found = {without_inputs(run(command, path, *extra, "--format", "json")) for path in paths}
-    assert len(found) == 1
+    documents = {without_inputs(run(command, path, *extra, "--format", "json")) for path in paths}
+    assert len(documents) == 1
 
 
 def test_several_files_and_a_glob(run, write, quick, make_scores, tmp_path):
     frame = make_scores()
-    whole = run("rank", write("all.csv", frame), *quick, "--format", "json")
+    single = run("rank", write("all.csv", frame), *quick, "--format", "json")
     for name, part in frame.partition_by("model", as_dict=True).items():
         write(f"part_{name[0]}.csv", part)
     parts = run("rank", tmp_path / "part_*.csv", *quick, "--format", "json")
-    assert without_inputs(parts) == without_inputs(whole)
+    assert without_inputs(parts) == without_inputs(single)
     assert [entry["rows"] for entry in parts.document["meta"]["inputs"]] == [80, 80, 80]
 
 
@@ -58,7 +58,7 @@ def test_wide_and_renamed_columns(run, write, quick, make_scores):
     wide = frame.pivot("metric", index=["model", "sample"], values="score")
     wide = wide.rename({"model": "system", "sample": "doc"})
     long = run("rank", write("long.csv", frame), *quick, "--format", "json")
-    found = run(
+    outcome = run(
         "rank",
         write("w.parquet", wide),
         "--wide",
@@ -69,15 +69,15 @@ def test_wide_and_renamed_columns(run, write, quick, make_scores):
         "json",
     )
     settings = {"columns": "model=system,sample=doc", "wide": True}
-    assert found.document["meta"]["settings"] == settings | long.document["meta"]["settings"]
-    assert without_inputs(found, "settings") == without_inputs(long, "settings")
+    assert outcome.document["meta"]["settings"] == settings | long.document["meta"]["settings"]
+    assert without_inputs(outcome, "settings") == without_inputs(long, "settings")
 
 
 def test_another_seed_is_another_sample(run, table, quick):
-    first, again, other = (
+    first, repeated, other = (
         run("dominance", table, *quick, "--format", "jsonl", "--seed", seed).stdout for seed in (1, 1, 2)
     )
-    assert first == again
+    assert first == repeated
     assert first != other
 
 
@@ -89,9 +89,9 @@ def test_the_chain_from_portfolio_to_rank(run, table, quick, tmp_path):
         assert [row["method"].split("@")[1] for row in chained] == ["portfolio"] * len(chained)
         assert [{**row, "method": row["method"].replace("@portfolio", "@P(IC)")} for row in chained] == direct
     piped = run("portfolio", table, "--format", "csv").stdout.encode()
-    found = run("rank", "-", "--input-format", "csv", *quick, "--format", "json", stdin=piped).document
-    assert found["results"] == chained
-    assert found["meta"]["inputs"][0]["path"] == "-"
+    document = run("rank", "-", "--input-format", "csv", *quick, "--format", "json", stdin=piped).document
+    assert document["results"] == chained
+    assert document["meta"]["inputs"][0]["path"] == "-"
 
 
 def test_draws_survive_the_chain(run, write, quick, make_scores, tmp_path):
@@ -104,7 +104,7 @@ def test_draws_survive_the_chain(run, write, quick, make_scores, tmp_path):
     assert [row["score"] for row in chained["results"]] == [row["score"] for row in direct]
 
 
-def test_portfolio_of_one_model_alone(run, write):
+def test_portfolio_of_a_single_model(run, write):
     path = write("one.csv", models=("A",))
     rows = run("portfolio", path, "--format", "json").document["results"]
     assert len(rows) == 40
@@ -116,8 +116,8 @@ NUMBERS = """
 aggregation.agreement._PAIRS copa.replicates._WEIGHTS copa.front_shares._PAIRS copa.pareto._PAIRS
 copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk_intervals._BATCH dominance.bootstrap._TASK
 dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.permuted_tails._BATCH
-dominance.violation._CACHE sampling.neighbours._TOGETHER
-sampling.weighted_resamples._CACHE
+dominance.violation._CACHE sampling.autocorrelation._BATCH
+sampling.weighted_resamples._BATCH_SIZE
 """
 ROWS = """
 copa.sweep._BLOCK copa.stability._BLOCK portfolio.folding._BLOCK_ROWS portfolio.folding._BLOCK_COLUMNS
@@ -138,9 +138,9 @@ dominance.influence.BLOCK
 )
 def test_any_amount_at_once(run, table, monkeypatch, call):
     words = [*call.format(table=table).split(), "--format", "json"]
-    whole = run(*words)
+    expected = run(*words)
     for names, size in ((NUMBERS, 500), (ROWS, 3)):
         for name in names.split():
             monkeypatch.setattr(f"riskrank.engine.{name}", size)
-    assert difference(whole.stdout, run(*words).stdout) is None
-    assert whole.stdout
+    assert difference(expected.stdout, run(*words).stdout) is None
+    assert expected.stdout

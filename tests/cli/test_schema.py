@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from riskrank.asked.commands import PAPERS
-from riskrank.shown.schema import json_schema
+from riskrank.options.commands import DOC_TYPES
+from riskrank.render.schema import json_schema
 
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 # Those of which no document is stored in `made`, where each is held to its schema; the others beside them.
@@ -30,9 +30,9 @@ LINES = {
 def keeps_to_its_schema(document: dict) -> None:
     """Assert that a document is what its schema says, and holds nothing that it does not know."""
     name = document["schema"].removeprefix("riskrank/")
-    found = checked(name)
-    found.validate(document)
-    rows = found.schema["properties"]["results"]["items"]
+    checked_document = checked(name)
+    checked_document.validate(document)
+    rows = checked_document.schema["properties"]["results"]["items"]
     kinds = [set(kind["properties"]) for kind in rows.get("anyOf", [rows])]
     # An export keeps columns of its own.
     assert name == "convert" or all(any(set(row) <= kind for kind in kinds) for row in document["results"])
@@ -90,13 +90,13 @@ def test_output_keeps_to_the_schema(run, files, name):
     keeps_to_its_schema(outcome.document)
 
 
-def test_every_schema_has_documents_held_to_it():
-    made = "".join(path.read_text("utf-8") for path in Path(__file__).with_name("made").iterdir())
-    stored = set(re.findall(r'"schema": "riskrank/([^"]+)"', made))
-    assert stored | {*LINES} == {*PAPERS}
+def test_every_schema_has_validated_documents():
+    calls = "".join(path.read_text("utf-8") for path in Path(__file__).with_name("made").iterdir())
+    stored = set(re.findall(r'"schema": "riskrank/([^"]+)"', calls))
+    assert stored | {*LINES} == {*DOC_TYPES}
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", DOC_TYPES)
 def test_the_program_prints_the_schema(schema, name):
     assert schema(name) == json_schema(name)
 

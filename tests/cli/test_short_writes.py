@@ -53,22 +53,22 @@ def _sipped(words) -> tuple[int, str]:
 
 @pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_output_of_commands_and_formats_arrives_whole(run, write, command):
+def test_output_of_commands_and_formats_is_complete(run, write, command):
     words = [command, write("scores.csv", n=12), *COMMANDS[command]]
     if command == "convert":
         words = ["convert", "verdicts", write("v.csv", VERDICTS)]
     written = 0
     # All formats are written by the same code: one command writes all of them, the others two.
     for kind in FORMATS if command == "rank" else ("table", "json"):
-        whole = run(*words, "--format", kind)
-        if whole.status == 2:  # a format this command does not write
+        expected = run(*words, "--format", kind)
+        if expected.status == 2:  # a format this command does not write
             continue
         written += 1
-        assert _sipped([*words, "--format", kind]) == (whole.status, whole.stdout), kind
+        assert _sipped([*words, "--format", kind]) == (expected.status, expected.stdout), kind
     assert written
 
 
-def test_a_schema_arrives_whole(run):
+def test_a_schema_is_complete(run):
     assert _sipped(["schema", "rank"]) == (0, run("schema", "rank").stdout)
 
 
@@ -82,7 +82,7 @@ def test_a_schema_arrives_whole(run):
     ],
 )
 @pytest.mark.slow
-def test_a_full_place_is_told_where_nothing_is_buffered(write, tmp_path, words):
+def test_a_full_device_is_reported_without_buffering(write, tmp_path, words):
     """A file may have 1,024 bytes: as ``ulimit -f 1`` has it, and a full disk."""
     words = [str(write("scores.csv", n=12)) if word == "FILE" else word for word in words]
     full = tmp_path / "full"

@@ -7,14 +7,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from riskrank.asked.commands import BY_NAME
+from riskrank.options.commands import BY_NAME
 from tests.page.conftest import scores
 
 SKILL = (Path(__file__).resolve().parents[2] / "docs/skill/SKILL.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"`riskrank ([^`]+scores\.csv[^`]*)`", SKILL)
 
 
-def test_its_head_says_what_it_is_for():
+def test_the_header_describes_the_skill():
     head = re.match(r"---\nname: riskrank\ndescription: (.+)\n---\n", SKILL)
     assert head
     assert 80 < len(head[1]) < 1024
@@ -30,9 +30,9 @@ def test_followed_to_the_letter_it_gets_an_answer(run, line, tmp_path, monkeypat
     few = {"report": " --resamples 60", "power": " --simulations 20"}
     line += few.get(line.split()[0], "")
     done = run(*shlex.split(line))
-    asked = line.split()[0]
-    assert asked in BY_NAME
-    assert done.status in ((0, 1, 4) if asked == "gate" else (0,)), done
+    command = line.split()[0]
+    assert command in BY_NAME
+    assert done.status in ((0, 1, 4) if command == "gate" else (0,)), done
 
 
 def test_it_names_the_exit_codes_and_forbids_to_overrule_a_gate():

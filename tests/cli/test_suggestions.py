@@ -1,4 +1,4 @@
-"""What `check` says can be done with a table can be copied as it stands."""
+"""Commands that `check` suggests can be copied."""
 
 import shlex
 
@@ -20,7 +20,7 @@ def commands(run, monkeypatch, tmp_path):
         outcome = run("check", *args, "--format", "json")
         assert outcome.status == 0, outcome.stderr
         page = run("check", *args, "--explain", tty=True, variables={"COLUMNS": "60"})
-        lines = [one["command"] for one in outcome.document["meta"]["suggestions"]]
+        lines = [suggestion["command"] for suggestion in outcome.document["meta"]["suggestions"]]
         assert all(f"   {line}\n" in page.stdout for line in lines), "a command was wrapped"
         assert all(
             f"```\n{line}\n```" in run("check", *args, "--format", "markdown").stdout for line in lines
@@ -43,8 +43,8 @@ def test_every_proposed_command_runs(run, commands, write, options, flags):
     write("a table.csv", **options)
     proposed = commands("a table.csv", *flags)
     assert len(proposed) > 2
-    for command, *rest in proposed:
-        COMMANDS[command].make_context(command, list(rest))
+    for command, *arguments in proposed:
+        COMMANDS[command].make_context(command, list(arguments))
         if command != "power":
-            extra = [flag for flag in EXTRA.get(command, ()) if flag not in rest]
-            assert run(command, *rest, *extra).status == 0, (command, rest)
+            extra = [flag for flag in EXTRA.get(command, ()) if flag not in arguments]
+            assert run(command, *arguments, *extra).status == 0, (command, arguments)

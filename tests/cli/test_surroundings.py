@@ -1,4 +1,4 @@
-"""What surrounds a run beside its inputs and outputs."""
+"""Environment of a run besides its inputs and outputs."""
 
 
 def test_the_configuration_that_was_read_is_not_replaced(run, write, table, tmp_path, monkeypatch):
@@ -8,6 +8,6 @@ def test_the_configuration_that_was_read_is_not_replaced(run, write, table, tmp_
         for words in (("rank", "scores.csv", "--no-test"), ("check", "scores.csv"), ("schema", "rank")):
             outcome = run(*words, "-o", "riskrank.toml", *(() if "schema" in words else ("--format", "json")))
             assert outcome.status == 2
-            assert outcome.stderr.splitlines()[1].startswith("found: riskrank.toml is read")
+            assert outcome.stderr.splitlines()[1].startswith("found: the input riskrank.toml")
             assert (tmp_path / "riskrank.toml").read_text() == text
     assert run("schema", "rank", "-o", "riskrank.toml", "--config", "none").status == 0

@@ -1,4 +1,4 @@
-"""What a person sees: widths, encodings, colour, and names that look like markup."""
+"""Output on terminals: widths, encodings, colour, and names that look like markup."""
 
 import re
 
@@ -23,14 +23,14 @@ COMMANDS = [
 def show(run, quick):
     """Run a command for a terminal of some width; returns what it shows."""
 
-    def run_shown(command, path, *args, width=80, tty=True, status=0, **variables) -> str:
+    def run_visibly(command, path, *args, width=80, tty=True, status=0, **variables) -> str:
         quickly = [*quick, "-q"] if command[0] in ("rank", "dominance") else []
         variables = {"COLUMNS": str(width), "NO_COLOR": "1"} | variables
         outcome = run(*command, path, *quickly, *args, tty=tty, variables=variables)
         assert (outcome.status, outcome.stderr) == (status, "")
         return outcome.stdout
 
-    return run_shown
+    return run_visibly
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -44,7 +44,7 @@ def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_narrow_terminal_shows_what_a_wide_one_shows(show, write, make_scores, command):
+def test_a_narrow_terminal_shows_the_same_as_a_wide_terminal(show, write, make_scores, command):
     """Every cell of the tables off a terminal is in the narrow ones, whole or folded."""
     path = write("t.csv", make_scores(models=("A", "some-model", "C", "D", "E")))
     wide, narrow = show(command, path, width=None), show(command, path, width=60)
@@ -102,8 +102,8 @@ def test_colour(run, table, quick):
 
 
 def test_colour_changes_no_text(run, table, quick):
-    shown = run("rank", table, *quick, "--set", "color=always").stdout
-    plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()]
+    output = run("rank", table, *quick, "--set", "color=always").stdout
+    plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", output).splitlines()]
     assert plain == run("rank", table, *quick).stdout.splitlines()
 
 
@@ -192,7 +192,7 @@ def test_per_metric_titles_name_the_metric(show, table):
     assert "Ranking of f1, R-SSD@f1" in text
 
 
-def test_check_says_what_is_wrong_in_words(run, write):
+def test_check_describes_problems_in_words(run, write):
     outcome = run("check", write("t.csv", "model,sample,metric,score\nA,1,m,1\nA,2,m,3\nB,1,m,2\n"))
     assert outcome.status == 2
     assert "Error: " in outcome.stdout
@@ -200,13 +200,13 @@ def test_check_says_what_is_wrong_in_words(run, write):
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])
-def test_pictures_on_a_terminal_with_room_for_them(run, table, quick, command):
+def test_pictures_on_a_wide_terminal(run, table, quick, command):
     more = (*quick, "--explain")
-    room = {"tty": True, "variables": {"COLUMNS": "200"}}
-    wide = run(command, table, *more, **room).stdout
+    terminal = {"tty": True, "variables": {"COLUMNS": "200"}}
+    wide = run(command, table, *more, **terminal).stdout
     assert "●" in wide
     assert ("significantly better than" in wide) == (command == "rank")
-    assert run(command, table, *more, **room, encoding="ascii").stdout.isascii()
+    assert run(command, table, *more, **terminal, encoding="ascii").stdout.isascii()
     narrow = run(command, table, *more, tty=True, variables={"COLUMNS": "80"}).stdout
     assert "●" not in narrow
     assert "●" not in run(command, table, *more).stdout

@@ -22,38 +22,38 @@ def weeks(tmp_path):
 
 
 def test_exit_statuses_are_those_of_a_gate(run, weeks, tmp_path):
-    alike = [str(tmp_path / f"run{week}.csv") for week in range(1, 9)]
+    equal = [str(tmp_path / f"run{week}.csv") for week in range(1, 9)]
     assert run("trend", weeks).status == 0
-    assert run("trend", *alike, "--fail-on", "worse").status == 0
+    assert run("trend", *equal, "--fail-on", "worse").status == 0
     failed = run("trend", weeks, "--fail-on", "worse", "--output", tmp_path / "t.json")
     assert failed.status == 1
     assert failed.stderr.startswith(
-        "error: trend --fail-on worse failed on acc of bot\nfound: bot is shown worse"
+        "error: trend --fail-on worse failed on acc of bot\nfound: bot is significantly worse"
     )
     assert (tmp_path / "t.json").exists()
 
 
-def test_both_doors_say_the_same(run, weeks, tmp_path):
+def test_command_line_and_python_agree(run, weeks, tmp_path):
     paths = [str(tmp_path / f"run{week}.csv") for week in (10, 2, 1)]
     assert run("trend", *paths, "--format", "json").stdout == rr.trend(paths).to_json()
     assert run("trend", *reversed(paths), "--format", "json").stdout == rr.trend(paths).to_json()
 
 
-def test_a_screen_has_room_for_a_year(run, weeks):
+def test_a_screen_shows_a_year(run, weeks):
     screen = run("trend", weeks, tty=True, variables={"COLUMNS": "80"}).stdout
     assert len(screen.splitlines()) <= 25
-    assert "shown worse on acc" in screen.replace("\n", " ")
+    assert "significantly worse on acc" in screen.replace("\n", " ")
 
 
-def test_runs_and_fixed_sets_may_lack_a_metric_that_others_have(run, refused, weeks, tmp_path):
+def test_runs_and_fixed_sets_may_lack_a_metric(run, refused, weeks, tmp_path):
     first, second = (pl.read_csv(tmp_path / f"run{at}.csv") for at in (1, 2))
     pl.concat([second, second.with_columns(metric=pl.lit("usd"))]).write_csv(tmp_path / "run2.csv")
     fixed = pl.concat([first.with_columns(run=pl.lit(f"run{at}")) for at in (1, 2)])
     fixed.write_csv(tmp_path / "fixed.csv")
     (tmp_path / "metrics.toml").write_text('[acc]\ndirection = "higher"\n[usd]\ndirection = "lower"\n')
     both = (tmp_path / "run1.csv", tmp_path / "run2.csv", "--anchor", f"acc={tmp_path / 'fixed.csv'}")
-    for told in (("--lower", "usd"), ("--metrics-file", tmp_path / "metrics.toml")):
-        rows = run("trend", *both, *told, "--format", "json").results
+    for directions in (("--lower", "usd"), ("--metrics-file", tmp_path / "metrics.toml")):
+        rows = run("trend", *both, *directions, "--format", "json").results
         assert [(row["run"], row["metric"], row["direction"]) for row in rows] == [
             ("run1", "acc", "higher"),
             ("run2", "acc", "higher"),
@@ -62,11 +62,11 @@ def test_runs_and_fixed_sets_may_lack_a_metric_that_others_have(run, refused, we
     assert "there is no metric 'usdd'" in refused("trend", *both, "--lower", "usdd")[0]
 
 
-def test_github_is_told(run, weeks, tmp_path):
+def test_github_gets_annotations(run, weeks, tmp_path):
     summary = tmp_path / "summary.md"
     variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     for options, level, status in ((("--fail-on", "worse"), "error", 1), ((), "warning", 0)):
         outcome = run("trend", weeks, *options, variables=variables)
-        told = f"::{level} title=riskrank trend::fail: bot is shown worse on acc in run12"
-        assert (outcome.status, outcome.stderr.startswith(told)) == (status, True)
-    assert summary.read_text().count("**Verdict:** bot is shown worse on acc") == 2
+        annotation = f"::{level} title=riskrank trend::fail: bot is significantly worse on acc in run12"
+        assert (outcome.status, outcome.stderr.startswith(annotation)) == (status, True)
+    assert summary.read_text().count("**Verdict:** bot is significantly worse on acc") == 2

@@ -15,10 +15,10 @@ def rows(outcome) -> list[dict]:
 
 
 def test_per_metric(run, table, quick):
-    found = rows(run("rank", table, *quick, "--per-metric", "--format", "json"))
-    assert {row["method"].split("@")[1] for row in found} == {"acc", "f1"}
+    results = rows(run("rank", table, *quick, "--per-metric", "--format", "json"))
+    assert {row["method"].split("@")[1] for row in results} == {"acc", "f1"}
     alone = rows(run("rank", table, *quick, "--metric", "f1", "--format", "json"))
-    assert [row for row in found if row["method"].endswith("@f1")] == alone
+    assert [row for row in results if row["method"].endswith("@f1")] == alone
     pairs = rows(run("dominance", table, *quick, "--per-metric", "--format", "json"))
     assert {row["metric"] for row in pairs} == {"acc", "f1"}
 
@@ -56,12 +56,12 @@ def test_a_planted_hidden_risk(run, write, quick):
     assert entry["p_adjusted"] <= 0.05
     assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
     text = " ".join(run("rank", path, *quick, "--explain").stdout.split())
-    shown = re.search(
-        r"Hidden risks: risky: mean ([\d.]+) \(place 1 by the mean\), worst 5 %: −([\d.]+) against", text
+    match = re.search(
+        r"Hidden risks: risky: mean ([\d.]+) \(rank 1 by the mean\), worst 5 %: −([\d.]+) against", text
     )
-    assert shown is not None
+    assert match is not None
     # As many digits as their intervals support.
-    for number, exact in zip(shown.groups(), (entry["mean"], -entry["tvar"]), strict=True):
+    for number, exact in zip(match.groups(), (entry["mean"], -entry["tvar"]), strict=True):
         assert number == f"{exact:.{len(number.partition('.')[2])}f}"
 
 
@@ -76,5 +76,5 @@ def test_a_method_has_the_rows_it_has_in_the_default_table(run, write, make_scor
 def test_stability_is_the_same_for_any_number_of_jobs(run, write, make_scores):
     path = write("t.csv", make_scores(n=30))
     options = ("--resamples", "40", "--method", "R-SSD", "--stability", "15", "--format", "json")
-    one, two = (run("rank", path, *options, "--set", f"jobs={jobs}").document for jobs in (1, 2))
-    assert one == two
+    serial, parallel = (run("rank", path, *options, "--set", f"jobs={jobs}").document for jobs in (1, 2))
+    assert serial == parallel

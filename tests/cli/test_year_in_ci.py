@@ -57,14 +57,14 @@ def evaluate(tmp_path):
                         score = None
                     else:
                         continue
-                told = {"doc_id": names(at + start), "filter": filter_name, "metrics": list(metrics)}
-                lines.append(json.dumps(told | dict.fromkeys(metrics, score)))
+                record = {"doc_id": names(at + start), "filter": filter_name, "metrics": list(metrics)}
+                lines.append(json.dumps(record | dict.fromkeys(metrics, score)))
             place = folder / f"samples_{task}_2026-01-01T00-00-00.000000.jsonl"
             place.write_text("\n".join(lines) + "\n")
             results[task] = {f"{name},{filter_name}": right.mean() for name in metrics}
-        ways = {task: dict.fromkeys(metrics, higher) for task in tasks}
-        told = {"model_name": model, "results": results, "higher_is_better": ways}
-        (folder / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(told))
+        directions = {task: dict.fromkeys(metrics, higher) for task in tasks}
+        record = {"model_name": model, "results": results, "higher_is_better": directions}
+        (folder / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(record))
         return str(folder.parent)
 
     return written
@@ -75,66 +75,66 @@ def week(run, evaluate, tmp_path, monkeypatch):
     """Evaluate, and gate by the line of the workflow: a status, and what is read of it at night."""
     monkeypatch.chdir(tmp_path)
 
-    def asked(number, *options, **changed):
+    def run_week(number, *options, **changed):
         folder = evaluate(number, **changed)
         outcome = run("gate", f"new={folder}", "--baseline", "baseline.parquet", *LINE, *FEW, *options)
         if outcome.status == 2:
             assert all(line.startswith("  riskrank ") for line in outcome.stderr.splitlines()[3:])
         return outcome.status, outcome.stdout, outcome.stderr
 
-    return asked
+    return run_week
 
 
 @pytest.mark.slow
 def test_a_year_in_ci(run, week, evaluate, tmp_path):
     blessed = run("gate", evaluate(0), "--from", "lm-eval", "--bless", "baseline.parquet")
     assert blessed.status == 0, blessed.stderr
-    kept = (tmp_path / "baseline.parquet").read_bytes()
+    baseline = (tmp_path / "baseline.parquet").read_bytes()
     refused = [
         # A metric was added: the claims were about all there are.
-        (3, {"metrics": ("exact_match", "f1")}, "'f1' is new", "--metric exact_match"),
+        (3, {"metrics": ("exact_match", "f1")}, "has no metric 'f1'", "--metric exact_match"),
         # Somebody counts documents from 1 now.
-        (6, {"start": 1}, "298 of the 300 blessed samples", "baseline may count from 0 and new from 1"),
+        (6, {"start": 1}, "298 of the 300 baseline samples", "baseline may number samples from 0"),
         # The harness was upgraded: a metric has another name, documents have, or less is better.
-        (7, {"metrics": ("exact_match_strict",)}, "lack the metric 'exact_match'", "if it has another name"),
-        (8, {"names": lambda at: f"doc-{at:04d}"}, "0 of the 300 blessed samples", "other names now"),
-        (9, {"higher": False}, "direction higher when it was blessed, and lower now", "undo the change"),
+        (7, {"metrics": ("exact_match_strict",)}, "lack the metric 'exact_match'", "if it was renamed"),
+        (8, {"names": lambda at: f"doc-{at:04d}"}, "0 of the 300 baseline samples", "names have changed"),
+        (9, {"higher": False}, "direction was higher in the baseline and is lower now", "undo the change"),
         # A job of the matrix died: a task is missing.
         (10, {"tasks": TASKS[:1]}, "lack the task 'reading'", "run it"),
-        (11, {"tasks": (*TASKS, "safety")}, "the task 'safety' is new", "--bless"),
+        (11, {"tasks": (*TASKS, "safety")}, "the baseline has no task 'safety'", "--bless"),
     ]
     # Good weeks pass; another name of the model changes nothing but what is told.
     assert week(1, skill=0.75)[0] == 0
     status, page, _ = week(2, model="system-v2", skill=0.75)
     assert (status, "Baseline: system-v1, blessed in baseline.parquet" in page) == (0, True)
-    for number, changed, found, to_do in refused:
-        status, page, told = week(number, skill=0.75, **changed)
-        assert (status, page) == (2, ""), (number, told)
-        assert found in told, (number, told)
-        assert to_do in told.splitlines()[2], (number, told)
+    for number, changed, detail, to_do in refused:
+        status, page, lines = week(number, skill=0.75, **changed)
+        assert (status, page) == (2, ""), (number, lines)
+        assert detail in lines, (number, lines)
+        assert to_do in lines.splitlines()[2], (number, lines)
     # What to do is done, and works: what errored counts as wrong, and claims are about what both have.
     assert week(12, "--missing", "worst", skill=0.75, errored=True)[0] in (1, 4)
     assert week(13, "--metric", "exact_match", skill=0.75, metrics=("exact_match", "f1"))[0] == 0
     # What is not the same sample is not dropped until the rest passes.
     for number, start in ((20, 1), (21, 75)):
-        status, page, told = week(number, "--missing", "drop", skill=0.9, start=start)
-        assert (status, page) == (2, ""), told
+        status, page, lines = week(number, "--missing", "drop", skill=0.9, start=start)
+        assert (status, page) == (2, ""), lines
     # A step back fails, blesses nothing, and says which cases; a small one is not enough to say.
-    status, page, told = week(14, "--cases", "3", "--bless", "baseline.parquet", skill=0.4)
+    status, page, lines = week(14, "--cases", "3", "--bless", "baseline.parquet", skill=0.4)
     assert status == 1
-    assert "Cases that new lost most in exact_match on reading" in page
-    assert "baseline.parquet is left as it is: the gate failed" in told
-    assert (tmp_path / "baseline.parquet").read_bytes() == kept
+    assert "Cases with the largest losses of new in exact_match on reading" in page
+    assert "baseline.parquet is unchanged: the gate failed" in lines
+    assert (tmp_path / "baseline.parquet").read_bytes() == baseline
     assert week(15, "--bless", "baseline.parquet", skill=0.62)[0] in (1, 4)
-    assert (tmp_path / "baseline.parquet").read_bytes() == kept
+    assert (tmp_path / "baseline.parquet").read_bytes() == baseline
     # The baseline was lost with a cache, or cut short on the way.
     (tmp_path / "baseline.parquet").unlink()
-    status, _, told = week(16, skill=0.9)
-    assert (status, "no such file" in told, "--bless baseline.parquet" in told) == (2, True, True)
-    (tmp_path / "baseline.parquet").write_bytes(kept[: len(kept) // 2])
+    status, _, lines = week(16, skill=0.9)
+    assert (status, "no such file" in lines, "--bless baseline.parquet" in lines) == (2, True, True)
+    (tmp_path / "baseline.parquet").write_bytes(baseline[: len(baseline) // 2])
     assert week(17, skill=0.9)[0] == 2
     # A release: a step forward is shown, and what comes after is compared with it.
-    (tmp_path / "baseline.parquet").write_bytes(kept)
-    status, _, told = week(18, "--bless", "baseline.parquet", model="system-v2", skill=0.9)
-    assert (status, "new passed, and is blessed" in told) == (0, True)
+    (tmp_path / "baseline.parquet").write_bytes(baseline)
+    status, _, lines = week(18, "--bless", "baseline.parquet", model="system-v2", skill=0.9)
+    assert (status, "new passed and is the new baseline" in lines) == (0, True)
     assert week(19, skill=0.75)[0] == 1

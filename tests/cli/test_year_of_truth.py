@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "year-in-ci.md"
 YEAR = ROOT / "sample_data" / "year"
-MADE = runpy.run_path(str(ROOT / "sample_data" / "make_year.py"))
+SCRIPT = runpy.run_path(str(ROOT / "sample_data" / "make_year.py"))
 # As many as a level of .001 needs, and fewer than it takes by itself.
 FEW = ("--resamples", "20000", "--set", "jobs=1")
 WORSE, BETTER = "is worse than", "is better than"
@@ -20,11 +20,11 @@ WORSE, BETTER = "is worse than", "is better than"
 
 def truth(week):
     """Exit statuses that are right, and words that have to stand in what is said or must not."""
-    is_true = MADE["WEEKS"].get(week, {})
+    is_true = SCRIPT["WEEKS"].get(week, {})
     if "lenient" in is_true:
         return {1}, "baseline is worse than judge by more than 0.25 on helpful", BETTER
     if is_true.get("failed", 0) >= 0.05:
-        return {1}, "new failed on 40 % more of correct than baseline", "PASS"
+        return {1}, "new failed on 40 % more calls than baseline on correct", "PASS"
     if "failed" in is_true:  # 30 seconds each
         return {1, 4}, "seconds", "PASS"
     if is_true.get("broken", 0) > 0.2:
@@ -33,7 +33,7 @@ def truth(week):
         return {1, 4}, "new is worse than baseline", BETTER
     if "broken" in is_true:
         return {0, 4}, "", BETTER
-    return {0}, "PASS: new is" if week == MADE["RELEASE"] else "PASS: new is not worse", WORSE
+    return {0}, "PASS: new is" if week == SCRIPT["RELEASE"] else "PASS: new is not worse", WORSE
 
 
 def played(run, folder, tables, weeks):
@@ -42,7 +42,7 @@ def played(run, folder, tables, weeks):
     first, weekly = (
         [shlex.split(line)[1:] for line in block.replace("\\\n", "").splitlines()] for block in blocks[:2]
     )
-    said = {}
+    verdicts = {}
     for week in (0, *weeks):
         for name, table in tables.items():
             table.filter(pl.col("week") == f"week {week}").drop("week").write_parquet(
@@ -52,38 +52,40 @@ def played(run, folder, tables, weeks):
             assert [run(*line, "--wide").status for line in first] == [0, 0]
             continue
         for line in weekly:
-            blessed = ("--bless", "blessed.parquet") if (week, line) == (MADE["RELEASE"], weekly[-1]) else ()
+            blessed = (
+                ("--bless", "blessed.parquet") if (week, line) == (SCRIPT["RELEASE"], weekly[-1]) else ()
+            )
             outcome = run(*line, "--wide", *FEW, *blessed)
             if outcome.status != 0:
                 break
         verdict = " ".join(outcome.stdout.split("Scored:")[0].split()).removeprefix("Verdict: ")
         answer, _, counted = verdict.partition(": ")
         sentence = counted.partition(". ")[2].partition(" (")[0]
-        said[week] = int(outcome.status), f"{answer}: {sentence}"
-    return said
+        verdicts[week] = int(outcome.status), f"{answer}: {sentence}"
+    return verdicts
 
 
-def wrong(said):
+def wrong(verdicts):
     """Weeks that exit as they must not, or are told what is not so."""
-    found = {}
-    for week, (status, sentence) in said.items():
+    errors = {}
+    for week, (status, sentence) in verdicts.items():
         statuses, must, must_not = truth(week)
         if status not in statuses or must not in sentence or must_not in sentence:
-            found[week] = status, sentence
-    return found
+            errors[week] = status, sentence
+    return errors
 
 
-def listed(said):
+def listed(verdicts):
     """The block of the page: weeks of one event with one answer stand in one line."""
-    event, told, lines = 0, {}, []
-    for week, answer in said.items():
-        event = week if week in MADE["EVENTS"] else event
-        told[week] = event, answer
+    event, reported, lines = 0, {}, []
+    for week, answer in verdicts.items():
+        event = week if week in SCRIPT["EVENTS"] else event
+        reported[week] = event, answer
     last = 0
-    for (event, (status, sentence)), weeks in groupby(told, told.get):
+    for (event, (status, sentence)), weeks in groupby(reported, reported.get):
         named = list(weeks)
         if event != last:
-            lines.append(f"          {MADE['EVENTS'][event]}")
+            lines.append(f"          {SCRIPT['EVENTS'][event]}")
         last = event
         span = f"{named[0]}" if len(named) == 1 else f"{named[0]}–{named[-1]}"
         lines.append(f"{span:>5}  {status}  {sentence}")
@@ -91,14 +93,14 @@ def listed(said):
 
 
 @pytest.mark.slow
-def test_the_year_of_the_page(run, tmp_path, monkeypatch, write_made):
+def test_the_year_of_the_page(run, tmp_path, monkeypatch, update_stored):
     tables = {name: pl.read_parquet(YEAR / f"{name}.parquet") for name in ("answers", "fixed")}
     (tmp_path / "metrics.toml").write_bytes((YEAR / "metrics.toml").read_bytes())
     monkeypatch.chdir(tmp_path)
-    said = played(run, tmp_path, tables, range(1, MADE["LAST"] + 1))
+    verdicts = played(run, tmp_path, tables, range(1, SCRIPT["LAST"] + 1))
     text = PAGE.read_text(encoding="utf-8")
     year = re.compile(r"(?<=without counts and figures:\n\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
-    if write_made:
-        PAGE.write_text(year.sub(lambda _: listed(said), text), encoding="utf-8")
-    assert wrong(said) == {}
-    assert year.search(text)[0] == listed(said)
+    if update_stored:
+        PAGE.write_text(year.sub(lambda _: listed(verdicts), text), encoding="utf-8")
+    assert wrong(verdicts) == {}
+    assert year.search(text)[0] == listed(verdicts)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.ranking import estimate
+from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import influence_of, replicate
@@ -21,15 +21,15 @@ numbers = st.just(0.0) | sizes | sizes.map(lambda size: -size)
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=3), st.booleans())
-def test_not_a_digit_of_a_score_is_lost(samples, shift):
+def test_scaling_loses_no_digits(samples, shift):
     arrays = [np.array(sample) for sample in samples]
-    scale = CommonScale.of(arrays, shift=shift)
+    scale = CommonScale.fit(arrays, shift=shift)
     for array in arrays:
         scaled = scale.apply(array)
         assert (np.abs(scaled) <= 1).all()
-        for found, score in zip(scaled.tolist(), array.tolist(), strict=True):
+        for scaled_score, score in zip(scaled.tolist(), array.tolist(), strict=True):
             exact = (Fraction(score) - Fraction(scale.shift)) / Fraction(2) ** scale.exponent
-            assert Fraction(found) == exact
+            assert Fraction(scaled_score) == exact
         np.testing.assert_array_equal(scale.undo(scaled), array)
 
 
@@ -37,7 +37,7 @@ def test_not_a_digit_of_a_score_is_lost(samples, shift):
 @given(st.floats(1, 1e6), st.lists(st.floats(1, 2), min_size=1, max_size=6), st.sampled_from([1, -1]))
 def test_scores_within_a_factor_of_two_are_shifted_and_not_rounded(low, factors, sign):
     array = sign * low * np.array([1, *(factor for factor in factors if low * factor <= 2 * low)])
-    scale = CommonScale.of([array])
+    scale = CommonScale.fit([array])
     # The smallest score, which of negative ones is the largest in size.
     assert scale.shift == array.min()
     assert scale.apply(array).tolist() == [
@@ -64,24 +64,24 @@ def test_scores_within_a_factor_of_two_are_shifted_and_not_rounded(low, factors,
         ([-1e9, -1e9 + 1], -1e9),
     ],
 )
-def test_when_scores_are_shifted(scores, shift):
+def test_scores_are_shifted_by_their_range(scores, shift):
     for samples in ([np.array(scores)], [np.array(scores[:1]), np.array(scores[1:])]):
-        assert CommonScale.of(samples).shift == shift
-        assert CommonScale.of(samples, shift=False).shift == 0
+        assert CommonScale.fit(samples).shift == shift
+        assert CommonScale.fit(samples, shift=False).shift == 0
 
 
 @pytest.mark.parametrize(
     ("scores", "exponent"),
     [([0.0, 0.75], 0), ([0.0, 1.0], 1), ([0.0, -3.0], 2), ([0.0, 4.0], 3), ([0.0, 0.0], 0), ([5.0, 5.0], 0)],
 )
-def test_the_largest_score_is_at_most_one_and_more_than_a_quarter(scores, exponent):
-    scale = CommonScale.of([np.array(scores)])
+def test_scaled_maximum_is_between_a_quarter_and_1(scores, exponent):
+    scale = CommonScale.fit([np.array(scores)])
     assert scale.exponent == exponent
     largest = np.abs(scale.apply(np.array(scores))).max()
     assert largest == 0 or 0.25 < largest <= 1
 
 
-def test_what_no_number_holds_is_infinite():
+def test_unrepresentable_values_are_infinite():
     assert CommonScale(0.0, 1024).undo(np.array([1.0, -1.0, 0.25])).tolist() == [np.inf, -np.inf, 2.0**1022]
 
 
@@ -106,7 +106,7 @@ def exact_ratio(first, second, order):
 
 
 @pytest.fixture(params=[0.0, 1e9, -1e9, 1e15])
-def far_off(request):
+def shifted_scores(request):
     """Samples whose differences are exact in floating point, near zero and far away from it."""
     rng = np.random.default_rng(9)
     scores = rng.integers(0, 900, size=(3, 60)) / (8 if abs(request.param) < 1e15 else 1)
@@ -114,29 +114,29 @@ def far_off(request):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_ratios_far_from_zero_against_fractions(far_off, order):
+def test_ratios_far_from_zero_match_fractions(shifted_scores, order):
     exact = [
-        [0.5 if i == j else float(exact_ratio(far_off[i], far_off[j], order)) for j in range(3)]
+        [0.5 if i == j else float(exact_ratio(shifted_scores[i], shifted_scores[j], order)) for j in range(3)]
         for i in range(3)
     ]
-    scores = ClusteredScores.build(list(far_off))
-    ratios = violation_matrices([np.sort(row) for row in far_off], orders=(order,))[0]
+    scores = ClusteredScores.build(list(shifted_scores))
+    ratios = violation_matrices([np.sort(row) for row in shifted_scores], orders=(order,))[0]
     assert ratios == pytest.approx(np.array(exact), rel=1e-9)
-    assert estimate(scores).ratios[order - 1] == pytest.approx(np.array(exact), rel=1e-9)
-    asymptotic = influence_of(list(far_off), order=order)
-    apart = ~np.eye(3, dtype=bool)
-    assert asymptotic.ratio[apart] == pytest.approx(np.array(exact)[apart], rel=1e-9)
-    near = influence_of(list(far_off - far_off.min()), order=order)
-    assert asymptotic.ratio_error[apart] == pytest.approx(near.ratio_error[apart], rel=1e-9)
+    assert estimate_violation(scores).ratios[order - 1] == pytest.approx(np.array(exact), rel=1e-9)
+    asymptotic = influence_of(list(shifted_scores), order=order)
+    off_diagonal = ~np.eye(3, dtype=bool)
+    assert asymptotic.ratio[off_diagonal] == pytest.approx(np.array(exact)[off_diagonal], rel=1e-9)
+    centred = influence_of(list(shifted_scores - shifted_scores.min()), order=order)
+    assert asymptotic.ratio_error[off_diagonal] == pytest.approx(centred.ratio_error[off_diagonal], rel=1e-9)
 
 
-def test_resamples_far_from_zero_are_those_near_it(far_off):
-    near, far = (
+def test_resamples_are_invariant_to_an_offset(shifted_scores):
+    centred, shifted = (
         replicate(ClusteredScores.build(list(rows)), resamples=25, seed=3)
-        for rows in (far_off - far_off.min(), far_off)
+        for rows in (shifted_scores - shifted_scores.min(), shifted_scores)
     )
     for order in (1, 2):
-        assert far.one_versus_all(order) == pytest.approx(near.one_versus_all(order), rel=1e-9)
-    np.testing.assert_array_equal(far.crossings, near.crossings)
-    offset = far_off.min()
-    assert far.means - offset == pytest.approx(near.means, abs=max(abs(offset) * 1e-15, 1e-9))
+        assert shifted.one_versus_all(order) == pytest.approx(centred.one_versus_all(order), rel=1e-9)
+    np.testing.assert_array_equal(shifted.crossings, centred.crossings)
+    offset = shifted_scores.min()
+    assert shifted.means - offset == pytest.approx(centred.means, abs=max(abs(offset) * 1e-15, 1e-9))

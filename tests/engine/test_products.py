@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from riskrank.engine.products import dot, weighted_sums
+from riskrank.engine.matrix_products import dot, weighted_sums
 from tests.programs import run_program
 
 STUDIES = """
@@ -28,7 +28,7 @@ print(*(hashlib.sha256(result.to_json().encode()).hexdigest() for result in resu
 """
 
 
-def test_products_are_those_of_numpy():
+def test_products_match_numpy():
     rng = np.random.default_rng(0)
     weights, columns = rng.normal(size=(7, 50)), rng.normal(size=(50, 3))
     assert dot(weights[0], columns[:, 0]) == pytest.approx(float(weights[0] @ columns[:, 0]), rel=1e-13)
@@ -38,12 +38,12 @@ def test_products_are_those_of_numpy():
 
 
 @pytest.mark.slow
-def test_studies_give_the_same_bytes_with_any_number_of_threads():
+def test_results_are_identical_for_any_number_of_threads():
     """From ten thousand samples on BLAS adds in as many parts as it has threads."""
-    found = set()
+    outputs = set()
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         done = run_program(sys.executable, "-c", STUDIES, variables=dict.fromkeys(names, threads))
         assert done.returncode == 0, done.stderr
-        found.add(done.stdout)
-    assert len(found) == 1
+        outputs.add(done.stdout)
+    assert len(outputs) == 1

@@ -8,13 +8,13 @@ import pytest
 from riskrank.engine.solver import Solver
 
 
-def test_nothing_is_printed_while_it_is_made():
+def test_solver_prints_nothing():
     """In a process of its own: HiGHS prints its licence once a process, past ``sys.stdout``."""
     script = "from riskrank.engine.solver import Solver; Solver().run()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout + done.stderr == b""
 
 
-def test_an_unknown_setting_is_refused():
+def test_unknown_setting_is_refused():
     with pytest.raises(ValueError, match="walls"):
         Solver(walls=3)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
 from tests.fuzz import inputs, outside, refusals, relations, structured  # noqa: E402
 from tests.fuzz.oracles import Run, comparable, exact_ratios, judged  # noqa: E402
-from tests.fuzz.running import ENDS, as_process, in_process, write  # noqa: E402
+from tests.fuzz.running import EXIT_COUNTS, as_process, in_process, write  # noqa: E402
 
 COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "gate", "check")
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
@@ -33,16 +33,16 @@ def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     rng = Random(f"{seed}/{number}")
     if number % 2:
         return refusals.case(rng, folder)
-    which = rng.random()
-    if which < 0.4:
+    kind = rng.random()
+    if kind < 0.4:
         return _damaged(rng, folder, process=number % 150 == 8)
-    if which < 0.52:
+    if kind < 0.52:
         return _export(rng, folder)
-    if which < 0.62:
-        return _two_dresses(rng, folder)
-    if which < 0.7:
+    if kind < 0.62:
+        return _two_formats(rng, folder)
+    if kind < 0.7:
         return _ratios(rng, folder)
-    if which < 0.72:
+    if kind < 0.72:
         return outside.environment(rng, folder)
     return rng.choice(outside.IN_PROCESS)(rng, folder)
 
@@ -52,23 +52,29 @@ def structured_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str
     return structured.case(Random(f"structured {seed}/{number}"), folder)
 
 
-def known_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
+def exact_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     """A trial whose answer is known: figures in fractions, or what another table or dress gave."""
     rng = Random(f"known {seed}/{number}")
-    return rng.choice((_ratios, _two_dresses, relations.means, relations.places, relations.places))(
+    return rng.choice((_ratios, _two_formats, relations.means, relations.places, relations.places))(
         rng, folder
     )
 
 
 def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str]]:
-    one = inputs.table(rng)
-    suffix, data = inputs.dressed(rng, one, rng.choice(inputs.KINDS))
+    table = inputs.table(rng)
+    suffix, data = inputs.dressed(rng, table, rng.choice(inputs.KINDS))
     for _ in range(rng.choice((0, 0, 0, 1, 1, 2))):
         data = inputs.damaged(rng, data)
     command, kind = rng.choice(COMMANDS), rng.choice(FORMATS)
-    args = [command, write(folder, f"t{suffix}", data), *inputs.options(rng, command, one), "--format", kind]
+    args = [
+        command,
+        write(folder, f"t{suffix}", data),
+        *inputs.options(rng, command, table),
+        "--format",
+        kind,
+    ]
     if rng.random() < 0.2:
-        metrics = inputs.metrics_file(rng, one)
+        metrics = inputs.metrics_file(rng, table)
         metrics = inputs.damaged(rng, metrics) if rng.random() < 0.3 and metrics else metrics
         args += ["--metrics-file", write(folder, "m.toml", metrics)]
     output = folder / "out.txt"
@@ -101,15 +107,15 @@ def _export(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return [(run, text) for run, text in judged(run) if not (summary and text.startswith("an error is not"))]
 
 
-def _two_dresses(rng: Random, folder: Path) -> list[tuple[Run, str]]:
+def _two_formats(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """The same table, written in two ways, gives the same document."""
-    one = inputs.table(rng, plain=True)
+    table = inputs.table(rng, plain=True)
     command = rng.choice(("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd"))
-    args = inputs.options(rng, command, one)
+    args = inputs.options(rng, command, table)
     documents = []
     wrong = []
     for place, dress in enumerate(rng.sample(inputs.KINDS, 2)):
-        suffix, data = inputs.dressed(rng, one, dress)
+        suffix, data = inputs.dressed(rng, table, dress)
         run = in_process(
             [command, write(folder, f"t{place}{suffix}", data), *args, "--format", "json"], "json"
         )
@@ -151,9 +157,9 @@ def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return wrong
 
 
-def fuzz(seed: int, numbers, *, tell=None, make=case) -> list[tuple[int, Run, str]]:
+def fuzz(seed: int, numbers, *, report=None, make=case) -> list[tuple[int, Run, str]]:
     """Run cases in a folder of their own; returns what was wrong."""
-    found = []
+    violations = []
     home = Path.cwd()
     with tempfile.TemporaryDirectory() as place:
         for number in numbers:
@@ -165,11 +171,11 @@ def fuzz(seed: int, numbers, *, tell=None, make=case) -> list[tuple[int, Run, st
             finally:
                 os.chdir(home)
             for run, text in wrong:
-                found.append((number, run, text))
-                if tell:
-                    tell(number, run, text)
+                violations.append((number, run, text))
+                if report:
+                    report(number, run, text)
             shutil.rmtree(folder)
-    return found
+    return violations
 
 
 def main() -> int:
@@ -189,15 +195,15 @@ def main() -> int:
         else range(arguments.start, arguments.start + arguments.runs)
     )
 
-    def tell(number, run, text):
+    def report(number, run, text):
         print(f"{number}: {text}\n    riskrank {' '.join(map(repr, run.args))}"[:1500], flush=True)
 
-    make = structured_case if arguments.structured else known_case if arguments.known else case
-    found = fuzz(arguments.seed, numbers, tell=tell, make=make)
-    kinds = Counter(text.partition(":")[0] for _, _, text in found)
-    print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(found)} violations {dict(kinds) or ''}")
-    print("exits: " + ", ".join(f"{status}: {count:,}" for status, count in sorted(ENDS.items())))
-    return 1 if found else 0
+    make = structured_case if arguments.structured else exact_case if arguments.known else case
+    violations = fuzz(arguments.seed, numbers, report=report, make=make)
+    kinds = Counter(text.partition(":")[0] for _, _, text in violations)
+    print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(violations)} violations {dict(kinds) or ''}")
+    print("exits: " + ", ".join(f"{status}: {count:,}" for status, count in sorted(EXIT_COUNTS.items())))
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":

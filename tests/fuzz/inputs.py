@@ -70,9 +70,9 @@ def table(rng: Random, *, plain: bool = False) -> Table:
     return Table(tuple(names[:k]), samples, tuple(names[k:]), tuple(scores() for _ in range(count)))
 
 
-def dressed(rng: Random, one: Table, kind: str) -> tuple[str, bytes]:
+def dressed(rng: Random, table: Table, kind: str) -> tuple[str, bytes]:
     """A table as the bytes of a file, rows in any order; returns its suffix too."""
-    rows = one.rows()
+    rows = table.rows()
     rng.shuffle(rows)
     texts = [
         {name: value if isinstance(value, str) else repr(value) for name, value in row.items()}
@@ -177,14 +177,14 @@ def export(rng: Random, words: list[str]) -> tuple[str, bytes]:
     if name.endswith(".csv"):
         names = rng.sample(words, 4)
         lines = [",".join(f'"{rng.choice(NUMBERS)}"' for _ in names) for _ in range(4)]
-        return name, ("\n".join([",".join(json.dumps(one) for one in names), *lines])).encode()
+        return name, ("\n".join([",".join(json.dumps(column) for column in names), *lines])).encode()
     return name, json.dumps(documents if rng.random() < 0.5 else documents[0]).encode()
 
 
-def metrics_file(rng: Random, one: Table) -> bytes:
+def metrics_file(rng: Random, table: Table) -> bytes:
     """A metrics file, mostly of the table's own metrics."""
     lines = []
-    for name in (*one.metrics, *rng.sample(NAMES, rng.randrange(2))):
+    for name in (*table.metrics, *rng.sample(NAMES, rng.randrange(2))):
         lines.append(f"[{json.dumps(name, ensure_ascii=True)}]")
         if rng.random() < 0.7:
             lines.append(f'direction = "{rng.choice(("higher", "lower", "lower", "up"))}"')
@@ -199,7 +199,7 @@ def metrics_file(rng: Random, one: Table) -> bytes:
     return "\n".join(lines).encode()
 
 
-OWN = {
+COMMAND_OPTIONS = {
     "rank": "--all-methods | --per-metric | --aggregate borda | --top COUNT | --rank-by wins",
     "dominance": "--order 1 | --test all | --threshold 0.3 | --threshold COUNT",
     "mrm": "--level 0.1 | --level COUNT | --per-metric | --aggregate borda",
@@ -216,22 +216,22 @@ SHARED = """--lower METRIC | --higher * | --models A,B | --metric METRIC | --mis
 TESTED = ("rank", "dominance", "mrm", "gsd")
 
 
-def options(rng: Random, command: str, one: Table) -> list[str]:
+def options(rng: Random, command: str, table: Table) -> list[str]:
     """Options of a command, most of them good."""
-    a = rng.choice(one.models)
+    a = rng.choice(table.models)
     names = {
-        "METRIC": rng.choice((*one.metrics, rng.choice(NAMES))),
+        "METRIC": rng.choice((*table.metrics, rng.choice(NAMES))),
         "COUNT": rng.choice((*("1", "2", "3") * 5, "0", "-1", "x", "9" * 30)),
         "NAME": rng.choice(NAMES),
-        "A:B": f"{a}:{(b := rng.choice((*one.models, rng.choice(NAMES))))}",
+        "A:B": f"{a}:{(b := rng.choice((*table.models, rng.choice(NAMES))))}",
         "A,B": f"{a},{b}",
     }
 
     def some(groups: str, count: int) -> list[str]:
-        known = [group.split() for group in groups.split("|")]
-        return [word for group in rng.sample(known, min(len(known), count)) for word in group]
+        choices = [group.split() for group in groups.split("|")]
+        return [word for group in rng.sample(choices, min(len(choices), count)) for word in group]
 
-    words = some(OWN[command], 1 if command == "gate" else rng.choice((0, 1, 1, 2)))
+    words = some(COMMAND_OPTIONS[command], 1 if command == "gate" else rng.choice((0, 1, 1, 2)))
     words += some(SHARED, rng.choice((0, 0, 0, 0, 1, 1, 2)))
     for name, meant in names.items():
         words = [word.replace("_", " ").replace(name, meant) if name in word else word for word in words]
@@ -239,7 +239,7 @@ def options(rng: Random, command: str, one: Table) -> list[str]:
     if command in ("gsd", "copa"):
         words += ["--higher", "*"]
     if command == "power":
-        words += ["--simulations", "2", "--sizes", "12", "--pair", f"{one.models[0]}:{one.models[-1]}"]
+        words += ["--simulations", "2", "--sizes", "12", "--pair", f"{table.models[0]}:{table.models[-1]}"]
     if command in TESTED and rng.random() < 0.6:
         words.append("--no-test")
     elif command in (*TESTED, "gate", "power"):

@@ -44,7 +44,7 @@ class Job:
 
     @property
     def files(self) -> list[str]:
-        """What it writes."""
+        """Files that the command writes."""
         pairs = zip(self.words, self.words[1:], strict=False)
         return [file for option, file in pairs if option in ("-o", "--plot", "--dot", "--bless")]
 
@@ -77,7 +77,7 @@ JOBS = {
 
 @dataclass
 class Outcome:
-    """What one trial found; ``faults`` is empty if all is well."""
+    """Result of one trial; ``faults`` is empty if all is well."""
 
     kind: str
     command: str
@@ -100,22 +100,22 @@ def session_of(pid: int) -> Iterator[int]:
 
 def children(pid: int) -> list[int]:
     """Workers of a process."""
-    found = []
+    workers = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             if int(entry.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(entry.parent.name))
-    return found
+                workers.append(int(entry.parent.name))
+    return workers
 
 
 def shared_memory(pid: int) -> set[Path]:
     """Semaphores and other shared memory that processes of a session map."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for member in session_of(pid):
         with suppress(OSError):
             lines = Path(f"/proc/{member}/maps").read_text().splitlines()
-            found |= {Path(line.split()[5]) for line in lines if " /dev/shm/" in line}
-    return found
+            paths |= {Path(line.split()[5]) for line in lines if " /dev/shm/" in line}
+    return paths
 
 
 def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -> bool:
@@ -139,7 +139,7 @@ def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -
 
 
 def state(folder: Path) -> dict[str, bytes | None]:
-    """What files a folder holds, and folders in it."""
+    """Return the files of a folder with their content, and its folders."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
@@ -174,17 +174,17 @@ def started(job: Job, folder: Path, place: Path, jobs: int) -> subprocess.Popen[
 
 @dataclass
 class Reference:
-    """What a command does that nobody kills: how long it takes and what it writes."""
+    """Duration and files of an undisturbed run."""
 
     seconds: float
     written: dict[str, bytes | None]
 
 
-def reference(job: Job, given: Path) -> Reference:
+def reference(job: Job, inputs: Path) -> Reference:
     """Run a command to its end."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "out")
-        shutil.copytree(given, folder)
+        shutil.copytree(inputs, folder)
         before, start = state(folder), time.monotonic()
         process = started(job, folder, Path(name), 2)
         assert process.wait(600) == 0, Path(name, "stderr").read_text()
@@ -192,16 +192,18 @@ def reference(job: Job, given: Path) -> Reference:
         return Reference(seconds, {k: v for k, v in state(folder).items() if before.get(k, b"no") != v})
 
 
-def trial(kind: str, command: str, known: Reference, given: Path, patience: float, seed: int) -> Outcome:
+def trial(
+    kind: str, command: str, undisturbed: Reference, inputs: Path, patience: float, seed: int
+) -> Outcome:
     """Run one command, strike, and look."""
     chance, job = random.Random(seed), JOBS[command]
     writing = kind != "worker" and chance.random() < 0.9
-    after = chance.uniform(0, 0.003) if writing else known.seconds * chance.uniform(0.02, 0.9)
+    after = chance.uniform(0, 0.003) if writing else undisturbed.seconds * chance.uniform(0.02, 0.9)
     outcome = Outcome(kind, command, after)
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         folder = place / "out"
-        shutil.copytree(given, folder)
+        shutil.copytree(inputs, folder)
         for file in job.files if chance.random() < 0.7 else ():
             if not (folder / file).exists():
                 (folder / file).write_bytes(BEFORE)
@@ -237,9 +239,9 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
             outcome.faults += ["orphan"] * bool(left)
             outcome.faults += ["shared memory"] * any(name.exists() for name in shared)
             outcome.faults += ["temporary file"] * bool(list((place / "tmp").iterdir()))
-            found, faults = written(outcome, state(folder), before, known.written)
+            complete, faults = written(outcome, state(folder), before, undisturbed.written)
             outcome.faults += faults
-            outcome.faults += wrong_end(outcome, (place / "stderr").read_text(), found)
+            outcome.faults += wrong_end(outcome, (place / "stderr").read_text(), complete)
         finally:
             for pid in list(session_of(process.pid)):
                 with suppress(ProcessLookupError):
@@ -249,12 +251,14 @@ def trial(kind: str, command: str, known: Reference, given: Path, patience: floa
 
 
 def written(outcome, after, before, new) -> tuple[bool, list[str]]:
-    """Whether the outputs are there, and what is wrong with them: they are all old or all new."""
+    """Return whether the outputs exist, and the faults unless all are old or all are new."""
     if outcome.kind == "kill":  # nobody can tidy up, but no file is a half
         after = {name: data for name, data in after.items() if not name.startswith(".")}
-        whole = all(data in (before.get(name, data), new.get(name, data)) for name, data in after.items())
-        whole = whole and before.keys() <= after.keys() <= before.keys() | new.keys()
-        return after != before, [] if whole else ["half-written file"]
+        consistent = all(
+            data in (before.get(name, data), new.get(name, data)) for name, data in after.items()
+        )
+        consistent = consistent and before.keys() <= after.keys() <= before.keys() | new.keys()
+        return after != before, [] if consistent else ["half-written file"]
     if after in (before, before | new):
         return after == before | new, []
     left = sorted(after.keys() - before.keys() - new.keys())
@@ -262,7 +266,7 @@ def written(outcome, after, before, new) -> tuple[bool, list[str]]:
 
 
 def wrong_end(outcome: Outcome, errors: str, written: bool) -> list[str]:
-    """What is wrong with the exit status or the lines on stderr."""
+    """Return the faults of the exit status and of the lines on stderr."""
     faults = []
     allowed = {0}  # the signal came after the work was done
     if outcome.kind == "worker":
@@ -338,15 +342,17 @@ def main() -> int:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     parallel = [name for name in commands if JOBS[name].parallel]
     with tempfile.TemporaryDirectory() as name:
-        given = Path(name)
-        write_inputs(given)
-        known = {}
+        inputs = Path(name)
+        write_inputs(inputs)
+        references = {}
         for number in range(options.trials):
             kind = kinds[number % len(kinds)]
             command = chance.choice(parallel or commands if kind == "worker" else commands)
-            if command not in known or number % 15 == 0:  # the machine may be busier by now
-                known[command] = reference(JOBS[command], given)
-            outcome = trial(kind, command, known[command], given, options.patience, options.seed + number)
+            if command not in references or number % 15 == 0:  # the machine may be busier by now
+                references[command] = reference(JOBS[command], inputs)
+            outcome = trial(
+                kind, command, references[command], inputs, options.patience, options.seed + number
+            )
             outcomes.append(outcome)
             if outcome.faults:
                 print(f"{number}: {command}, {kind} after {outcome.after:.3f} s: {', '.join(outcome.faults)}")
@@ -356,11 +362,11 @@ def main() -> int:
         exits = Counter(outcome.status for outcome in of_kind)
         faults = Counter(fault for outcome in of_kind for fault in outcome.faults)
         longest = max((outcome.took for outcome in of_kind), default=0.0)
-        told = ", ".join(f"{status}: {count}" for status, count in exits.items())
-        told += "".join(f"; {count} {fault}" for fault, count in faults.items())
+        summary = ", ".join(f"{status}: {count}" for status, count in exits.items())
+        summary += "".join(f"; {count} {fault}" for fault, count in faults.items())
         print(
             f"{kind:<12}{len(of_kind):>8}{sum(o.missed for o in of_kind):>8}"
-            f"{sum(o.writing for o in of_kind):>9}{longest:>8.2f}s  {told}"
+            f"{sum(o.writing for o in of_kind):>9}{longest:>8.2f}s  {summary}"
         )
     bad = [fault for outcome in outcomes for fault in outcome.faults if fault != "before the first line"]
     print(f"{len(bad)} faults in {len(outcomes)} trials")

@@ -1,4 +1,4 @@
-"""What must hold of every run, whatever it was given."""
+"""Contract that every run has to keep, whatever its input."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def judged(run: Run) -> list[tuple[Run, str]]:
 
 
 def comparable(run: Run) -> object:
-    """What a run says of a table, whatever file that stood in; its status where it says nothing."""
+    """Return the document of a run without its inputs, or its status if it has none."""
     if run.status in (2, 3):
         return run.status
     document = json.loads(run.stdout)
@@ -60,14 +60,14 @@ def _exits(run: Run):
     allowed = {0, 2, 3, *((1, 4) if run.gated else ())}
     if run.status not in allowed:
         yield f"exit status {run.status}"
-    if "in a way it should not" in run.stderr:
+    if "internal error in riskrank" in run.stderr:
         yield "a defect: " + run.stderr.splitlines()[1][:300]
     if run.warnings:
         yield f"a warning of Python: {run.warnings[0][:300]}"
     if run.status in (2, 3):
         lines = run.stderr.splitlines()
-        ways = [line for line in lines[3:] if not line.startswith("  riskrank ")]
-        if [line.partition(": ")[0] for line in lines[:3]] != ["error", "found", "hint"] or ways:
+        unexpected = [line for line in lines[3:] if not line.startswith("  riskrank ")]
+        if [line.partition(": ")[0] for line in lines[:3]] != ["error", "found", "hint"] or unexpected:
             yield f"an error is not three lines, with lines to copy: {run.stderr[:300]!r}"
         if not all(line.partition(": ")[2].strip() for line in lines[:3]):
             yield f"an empty line: {run.stderr[:300]!r}"
@@ -78,10 +78,10 @@ def _exits(run: Run):
 
 
 def _streams(run: Run):
-    if (found := acting(run.stderr)) is not None:
-        yield f"{found!r} on standard error"
-    if run.kind not in ("csv", "parquet") and (found := acting(run.stdout)) is not None:
-        yield f"{found!r} in {run.kind}"
+    if (character := acting(run.stderr)) is not None:
+        yield f"{character!r} on standard error"
+    if run.kind not in ("csv", "parquet") and (character := acting(run.stdout)) is not None:
+        yield f"{character!r} in {run.kind}"
     if run.status in (0, 1, 4) and run.kind in ("json", "jsonl") and "-o" not in run.args:
         texts = [run.stdout] if run.kind == "json" else run.stdout.splitlines()
         for text in texts:
@@ -105,7 +105,7 @@ def acting(text: str) -> str | None:
 
 
 def obeyed(text: str) -> bool:
-    """Whether who runs a build would take a line of its log for a command, but for a gate's own notes."""
+    """Return whether CI would read a line as a command, other than the notes of a gate."""
     return any(
         line.lstrip().startswith("::") or re.search(r"##\[|##vso\[|##teamcity\[", line.lower())
         for line in text.split("\n")
@@ -119,8 +119,8 @@ def exact_ratios(x: list[float], y: list[float]) -> dict[int, Fraction | None]:
     Both samples have n scores, so that quantile functions are steps of width 1/n.
     """
     gaps = [Fraction(a) - Fraction(b) for a, b in zip(sorted(x), sorted(y), strict=True)]
-    whole = sum(gap * gap for gap in gaps)
-    first = None if whole == 0 else sum(gap * gap for gap in gaps if gap < 0) / whole
+    squares = sum(gap * gap for gap in gaps)
+    first = None if squares == 0 else sum(gap * gap for gap in gaps if gap < 0) / squares
     area, lost, total = Fraction(0), Fraction(0), Fraction(0)
     for gap in gaps:
         total += _square(area, area + gap)

@@ -1,4 +1,4 @@
-"""What surrounds a run, made at random: databases, pipes, builds, shared folders, variables, limits."""
+"""Random surroundings of a run: databases, pipes, builds, shared folders, variables, limits."""
 
 import errno
 import io
@@ -33,8 +33,8 @@ REACHING = ('executor = "dask:203.0.113.9:1"', 'output = "../r.json"', 'metrics-
 
 
 def _plain(rng: Random, folder: Path) -> tuple[inputs.Table, str]:
-    one = inputs.table(rng, plain=True)
-    return one, write(folder, "plain.csv", one.lines())
+    table = inputs.table(rng, plain=True)
+    return table, write(folder, "plain.csv", table.lines())
 
 
 def _words(rng: Random, path: str, kind: str, command: str | None = None) -> list[str]:
@@ -50,9 +50,9 @@ def _differs(run: Run, other: Run) -> list[tuple[Run, str]]:
 
 def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """A table in a database gives what it gives in a file; views may be endless, files damaged or logged."""
-    one, plain = _plain(rng, folder)
+    table, plain = _plain(rng, folder)
     path = folder / rng.choice(("t.sqlite", "t.db"))
-    rows = [tuple(row.values()) for row in one.rows()]
+    rows = [tuple(row.values()) for row in table.rows()]
     rng.shuffle(rows)
     logged, view, hurt = rng.random() < 0.4, rng.random() < 0.3, rng.random() < 0.3
     with closing(sqlite3.connect(path)) as connection:
@@ -66,9 +66,9 @@ def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
             connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
         connection.commit()
         if logged and rng.random() < 0.5:  # as a program that was killed leaves it
-            kept = {kind: Path(f"{path}{kind}").read_bytes() for kind in ("", "-wal")}
+            files = {kind: Path(f"{path}{kind}").read_bytes() for kind in ("", "-wal")}
             path = folder / "copied.db"
-            for kind, data in kept.items():
+            for kind, data in files.items():
                 Path(f"{path}{kind}").write_bytes(data)
     if hurt:
         path.write_bytes(inputs.damaged(rng, path.read_bytes()))
@@ -140,9 +140,9 @@ def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """Names that are commands to who runs a build, printed there in any format."""
-    one = inputs.table(rng)
-    names = dict(zip((*one.models, *one.metrics), rng.sample(ORDERS, len(ORDERS)), strict=False))
-    rows = [{key: names.get(str(value), value) for key, value in row.items()} for row in one.rows()]
+    table = inputs.table(rng)
+    names = dict(zip((*table.models, *table.metrics), rng.sample(ORDERS, len(ORDERS)), strict=False))
+    rows = [{key: names.get(str(value), value) for key, value in row.items()} for row in table.rows()]
     path = write(folder, "t.jsonl", "\n".join(map(json.dumps, rows)).encode())
     name = rng.choice(list(BUILDS))
     kind = rng.choice(FORMATS)
@@ -159,7 +159,7 @@ def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return wrong
 
 
-def found_configuration(rng: Random, folder: Path) -> list[tuple[Run, str]]:
+def discovered_configuration(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """A configuration that nobody named reaches out of nothing, whatever it says."""
     _, plain = _plain(rng, folder)
     reaching = rng.choice((None, *REACHING))
@@ -204,13 +204,13 @@ def partial_write(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     _, plain = _plain(rng, folder)
     kind = rng.choice(FORMATS)
     words = _words(rng, plain, kind)
-    whole = in_process(words, kind)
-    full = rng.choice((None, rng.randrange(1, len(whole.stdout.encode()) + 100)))
+    expected = in_process(words, kind)
+    full = rng.choice((None, rng.randrange(1, len(expected.stdout.encode()) + 100)))
     run = in_process(words, kind, raw=Leaking(rng, full))
-    room = full is None or full >= len(whole.stdout.encode())
-    if room and (run.status, run.stdout) != (whole.status, whole.stdout):
-        return [(run, f"not all is written, exit {run.status}: {len(run.stdout)} of {len(whole.stdout)}")]
-    if not room and whole.status == 0:
+    fits = full is None or full >= len(expected.stdout.encode())
+    if fits and (run.status, run.stdout) != (expected.status, expected.stdout):
+        return [(run, f"not all is written, exit {run.status}: {len(run.stdout)} of {len(expected.stdout)}")]
+    if not fits and expected.status == 0:
         lines = [line.partition(":")[0] for line in run.stderr.splitlines()]
         if run.status != 2 or lines != ["error", "found", "hint"]:
             return [(run, f"not all is written, exit {run.status}: {run.stderr[:200]!r}")]
@@ -243,8 +243,8 @@ def environment(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
     before = {entry.name for entry in folder.iterdir()}
     status, stdout, stderr = as_process(words, folder, before=limited, **variables)
-    told = f"{variables}, {size} bytes"
-    run = Run((*words, told), status, stdout, stderr, (), "json", False)
+    description = f"{variables}, {size} bytes"
+    run = Run((*words, description), status, stdout, stderr, (), "json", False)
     wrong = judged(run)
     left = {entry.name for entry in folder.iterdir()} - before - {"p.svg"}
     if left:
@@ -252,4 +252,4 @@ def environment(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return wrong
 
 
-IN_PROCESS = (database, pipe, build, found_configuration, partial_write)
+IN_PROCESS = (database, pipe, build, discovered_configuration, partial_write)

@@ -17,8 +17,8 @@ from random import Random
 import polars as pl
 import zstandard
 
-from riskrank.asked.commands import COMMANDS
-from riskrank.cli.call import options_on_the_line
+from riskrank.cli.typer_functions import flag_options
+from riskrank.options.commands import COMMANDS
 from tests.fuzz import inputs
 from tests.fuzz.inputs import ROLES
 from tests.fuzz.oracles import Run, judged
@@ -77,8 +77,8 @@ BADLY_PACKED: tuple[Callable[[bytes], bytes], ...] = (
 
 def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     """Make one such run, and return what is wrong with it."""
-    one = inputs.table(rng, plain=True)
-    words, stdin = rng.choice(KINDS)(rng, folder, one)
+    table = inputs.table(rng, plain=True)
+    words, stdin = rng.choice(KINDS)(rng, folder, table)
     before = _state(folder)
     run = in_process(words, "table", stdin)
     wrong = judged(run)
@@ -88,7 +88,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def _state(folder: Path) -> dict[str, object]:
-    return {str(one): one.read_bytes() if one.is_file() else None for one in folder.rglob("*")}
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def _study(rng: Random, path: str, *more: str) -> tuple[list[str], bytes]:
@@ -98,8 +98,8 @@ def _study(rng: Random, path: str, *more: str) -> tuple[list[str], bytes]:
     return [command, path, *quick, *page, *more], b""
 
 
-def _plain(folder: Path, one: inputs.Table) -> str:
-    return write(folder, "s.csv", one.lines())
+def _plain(folder: Path, table: inputs.Table) -> str:
+    return write(folder, "s.csv", table.lines())
 
 
 def _some(rng: Random) -> list[str]:
@@ -107,11 +107,11 @@ def _some(rng: Random) -> list[str]:
     return rng.sample(ROLES, rng.choice((1, 1, 2, 4)))
 
 
-def json_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def json_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """JSON with cells of any kind in some rows or in all, packed, perhaps badly."""
     odd, often = _some(rng), rng.choice((0.02, 0.5, 1.0))
     lines = []
-    for row in one.rows():
+    for row in table.rows():
         cells = {name: json.dumps(value) for name, value in row.items()}
         cells |= {name: rng.choice(CELLS) for name in odd if rng.random() < often}
         lines.append("{" + ", ".join(f'"{name}": {cell}' for name, cell in cells.items()) + "}")
@@ -125,9 +125,9 @@ def json_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str],
     return _study(rng, write(folder, name + packing, data))
 
 
-def parquet_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def parquet_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Parquet whose columns have other types."""
-    frame = pl.DataFrame(one.rows())
+    frame = pl.DataFrame(table.rows())
     for name in _some(rng):
         value = rng.choice(TYPED)
         holes = rng.random() < 0.3
@@ -137,9 +137,9 @@ def parquet_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[st
     return _study(rng, "t.parquet")
 
 
-def database_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def database_cells(rng: Random, folder: Path, content: inputs.Table) -> tuple[list[str], bytes]:
     """A database whose columns have other types, perhaps with an odd name of the table."""
-    rows = [tuple(row.values()) for row in one.rows()]
+    rows = [tuple(row.values()) for row in content.rows()]
     table = rng.choice(("scores", "scores", 'a"b', "x\ny", "select", "é", "*"))
     quoted = '"' + table.replace('"', '""') + '"'
     odd, kind = _some(rng), rng.choice(("duckdb", "sqlite"))
@@ -158,35 +158,37 @@ def database_cells(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[s
     else:
         cells = {name: name for name in ROLES} | {name: rng.choice(DUCKDB.split("; ")) for name in odd}
         columns = ", ".join(f"{cell} AS {name}" for name, cell in cells.items())
-        frame = pl.DataFrame(one.rows()).to_dict(as_series=False)
+        frame = pl.DataFrame(content.rows()).to_dict(as_series=False)
         values = ", ".join(f"unnest({values!r}) AS {name}" for name, values in frame.items())
         with closing(duckdb.connect(str(path))) as connection:
             connection.execute(f"CREATE TABLE {quoted} AS SELECT {columns} FROM (SELECT {values})")
     return _study(rng, path.name, *rng.choice(([], [], ["--where", "score > 0"], ["--sql", "SELECT 1"])))
 
 
-def _odd_name(rng: Random, one: inputs.Table) -> str:
-    known = (*one.models, *one.metrics, *ROLES, *inputs.NAMES)
-    return "".join(rng.choice((*known, *ODD)) for _ in range(rng.choice((1, 2, 3))))
+def _odd_name(rng: Random, table: inputs.Table) -> str:
+    pool = (*table.models, *table.metrics, *ROLES, *inputs.NAMES)
+    return "".join(rng.choice((*pool, *ODD)) for _ in range(rng.choice((1, 2, 3))))
 
 
-def names(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def names(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Names with line ends, quotes and commas in the options that take names."""
-    path = _plain(folder, one)
+    path = _plain(folder, table)
     options = rng.sample(("higher", "lower", "models", "metric", "weight", "columns", "cluster", "matrix"), 2)
-    text = {name: _odd_name(rng, one) for name in options}
+    text = {name: _odd_name(rng, table) for name in options}
     for name in {"weight", "columns"} & {*options}:
         text[name] += f"={rng.choice(inputs.NUMBERS)}"
     return _study(rng, path, *(word for name in options for word in (f"--{name}", text[name])))
 
 
-def settings(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def settings(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Settings of any option with values of any type, in a file that is named or found, or about metrics."""
-    path = _plain(folder, one)
-    flags = sorted({option.flag[2:] for row in COMMANDS for option in options_on_the_line(row)})
-    names = rng.choices([flag for flag in flags if flag not in HEAVY.split()] + [*one.metrics, r"a\nb"], k=2)
+    path = _plain(folder, table)
+    flags = sorted({option.flag[2:] for row in COMMANDS for option in flag_options(row)})
+    names = rng.choices(
+        [flag for flag in flags if flag not in HEAVY.split()] + [*table.metrics, r"a\nb"], k=2
+    )
     lines = [f'"{name}" = {rng.choice(VALUES.split())}' for name in names]
-    head = rng.choice(("", "", "[rank]\n", f"[{one.metrics[0]}]\n", "[[x]]\n"))
+    head = rng.choice(("", "", "[rank]\n", f"[{table.metrics[0]}]\n", "[[x]]\n"))
     file = rng.choice(("riskrank.toml", "named.toml", "metrics.toml"))
     write(folder, file, f"{head}{chr(10).join(lines)}\n".encode())
     (folder / ".git").mkdir()
@@ -196,7 +198,7 @@ def settings(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], b
     return [*words, *more], stdin
 
 
-def queries(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def queries(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Conditions and queries of functions without their arguments, pieces and depths."""
 
     def expression(depth: int) -> str:
@@ -210,7 +212,7 @@ def queries(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], by
             return f"{expression(depth - 1)} {rng.choice(OPERATORS)} {expression(depth - 1)}"
         return rng.choice(("NOT ", "-", "(")) * rng.choice((1, 2, 700)) + expression(depth - 1)
 
-    path = _plain(folder, one)
+    path = _plain(folder, table)
     text = expression(3)
     if rng.random() < 0.1:
         text += rng.choice(TAILS) * rng.choice((3, 500, 20_000))
@@ -220,9 +222,9 @@ def queries(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], by
     return _study(rng, path, "--sql", f"SELECT {text} FROM {tables} LIMIT 9")
 
 
-def outputs(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def outputs(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Outputs that lead elsewhere, are read, are there twice, or cannot be."""
-    path = _plain(folder, one)
+    path = _plain(folder, table)
     (folder / "in").mkdir()
     for name, target in (("out", folder.parent / "no"), ("own", "s.csv"), ("loop", "loop.json")):
         (folder / f"{name}.json").symlink_to(target)
@@ -234,22 +236,22 @@ def outputs(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], by
     return [*words, *more], stdin
 
 
-def values(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def values(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Any option of a command with a value that may not be one."""
     row = rng.choice([row for row in COMMANDS if row.name in (*STUDIES, "gate", "diff")])
-    options = [option for option in options_on_the_line(row) if option.name not in HEAVY.split()]
-    words = [row.name, _plain(folder, one), "--quiet"]
+    options = [option for option in flag_options(row) if option.name not in HEAVY.split()]
+    words = [row.name, _plain(folder, table), "--quiet"]
     for option in rng.sample(options, rng.choice((1, 1, 2))):
-        words += [option.flag, rng.choice((*inputs.NUMBERS, *ODD, *one.models, *one.metrics, *ROLES))]
+        words += [option.flag, rng.choice((*inputs.NUMBERS, *ODD, *table.models, *table.metrics, *ROLES))]
     return words, b""
 
 
-def dense(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def dense(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """A little, again and again, behind a table or instead of it, in one stream or in many."""
     piece, end = rng.choice(REPEATED), rng.choice(("csv", "tsv", "jsonl", "json"))
     pack, suffix = rng.choice(((gzip.compress, ".gz"), (zstandard.compress, ".zst")))
     often = rng.choice((1_000, 300_000, 6_000_000))
-    start = rng.choice((one.lines(), b"", b"[", b"# x\n"))
+    start = rng.choice((table.lines(), b"", b"[", b"# x\n"))
     if rng.random() < 0.5:
         data = pack(start + piece * often)
     else:
@@ -257,7 +259,7 @@ def dense(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], byte
     return _study(rng, write(folder, f"t.{end}{suffix}", data))
 
 
-def deep(rng: Random, folder: Path, one: inputs.Table) -> tuple[list[str], bytes]:
+def deep(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
     """Parquet of columns that nest, or whose millions of rows hold nothing."""
     if rng.random() < 0.5:
         chain = rng.choices((1, 1, 1, 1, 1, 2), k=rng.choice((3, 60, 70, 3_000, 20_000)))

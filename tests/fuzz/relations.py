@@ -36,8 +36,8 @@ def _csv(folder: Path, name: str, rows: list[Row]) -> str:
 
 def _table(rng: Random) -> list[Row]:
     """Rows of scores that a power of two changes exactly."""
-    one = inputs.table(rng, plain=True)
-    return _with(one.rows(), score=lambda score: score if abs(score) > 1e-250 else 0.0)
+    table = inputs.table(rng, plain=True)
+    return _with(table.rows(), score=lambda score: score if abs(score) > 1e-250 else 0.0)
 
 
 def places(rng: Random, folder: Path) -> list[tuple[Run, str]]:
@@ -46,13 +46,13 @@ def places(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     method = rng.choice(
         (["--no-test"], ["--no-test", "--per-metric"], ["--resamples", "40", "--set", "jobs=1"])
     )
-    found, wrong = [], []
-    for kept, changed in (("a.csv", rows), ("b.csv", RELATIONS[name](rng, rows))):
-        way = "--lower" if kept == "b.csv" and "lower" in name else "--higher"
-        run = in_process(["rank", _csv(folder, kept, changed), way, "*", *method, "--format", "json"], "json")
+    ranks, wrong = [], []
+    for file, changed in (("a.csv", rows), ("b.csv", RELATIONS[name](rng, rows))):
+        way = "--lower" if file == "b.csv" and "lower" in name else "--higher"
+        run = in_process(["rank", _csv(folder, file, changed), way, "*", *method, "--format", "json"], "json")
         wrong += judged(run)
-        found.append(run.status or _places(run, "x" if kept == "b.csv" and "models" in name else ""))
-    return wrong + ([(run, f"other places: {name}")] if found[0] != found[1] else [])
+        ranks.append(run.status or _places(run, "x" if file == "b.csv" and "models" in name else ""))
+    return wrong + ([(run, f"other places: {name}")] if ranks[0] != ranks[1] else [])
 
 
 def _places(run: Run, before: str) -> list[tuple]:
@@ -75,8 +75,8 @@ def means(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     if run.status in (2, 3):
         return wrong
     scores = {model: [Fraction(row["score"]) for row in rows if row["model"] == model] for model in (a, b)}
-    new, old = (sum(own, Fraction()) / len(own) for own in scores.values())
-    largest = max(abs(score) for own in scores.values() for score in own)
+    new, old = (sum(values, Fraction()) / len(values) for values in scores.values())
+    largest = max(abs(score) for values in scores.values() for score in values)
     (row,) = json.loads(run.stdout)["results"]
     if abs(Fraction(row["estimate"]) - (new - old)) > largest / 10**12:
         wrong.append((run, f"difference {row['estimate']!r}, in fractions {float(new - old)!r}"))

@@ -24,7 +24,7 @@ COMMAND = typer.main.get_command(app)
 # Seconds after which a run hangs: far more than any takes, on a machine that does much else.
 PATIENCE = 120
 # How many runs ended with which status.
-ENDS: Counter[int] = Counter()
+EXIT_COUNTS: Counter[int] = Counter()
 
 
 class Hanging(BaseException):
@@ -37,20 +37,20 @@ def in_process(args, kind, stdin=b"", *, variables=None, raw=None) -> Run:
     stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
     source = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
     environment = Environment(source, stdout, stderr, variables or {})
-    held, start = _most_memory(), time.process_time()
+    before, start = _most_memory(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with _watched():
             status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
-    seconds, memory = time.process_time() - start, _most_memory() - held
-    ENDS[int(status)] += 1
+    seconds, memory = time.process_time() - start, _most_memory() - before
+    EXIT_COUNTS[int(status)] += 1
     texts = []
     for stream in (stdout, stderr):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
     gated = args[0] == "gate"
-    told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
-    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated, seconds, memory)
+    messages = tuple(f"{warning.category.__name__}: {warning.message}" for warning in caught)
+    return Run(tuple(args), int(status), texts[0], texts[1], messages, kind, gated, seconds, memory)
 
 
 def _most_memory() -> int:
@@ -59,11 +59,11 @@ def _most_memory() -> int:
 
 def as_process(args, folder, *, before=None, **variables) -> tuple[int, str, str]:
     """Run a command as a user does."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     done = subprocess.run(
         [sys.executable, "-m", "riskrank", *args],
         cwd=folder,
-        env=kept | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | variables,
+        env=environment | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         preexec_fn=before,

@@ -41,7 +41,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     place = folder / "export"
     place.mkdir()
     real = FORMATS is not None and rng.random() < 0.5
-    name, given = _copied(rng, place) if real else _made(rng, place)
+    name, arguments = _copied(rng, place) if real else _generated(rng, place)
     hurt = rng.choice((0, 1, 1, 1, 2))
     files = sorted(path for path in place.rglob("*") if path.is_file())
     for _ in range(hurt if real else 0):
@@ -53,7 +53,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     rules = (["--skip-bad"], ["--parts"], ["--split", "*"], ["--filter", "*"], ["--set", "max-bytes=3000000"])
     words = [word for rule in rng.sample(rules, rng.choice((0, 1, 1, 2))) for word in rule]
     before = set(folder.rglob("*"))
-    run = in_process(["convert", form, *given, *words, "--format", kind], kind)
+    run = in_process(["convert", form, *arguments, *words, "--format", kind], kind)
     wrong = judged(run)
     if set(folder.rglob("*")) != before:
         wrong.append((run, "files are left or gone"))
@@ -65,7 +65,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return wrong
 
 
-def _made(rng: Random, place: Path) -> tuple[str, list[str]]:
+def _generated(rng: Random, place: Path) -> tuple[str, list[str]]:
     """A small export with nodes changed; returns its format and the paths to read."""
     name = rng.choice(sorted(EXPORTS))
     written = export_of(name, rng.choice(EXPORTS[name]))
@@ -117,8 +117,8 @@ def _hurt_json(rng: Random, data: bytes) -> bytes:
             tree = {"": json.loads(text)}
         except ValueError:
             continue
-        found = _hurt_tree(rng, tree, list(nodes(tree)))[""]
-        written = json.dumps(found).encode()
+        damaged = _hurt_tree(rng, tree, list(nodes(tree)))[""]
+        written = json.dumps(damaged).encode()
         return written if place is None else b"\n".join([*lines[:at], written, *lines[at + 1 :]])
     return data
 
@@ -126,30 +126,30 @@ def _hurt_json(rng: Random, data: bytes) -> bytes:
 def _hurt_tree(rng: Random, tree, paths):
     """A tree with another value, a key under another name, two values swapped, a part gone or twice."""
     path = rng.choice(paths)
-    what = rng.randrange(6)
-    if what < 2 or len(path) < 2:
+    kind = rng.randrange(6)
+    if kind < 2 or len(path) < 2:
         value = rng.choice(
             (*REPLACEMENTS, rng.choice(inputs.NAMES), rng.choice(inputs.NUMBERS), "x" * 100_000)
         )
         return changed(tree, path, value)
-    found = copy.deepcopy(tree)
-    above = found
+    result = copy.deepcopy(tree)
+    above = result
     for key in path[:-1]:
         above = above[key]
     key = path[-1]
-    if what == 2:
+    if kind == 2:
         del above[key]
-    elif what == 3 and isinstance(above, dict):
-        keys = [step for one in paths for step in one if isinstance(step, str)]
+    elif kind == 3 and isinstance(above, dict):
+        keys = [step for steps in paths for step in steps if isinstance(step, str)]
         above[rng.choice((*keys, *inputs.NAMES))] = above.pop(key)
-    elif what == 4:
+    elif kind == 4:
         other = rng.choice(list(above) if isinstance(above, dict) else range(len(above)))
         above[key], above[other] = above[other], above[key]
     elif isinstance(above, list):
         above.insert(key, copy.deepcopy(above[key]))
     else:
         above[key] = [above[key]] * rng.choice((1, 2))
-    return found
+    return result
 
 
 def _hurt_archive(rng: Random, data: bytes) -> bytes:
@@ -162,12 +162,12 @@ def _hurt_archive(rng: Random, data: bytes) -> bytes:
         return data
     name = rng.choice(sorted(members))
     content = members.pop(name)
-    what = rng.randrange(4)
-    if what == 0:
+    kind = rng.randrange(4)
+    if kind == 0:
         members[name] = _hurt_json(rng, content)
-    elif what == 1:
+    elif kind == 1:
         members[rng.choice((*members, "../x", "header.json", "samples/x_epoch_1.json"))] = content
-    elif what == 2:
+    elif kind == 2:
         members[name] = inputs.damaged(rng, content)
     return archives.archive(members, rng.choice((archives.STORED, archives.DEFLATED, archives.ZSTANDARD)))
 
@@ -190,13 +190,13 @@ def _member(data: bytes, entry: zipfile.ZipInfo) -> bytes:
 def _hurt_bytes(rng: Random, path: Path) -> None:
     """Bytes flipped, a part cut out or off, or another file's accidents."""
     data = bytearray(path.read_bytes())
-    what = rng.randrange(4)
-    if what == 0 and data:
+    kind = rng.randrange(4)
+    if kind == 0 and data:
         for _ in range(rng.choice((1, 1, 5, 50))):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-    elif what == 1:
+    elif kind == 1:
         del data[rng.randrange(len(data) + 1) :]
-    elif what == 2 and data:
+    elif kind == 2 and data:
         start = rng.randrange(len(data))
         del data[start : start + rng.choice((1, 10, 1000))]
     else:

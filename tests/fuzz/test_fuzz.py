@@ -16,32 +16,32 @@ def test_generated_inputs_break_nothing(start):
     assert [(number, text) for number, _, text in fuzz.fuzz(0, range(start, start + 20))] == []
 
 
-@pytest.mark.parametrize("make", [fuzz.structured_case, fuzz.known_case])
+@pytest.mark.parametrize("make", [fuzz.structured_case, fuzz.exact_case])
 @pytest.mark.parametrize("start", range(0, 60, 20))
-def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make):
-    found = fuzz.fuzz(0, range(start, start + 20), make=make)
-    assert [(number, text) for number, _, text in found] == []
+def test_damaged_exports_and_exact_trials_break_nothing(start, make):
+    violations = fuzz.fuzz(0, range(start, start + 20), make=make)
+    assert [(number, text) for number, _, text in violations] == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "wall", "before", "said"),
+    ("kind", "guard", "before", "expected"),
     [
         (
             outside.partial_write,
-            "riskrank.shown.staging.write_whole",
+            "riskrank.render.staging.write_fully",
             lambda stream, data: stream.write(data),
             "not all is written",
         ),
-        (outside.build, "riskrank.shown.escapes.for_ci_log", lambda text, *_: text, "a command to"),
+        (outside.build, "riskrank.render.escapes.escape_for_ci_log", lambda text, *_: text, "a command to"),
         (
-            outside.found_configuration,
-            "riskrank.cli.config.refuse_reaching_out",
+            outside.discovered_configuration,
+            "riskrank.cli.config.refuse_unsafe_settings",
             lambda *_: None,
             "a found file reaches out",
         ),
         (
             outside.database,
-            "riskrank.scores.files.databases._quiet_address",
+            "riskrank.scores.files.databases._read_only_uri",
             lambda path: (f"{path.as_uri()}?mode=ro", ()),
             "files left",
         ),
@@ -53,19 +53,21 @@ def test_exports_that_are_nearly_whole_and_trials_with_known_answers(start, make
         ),
     ],
 )
-def test_a_wall_that_is_gone_is_missed(tmp_path, monkeypatch, kind, wall, before, said):
+def test_fuzzer_detects_a_missing_guard(tmp_path, monkeypatch, kind, guard, before, expected):
     """With each wall taken away the fuzzer finds the hole, and with it there it finds none as far as that."""
 
-    def found(number, name):
+    def violations(number, name):
         folder = tmp_path / f"{name}{number}"
         folder.mkdir()
         monkeypatch.chdir(folder)
         return [text for _, text in kind(Random(number), folder)]
 
-    with monkeypatch.context() as gone:
-        gone.setattr(wall, before)
-        first = next(number for number in range(6) if any(said in text for text in found(number, "gone")))
-    assert [text for number in range(first + 1) for text in found(number, "there")] == []
+    with monkeypatch.context() as patch:
+        patch.setattr(guard, before)
+        first = next(
+            number for number in range(6) if any(expected in text for text in violations(number, "gone"))
+        )
+    assert [text for number in range(first + 1) for text in violations(number, "there")] == []
 
 
 @pytest.mark.slow
@@ -76,27 +78,27 @@ def test_a_run_as_a_process_keeps_the_contract(tmp_path):
         assert [text for _, text in outside.environment(Random(number), folder)] == []
 
 
-def test_what_a_build_obeys():
+def test_ci_commands_are_recognised():
     for text in ("::error::x", " ::a", "x ##[y", "##VSO[z", "a\n##teamcity[x]"):
         assert oracles.obeyed(text)
     for text in ("a::b", "## [x]", "::error title=riskrank gate::fail: x", os.linesep):
         assert not oracles.obeyed(text)
 
 
-def test_the_oracles_see_what_is_wrong():
-    def told(**changes):
+def test_oracles_detect_violations():
+    def violations(**changes):
         return oracles.violations(oracles.Run(**GOOD | {"status": 0} | changes))
 
-    assert told() == []
-    assert told(status=1) == ["exit status 1"]
-    assert told(status=1, gated=True) == []
-    assert told(stdout='{"x": NaN}') == ["no strict JSON: NaN"]
-    assert told(stdout='{"x": "\x7f"}') == ["'\\x7f' in json"]
-    assert told(stderr="a\u202eb\n") == ["'\\u202e' on standard error"]
-    assert "an error is not three lines" in told(status=2, stdout="", stderr="error: x\nfound: y\n")[0]
-    assert told(status=2, stdout="", stderr="error: x\nfound: y\nhint: z\n") == []
-    defect = "error: riskrank failed in a way it should not\nfound: y\nhint: z"
-    assert "a defect" in told(status=3, stdout="", stderr=defect)[0]
-    assert told(warnings=("RuntimeWarning: x",)) == ["a warning of Python: RuntimeWarning: x"]
-    assert told(seconds=10.1, memory=2 << 30) == ["over 10 s: 10.1", "over 1 GiB: 2048 MiB"]
+    assert violations() == []
+    assert violations(status=1) == ["exit status 1"]
+    assert violations(status=1, gated=True) == []
+    assert violations(stdout='{"x": NaN}') == ["no strict JSON: NaN"]
+    assert violations(stdout='{"x": "\x7f"}') == ["'\\x7f' in json"]
+    assert violations(stderr="a\u202eb\n") == ["'\\u202e' on standard error"]
+    assert "an error is not three lines" in violations(status=2, stdout="", stderr="error: x\nfound: y\n")[0]
+    assert violations(status=2, stdout="", stderr="error: x\nfound: y\nhint: z\n") == []
+    defect = "error: internal error in riskrank\nfound: y\nhint: z"
+    assert "a defect" in violations(status=3, stdout="", stderr=defect)[0]
+    assert violations(warnings=("RuntimeWarning: x",)) == ["a warning of Python: RuntimeWarning: x"]
+    assert violations(seconds=10.1, memory=2 << 30) == ["over 10 s: 10.1", "over 1 GiB: 2048 MiB"]
     assert oracles.exact_ratios([0.0, 3.0], [1.0, 1.0]) == {1: Fraction(1, 5), 2: Fraction(3, 4)}

@@ -17,7 +17,7 @@ LOOKS = Path(__file__).with_name("looks.js")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def found() -> str | None:
+def find_browser() -> str | None:
     """The browser on this machine."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
@@ -51,7 +51,7 @@ class Chromium:
 
         self._process = subprocess.Popen(
             [
-                str(found()),
+                str(find_browser()),
                 *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
                 *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
                 *("--hide-scrollbars", "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}"),
@@ -112,9 +112,9 @@ class Chromium:
         return answer["result"].get("value")
 
     def look(self, name: str, *arguments: object) -> object:
-        """What a function of `looks.js` finds in the page."""
-        told = ", ".join(map(json.dumps, arguments))
-        return self.run(f"(() => {{ {LOOKS.read_text(encoding='utf-8')} return {name}({told}); }})()")
+        """Return the result of a function of `looks.js` in the page."""
+        values = ", ".join(map(json.dumps, arguments))
+        return self.run(f"(() => {{ {LOOKS.read_text(encoding='utf-8')} return {name}({values}); }})()")
 
     def picture(self) -> bytes:
         """The whole page as PNG."""

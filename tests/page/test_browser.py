@@ -16,7 +16,7 @@ AXE = Path(__file__).resolve().parents[2] / "build/page/node_modules/axe-core/ax
 
 pytestmark = [
     pytest.mark.page,
-    pytest.mark.skipif(chromium.found() is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.skipif(chromium.find_browser() is None, reason="no Chromium: apt-get install chromium"),
 ]
 
 
@@ -30,12 +30,12 @@ def browser():
 def show(browser, tmp_path):
     """Write a result as a page and open it."""
 
-    def shown(result, **how):
+    def page_of(result, **how):
         path = tmp_path / "report.html"
         path.write_text(result.to_html(), encoding="utf-8")
         browser.open(path, **how)
 
-    return shown
+    return page_of
 
 
 @pytest.fixture(scope="module", params=["usual", "hostile", "sixty", "two"])
@@ -54,10 +54,10 @@ def page(request, usual, make_report, tmp_path_factory):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_nothing_is_asked_for_and_nothing_complains(browser, page, dark):
+def test_a_page_loads_nothing_and_logs_no_errors(browser, page, dark):
     browser.open(page, dark=dark)
-    asked = [address for address in browser.requests if not address.startswith("data:image/png;base64,")]
-    assert asked == [page.as_uri()]
+    requests = [address for address in browser.requests if not address.startswith("data:image/png;base64,")]
+    assert requests == [page.as_uri()]
     assert browser.complaints == []
     assert browser.run("document.images.length") == 0
     # Names of rows again are for phones, and the only ones that are not seen here.
@@ -102,10 +102,10 @@ def test_the_answer_is_seen_without_scrolling(browser, show):
     """At 1280 × 800: title, verdict, its certainty, its figures, and every row of raw means or of claims."""
     for name, result in _answers():
         show(result, width=1280, height=800)
-        found = browser.look("answer")
-        assert max(found[0]) <= 800, name
-        assert found[1], name
-        assert bool(found[2]) == (name != "gate")
+        answer = browser.look("answer")
+        assert max(answer[0]) <= 800, name
+        assert answer[1], name
+        assert bool(answer[2]) == (name != "gate")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -125,18 +125,18 @@ def test_no_horizontal_scrolling(browser, page, width):
     assert browser.run("document.documentElement.scrollWidth") <= width
 
 
-def test_a_phone_shows_who_is_who_beside_curves(browser, usual, show):
+def test_a_phone_shows_a_legend_of_curves(browser, usual, show):
     """The key of a picture that scrolls is out of sight there."""
-    shown = "[...document.querySelectorAll('.key')].filter(one => one.checkVisibility()).length"
+    visible = "[...document.querySelectorAll('.key')].filter(one => one.checkVisibility()).length"
     show(usual, width=1280)
-    assert browser.run(shown) == 0
+    assert browser.run(visible) == 0
     show(usual, width=390)
-    assert browser.run(shown) >= 1
+    assert browser.run(visible) >= 1
     assert browser.run("document.querySelector('.key').getBoundingClientRect().right") <= 390
 
 
 @pytest.mark.parametrize("width", [390, 900])
-def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page, width):
+def test_text_of_pictures_stays_legible_on_small_screens(browser, page, width):
     """At 11 pixels or more, and the pictures scroll within their boxes."""
     browser.open(page, width=width)
     assert browser.look("smallWords") == []
@@ -144,11 +144,11 @@ def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page
 
 def test_every_table_sorts(browser, page):
     browser.open(page)
-    found = browser.look("sorted")
-    assert found
-    for table in found:
-        up, down, again = table["steps"]
-        assert again == table["given"]
+    tables = browser.look("sorted")
+    assert tables
+    for table in tables:
+        up, down, back = table["steps"]
+        assert back == table["given"]
         assert sorted(up) == sorted(table["given"])
         assert [*reversed(down)] == up or len(set(up)) < len(up)
         assert table["sort"] == 0
@@ -164,9 +164,9 @@ def test_numbers_sort_as_numbers(browser, usual, show):
 def test_filter_and_focus(browser, usual, show):
     show(usual)
     assert browser.look("filtered", "MODEL 03")[0] == 1
-    found = browser.look("focused", 3)
-    assert all("3" in about.split() for about in found[0])
-    assert found[1:] == [5, "true", 0]  # tails, quantiles, both charts of ranks, parallel axes
+    focused = browser.look("focused", 3)
+    assert all("3" in about.split() for about in focused[0])
+    assert focused[1:] == [5, "true", 0]  # tails, quantiles, both charts of ranks, parallel axes
 
 
 def test_pictures_show_names_as_tables_do(browser, make_report, show):
@@ -183,21 +183,21 @@ def test_pictures_show_names_as_tables_do(browser, make_report, show):
 def test_focus_reaches_every_figure(browser, usual, model, show):
     """In each figure that names models something is chosen, and what is of the others only is dimmed."""
     show(usual)
-    found = browser.look("strengths", model)
-    assert len(found) > 5
-    for figure in found:
-        own = [(strength, tag) for mine, strength, tag in figure if mine]
-        others = [strength for mine, strength, _ in figure if not mine]
-        assert all(strength == 1 for strength, _ in own)
-        assert all(strength < 0.5 for strength in others)
-        assert len(own) + len(others) == len(figure)
+    figures = browser.look("strengths", model)
+    assert len(figures) > 5
+    for figure in figures:
+        focused = [(strength, tag) for mine, strength, tag in figure if mine]
+        faded = [strength for mine, strength, _ in figure if not mine]
+        assert all(strength == 1 for strength, _ in focused)
+        assert all(strength < 0.5 for strength in faded)
+        assert len(focused) + len(faded) == len(figure)
     # Each picture of all models has marks of every one, not only its name; a pair is of two.
-    whole = [figure for figure in found if figure and not all(not mine for mine, *_ in figure)]
-    assert len(whole) >= len(found) - 2
-    assert all({tag for mine, _, tag in figure if mine} & {"path", "use"} for figure in whole)
+    complete = [figure for figure in figures if figure and not all(not mine for mine, *_ in figure)]
+    assert len(complete) >= len(figures) - 2
+    assert all({tag for mine, _, tag in figure if mine} & {"path", "use"} for figure in complete)
 
 
-def test_figures_are_printed_whole(browser, page):
+def test_figures_are_printed_completely(browser, page):
     """None is larger than what A4 leaves, and none may be broken over two pages."""
     height = (297 - 30) * 96 / 25.4
     browser.open(page, width=PAPER, media="print")
@@ -236,17 +236,17 @@ def _inks(pdf):
         yield {(red, blue) for red, green, blue in shades if green == 2}
 
 
-def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, show):
+def test_a_diff_fits_two_screens_and_prints_without_folded_parts(browser, show):
     """Less what the page was made of; and somebody may have opened what is folded."""
     import riskrank as rr
 
     data = rr.read(SAMPLE / "classifiers.parquet", metrics_file=str(SAMPLE / "classifiers.toml"))
-    found = rr.diff(data, metric="correct", pair="lda:logistic")
-    show(found, width=1280, height=800)
+    result = rr.diff(data, metric="correct", pair="lda:logistic")
+    show(result, width=1280, height=800)
     assert browser.run("document.querySelector('#compared').getBoundingClientRect().top") < 1600
-    show(found, width=PAPER, media="print")
-    shown = browser.look("foldedShown")
-    assert shown == [["SUMMARY"], ["SUMMARY"]]
+    show(result, width=PAPER, media="print")
+    visible = browser.look("foldedShown")
+    assert visible == [["SUMMARY"], ["SUMMARY"]]
 
 
 def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
@@ -257,9 +257,9 @@ def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
     assert browser.run("document.documentElement.scrollHeight") < 2600
     assert browser.run(f"{parts}.filter(one => one.open).length") == 0
     assert browser.look("linkOpens") is True
-    told = browser.look("closedInPrint")
-    assert told[0] == 0
-    assert told[1] == told[2] - 1
+    closed = browser.look("closedInPrint")
+    assert closed[0] == 0
+    assert closed[1] == closed[2] - 1
 
 
 @pytest.mark.parametrize("metrics", [("acc", "f1"), ("acc", "f1", "cost", "time")])
@@ -273,7 +273,7 @@ def test_nine_models_are_three_screens(browser, make_report, metrics, show):
     assert browser.run(high) < 1600
 
 
-def test_names_of_rows_are_printed_whole(browser, make_report, show):
+def test_names_of_rows_are_printed_completely(browser, make_report, show):
     """None goes on in the next line after a hyphen, in tables of any width."""
     names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]
     show(make_report(scores(names, metrics=("acc-norm", "b", "c"))), width=PAPER, media="print")
@@ -311,12 +311,12 @@ def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, show):
     assert browser.look("wideTables") == []
 
 
-def test_a_filter_without_hits_says_so(browser, usual, show):
+def test_a_filter_without_hits_is_reported(browser, usual, show):
     show(usual)
     assert browser.look("filtered", "nobody")[1] == "No row holds “nobody”: none of 12 is shown."
 
 
-def test_printed_type_is_large_enough_and_words_stay_whole(browser, page):
+def test_printed_type_is_large_enough_and_words_are_not_broken(browser, page):
     browser.open(page, width=PAPER, media="print")
     sizes = [float(size.removesuffix("px")) for size in browser.look("styles", "td, th", "fontSize")]
     assert min(sizes) >= 7 * 96 / 72 - 1e-3

@@ -28,13 +28,13 @@ def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
 
 @pytest.fixture
 def loads(monkeypatch):
-    """The columns that are read of Parquet files, one reading after the other."""
-    asked = []
+    """Return the columns of each Parquet read, in order."""
+    columns = []
     original = ParquetSource.load
     monkeypatch.setattr(
-        ParquetSource, "load", lambda self, names: asked.append([*names]) or original(self, names)
+        ParquetSource, "load", lambda self, names: columns.append([*names]) or original(self, names)
     )
-    return asked
+    return columns
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def long_frame():
-    """Three models, four samples, two metrics; no ties, no gaps."""
+    """Return scores of three models, four samples and two metrics, without ties or gaps."""
     return of_rows(
         (model, sample, metric, round(0.1 + 0.37 * i + 0.11 * j * j + (0.05 * k if i else -0.07 * k), 4))
         for i, model in enumerate(["B", "A", "C"])

@@ -1,4 +1,4 @@
-"""Tables of votes of two models a row, as they are read."""
+"""Reading of tables with pairwise votes."""
 
 import pytest
 
@@ -15,19 +15,19 @@ def two_files(write):
     return first, second
 
 
-def test_a_vote_is_found_again_in_its_file(two_files):
+def test_votes_keep_their_file_and_row(two_files):
     read = read_votes(two_files)
     assert [*read.frame["sample"]] == ["1", "3", "5"]
     assert [*read.frame["verdict"]] == ["a", "b", "tie"]
     assert read.without_vote == 2
-    assert [read.place(number).rpartition("/")[2] for number in (1, 2, 3)] == [
+    assert [read.location(number).rpartition("/")[2] for number in (1, 2, 3)] == [
         "a.csv: row 2",
         "a.csv: row 4",
         "b.csv: row 3",
     ]
 
 
-def test_columns_are_guessed_by_their_names_and_left_open_where_none_fits(write):
+def test_vote_columns_are_suggested_by_name(write):
     with pytest.raises(InputError) as caught:
         read_votes([write("t.csv", "question,model_a,model_b,verdict\n1,x,y,a\n")])
     assert caught.value.lines(flags=True)[2] == "hint: did you mean --columns sample=question?"
@@ -36,11 +36,11 @@ def test_columns_are_guessed_by_their_names_and_left_open_where_none_fits(write)
     assert caught.value.lines(flags=True)[2] == "hint: name them: --columns sample=question,verdict=…"
 
 
-def test_a_row_with_a_vote_needs_its_names(write):
+def test_vote_without_a_model_name_is_refused(write):
     with pytest.raises(InputError, match="row 3 has no model_b"):
         read_votes([write("t.csv", HEAD + "1,x,y,a\n2,x,,b\n3,,,\n")])
 
 
-def test_a_file_of_votes_is_of_no_one_model(write):
-    with pytest.raises(UsageError, match="cannot be named after one model"):
+def test_vote_files_cannot_be_labelled(write):
+    with pytest.raises(UsageError, match="cannot belong to one model"):
         read_votes([f"m={write('t.csv', HEAD + '1,x,y,a')}"])

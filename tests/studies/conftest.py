@@ -1,16 +1,16 @@
-"""Score tables in memory, read as the Python door reads them."""
+"""Score tables in memory, read as the Python API reads them."""
 
 import numpy as np
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from tests.screens import screens  # noqa: F401
 
 
 def long_scores(models="ABC", metrics=("acc", "f1"), n=40, gap=0.5, draws=1) -> dict[str, list]:
-    """The first model is the best by far; scores have two decimals, so that some are tied."""
+    """Return a long table with a clear leader; scores have two decimals, so some are tied."""
     rng = np.random.default_rng(7)
     rows = [
         (model, f"s{sample:03d}", metric, draw, round(rng.normal() - gap * place, 2))
@@ -32,7 +32,7 @@ def scores():
 
 @pytest.fixture
 def table():
-    """Read columns, or make some; keywords are those of ReadOptions."""
+    """Read columns, or generated ones; keywords are those of ReadOptions."""
 
     def read(columns=None, **options):
         return read_scores([FrameSource(columns or long_scores())], ReadOptions(**options))

@@ -1,18 +1,18 @@
-"""Commands say one thing of one table in one way."""
+"""Commands agree on the same table."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.gravity import ANSWER, gravity
+from riskrank.studies.severity import ANSWER, severity_rank
 from tests.studies.test_findings import DRAWS, OPTIONS
 
 TESTED = OPTIONS | {"jobs": 1, "resamples": 400}
 
 
 def table_of(scores, metric="q"):
-    """A table of scores, a row a model."""
+    """Return a table of scores from one row per model."""
     k, n = scores.shape
     return {"model": np.repeat([*"abc"[:k]], n).tolist(), "sample": [*range(n)] * k} | {
         metric: scores.ravel().tolist()
@@ -20,7 +20,7 @@ def table_of(scores, metric="q"):
 
 
 def judged():
-    """Scores by a judge, a quarter of which people gave too."""
+    """Judge scores, a quarter of them with human labels."""
     rng = np.random.default_rng(4)
     people = (rng.random((2, 200)) < np.array([[0.8], [0.55]])).astype(float)
     judge = np.where(rng.random((2, 200)) < 0.15, 1 - people, people)
@@ -37,7 +37,7 @@ INTERVALS = {
 
 
 @pytest.mark.parametrize("name", INTERVALS)
-def test_the_difference_of_two_models_has_one_interval(name):
+def test_commands_give_equal_intervals_of_a_difference(name):
     table, more = INTERVALS[name]
     options = TESTED | more
     ranked = next(row for row in rr.rank(table, **options).rows if row.rank == 2)
@@ -53,10 +53,10 @@ def test_the_difference_of_two_models_has_one_interval(name):
     (row,) = gate.rows
     assert row.estimate == pytest.approx(pair[0])
     assert row.low < pair[1] + 0.02 < row.high  # one sample more on either side
-    assert "an end counts one sample more" in " ".join(gate.to_text(explain=True).split())
+    assert "each bound allows for one worst-case sample" in " ".join(gate.to_text(explain=True).split())
 
 
-def test_intervals_that_hold_together_are_wider_than_those_of_a_pair():
+def test_simultaneous_intervals_are_wider():
     ranked = {row.model: row for row in rr.rank(table_of(DRAWS), **TESTED).rows if row.difference}
     for row in rr.dominance(table_of(DRAWS), **TESTED).rows:
         if row.loser == "a":
@@ -73,20 +73,24 @@ GROUPED = {
 
 
 @pytest.mark.parametrize("unit", [{}, {"cluster": "doc"}])
-def test_what_a_group_leaves_open_has_its_name_in_every_command(unit):
+def test_limits_of_groups_are_named_in_every_command(unit):
     table = table_of(np.random.default_rng(2).normal(size=(2, 90)) + np.array([[0.4], [0.0]]))
     table |= {"part": (["few"] * 15 + ["many"] * 75) * 2, "doc": [*range(90)] * 2}
-    told = []
+    summaries = []
     for study in GROUPED.values():
         document = study(table, **TESTED, **unit, group_by="part").document
         assert next(line for line in document.provenance.warnings if "only 15" in line).startswith(
             "group few: "
         )
-        limits = [one for one in document.findings if one.kind in ("few", "worth", "blind-to")]
-        told.append({(one.kind, one.on): (one.figures, one.sentence) for one in limits})
-    assert told[0].keys() == {("few", "few")} | {("blind-to", on) for on in (None, "few", "many")}
-    assert told[0]["few", "few"][0] == {"units": 15, "worth": 15, "fewest": 30}
-    assert all(one == told[0] for one in told)
+        limits = [
+            entry
+            for entry in document.findings
+            if entry.kind in ("few", "unequal-clusters", "detection-limit")
+        ]
+        summaries.append({(entry.kind, entry.on): (entry.figures, entry.sentence) for entry in limits})
+    assert summaries[0].keys() == {("few", "few")} | {("detection-limit", on) for on in (None, "few", "many")}
+    assert summaries[0]["few", "few"][0] == {"units": 15, "effective_size": 15, "fewest": 30}
+    assert all(entry == summaries[0] for entry in summaries)
 
 
 UNTESTED = {
@@ -101,36 +105,42 @@ UNTESTED = {
 
 
 @pytest.mark.parametrize("name", UNTESTED)
-def test_that_nothing_was_tested_is_one_finding_in_every_command(name):
+def test_untested_documents_have_a_single_finding(name):
     document = UNTESTED[name](table_of(DRAWS) | {"r": (0.5 * DRAWS + 1).ravel().tolist()}).document
-    (found,) = (one for one in document.findings if one.kind == "nothing-tested")
-    assert (found.models, found.on, found.figures, found.answer) == ([], None, {}, None)
-    assert found.sentence in " ".join((document.verdict, *document.more))
+    (finding,) = (item for item in document.findings if item.kind == "nothing-tested")
+    assert (finding.models, finding.on, finding.figures, finding.answer) == ([], None, {}, None)
+    assert finding.sentence in " ".join((document.verdict, *document.more))
     first = document.findings[0]
-    assert (gravity(first.kind), first.answer) == (gravity(ANSWER), None)
+    assert (severity_rank(first.kind), first.answer) == (severity_rank(ANSWER), None)
 
 
-def test_portfolio_has_findings_of_what_it_says():
+def test_portfolio_findings_match_its_text():
     scores = DRAWS.copy()
     scores[2] = scores[1]
     for options in ({}, {"summary": True}):
         document = rr.portfolio(table_of(scores), **OPTIONS, **options).document
-        found = {one.kind: one for one in document.findings}
-        assert [*found] == ["first", "mildest-tail", "nothing-tested", "same-scores", "blind-to"]
-        assert found["same-scores"].models == ["b", "c"]
-        assert found["blind-to"].figures == {"worth": 60, "once_in": 20}
-        said = " ".join((document.verdict, *document.more))
-        assert all(found[kind].sentence in said for kind in ("first", "mildest-tail", "same-scores"))
-    (summary,) = (row for row in document.rows if row.model == found["first"].models[0])
-    assert found["first"].figures["mean"] == pytest.approx(summary.mean)
+        findings = {finding.kind: finding for finding in document.findings}
+        assert [*findings] == ["first", "mildest-tail", "nothing-tested", "same-scores", "detection-limit"]
+        assert findings["same-scores"].models == ["b", "c"]
+        assert findings["detection-limit"].figures == {"effective_size": 60, "once_in": 20}
+        text = " ".join((document.verdict, *document.more))
+        assert all(findings[kind].sentence in text for kind in ("first", "mildest-tail", "same-scores"))
+    (summary,) = (row for row in document.rows if row.model == findings["first"].models[0])
+    assert findings["first"].figures["mean"] == pytest.approx(summary.mean)
     alone = rr.portfolio(table_of(DRAWS[:1]), **OPTIONS).document.findings
-    assert [one.kind for one in alone] == ["first", "mildest-tail", "nothing-tested", "blind-to"]
+    assert [finding.kind for finding in alone] == [
+        "first",
+        "mildest-tail",
+        "nothing-tested",
+        "detection-limit",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("lost", "shown", "best"), [(3, False, 1), (7, False, -1), (7, False, 1), (8, True, 1), (8, True, 100)]
+    ("lost", "significant", "best"),
+    [(3, False, 1), (7, False, -1), (7, False, 1), (8, True, 1), (8, True, 100)],
 )
-def test_of_two_values_every_command_answers_as_the_exact_test_of_diff(lost, shown, best):
+def test_binary_scores_follow_the_exact_test(lost, significant, best):
     scores = np.full((2, 200), best)
     scores[1, :lost] = min(best - 1, 0)
     scores[0, -1] = scores[1, 0]
@@ -138,9 +148,9 @@ def test_of_two_values_every_command_answers_as_the_exact_test_of_diff(lost, sho
     assert exact == pytest.approx((lost + 2) * 0.5**lost)
     for study in (rr.rank, rr.dominance):
         document = study(table_of(scores), **OPTIONS, jobs=1).document
-        assert (document.findings[0].kind == "ahead") == shown
-        assert "bad cases" not in document.verdict or shown
-        ends = [(row.difference_low, row.difference_high) for row in document.rows if row.difference_low]
-        assert {low * high > 0 for low, high in ends} == {shown}
+        assert (document.findings[0].kind == "ahead") == significant
+        assert "bad cases" not in document.verdict or significant
+        intervals = [(row.difference_low, row.difference_high) for row in document.rows if row.difference_low]
+        assert {low * high > 0 for low, high in intervals} == {significant}
     (row,) = rr.dominance(table_of(scores), **OPTIONS, jobs=1, order="2").document.rows[:1]
-    assert row.p_adjusted == pytest.approx(exact) or shown
+    assert row.p_adjusted == pytest.approx(exact) or significant

@@ -15,12 +15,12 @@ import pytest
 
 import riskrank
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relabelling import run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions
@@ -34,7 +34,7 @@ from tests.cli.conftest import run_command
 from tests.engine.dominance.helpers import replicate
 from tests.programs import RISKRANK, ROOT, run_program
 
-NO_ADDRESSES = [
+INVALID_ADDRESSES = [
     "",
     "tcp://127.0.0.1:8786",
     "dask:",
@@ -53,8 +53,8 @@ NO_ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("place", NO_ADDRESSES)
-def test_another_kind_of_place_is_refused(place):
+@pytest.mark.parametrize("place", INVALID_ADDRESSES)
+def test_invalid_addresses_are_refused(place):
     with pytest.raises(UsageError, match="address of a Dask scheduler") as caught:
         executors.connect(place)
     assert "dask:tcp://host:8786" in caught.value.hint
@@ -63,7 +63,7 @@ def test_another_kind_of_place_is_refused(place):
 @pytest.mark.parametrize(
     "address", ["node7:8786", "tcp://node7.example:1", "tls://10.0.0.1:65535", "tcp://[::1]:8786"]
 )
-def test_whole_addresses_are_tried(address, monkeypatch):
+def test_complete_addresses_are_tried(address, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="needs Dask"):
         executors.connect(f"dask:{address}")
@@ -82,25 +82,25 @@ def free_port():
 
 
 @contextmanager
-def answering(word):
-    """A port where every caller is told one thing, and then nothing."""
+def replying_server(reply):
+    """A port that sends every caller the same reply, and then nothing."""
     callers = []
-    with socket.create_server(("127.0.0.1", 0)) as door:
+    with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
-            with suppress(OSError):  # the door is closed
+            with suppress(OSError):  # the socket is closed
                 while True:
-                    callers.append(door.accept()[0])
-                    callers[-1].sendall(word)
+                    callers.append(server.accept()[0])
+                    callers[-1].sendall(reply)
 
         threading.Thread(target=serve, daemon=True).start()
-        yield door.getsockname()[1]
+        yield server.getsockname()[1]
     for caller in callers:
         caller.close()
 
 
-def refusal(address):
-    """What connecting to an address raises, in a process that must end with nothing on standard error."""
+def connection_error(address):
+    """Return the error of connecting to an address, in a process with an empty standard error."""
     pytest.importorskip("distributed")
     code = f"""
 from riskrank.errors import RiskrankError
@@ -124,25 +124,25 @@ except RiskrankError as error:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["tcp://127.0.0.1:{}", "nowhere.invalid:{}", "tls://127.0.0.1:{}"])
-def test_a_scheduler_that_does_not_answer(place):
-    """Three lines within ten seconds, and nothing of Dask's own on standard error."""
-    refusal(place.format(free_port()))
+def test_absent_scheduler_is_refused(place):
+    """The error takes at most ten seconds, and Dask prints nothing to standard error."""
+    connection_error(place.format(free_port()))
 
 
 @pytest.mark.slow
-def test_a_port_that_accepts_and_says_nothing():
-    with answering(b"") as port:
-        assert "no answer within" in refusal(f"tcp://127.0.0.1:{port}")
+def test_silent_port_is_refused():
+    with replying_server(b"") as port:
+        assert "no answer within" in connection_error(f"tcp://127.0.0.1:{port}")
 
 
 @pytest.mark.slow
-def test_a_port_that_speaks_of_something_else():
-    with answering(b"SSH-2.0-OpenSSH_9.2p1\r\n" + b"x" * 200) as port:
-        assert "does not speak as a Dask scheduler" in refusal(f"tcp://127.0.0.1:{port}")
+def test_port_of_another_protocol_is_refused():
+    with replying_server(b"SSH-2.0-OpenSSH_9.2p1\r\n" + b"x" * 200) as port:
+        assert "does not respond like a Dask scheduler" in connection_error(f"tcp://127.0.0.1:{port}")
 
 
 class Cluster:
-    """A scheduler and two workers in processes of their own."""
+    """A scheduler and two workers in separate processes."""
 
     def __init__(self, stack):
         self._stack = stack
@@ -190,7 +190,7 @@ def cluster(tmp_path, monkeypatch):
 
 
 def leaves(result):
-    """The bytes of every number in a result."""
+    """Return the bytes of all numbers in a result."""
     if dataclasses.is_dataclass(result):
         result = [getattr(result, field.name) for field in dataclasses.fields(result)]
     if isinstance(result, list | tuple):
@@ -207,7 +207,9 @@ def bootstrapped(jobs, progress):
 def relabelled(jobs, progress):
     table = quality_table(np.random.default_rng(1).normal(size=(3, 8, 2)).round(1), ordinal=[False, True])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    return relabelling_tests(Utilities(table), pairs, Relabelling(resamples=20), jobs=jobs, progress=progress)
+    return run_relabelling_tests(
+        Utilities(table), pairs, Relabelling(resamples=20), jobs=jobs, progress=progress
+    )
 
 
 def simulated(jobs, progress):
@@ -215,12 +217,12 @@ def simulated(jobs, progress):
     normals = [parse_distribution(text) for text in ("normal:0.4", "normal")]
     plan = plan_from_distributions(normals, Claim(2), inference)
     study = study_power(plan, [40, 80], repeats=60, progress=progress)
-    return study.curve, study.tried, study.size
+    return study.curve, study.full_curve, study.size
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same_bytes_and_may_lose_a_worker(cluster, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0, raising=False)
+def test_cluster_gives_the_same_bytes_without_a_worker(cluster, monkeypatch):
+    monkeypatch.setattr(bootstrap, "_PROCESS_THRESHOLD", 0, raising=False)
     studies = (bootstrapped, relabelled, simulated)
     alone = [leaves(study(1, None)) for study in studies]
     with cluster.connect() as executor:
@@ -228,18 +230,18 @@ def test_a_cluster_gives_the_same_bytes_and_may_lose_a_worker(cluster, monkeypat
         assert [leaves(study(workers, None)) for study in studies] == alone
         called = []
 
-        def kill_one(*_):
+        def kill_worker(*_):
             called.append(_)
             if len(called) == 2:
                 cluster.workers[0].kill()
 
-        assert [leaves(study(workers, kill_one)) for study in studies] == alone
+        assert [leaves(study(workers, kill_worker)) for study in studies] == alone
         assert len(called) > 2
         assert cluster.workers[0].wait() == -9
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_dies_is_told(cluster):
+def test_lost_scheduler_is_reported(cluster):
     with cluster.connect() as executor:
         cluster.scheduler.kill()
         cluster.scheduler.wait()
@@ -249,7 +251,7 @@ def test_a_scheduler_that_dies_is_told(cluster):
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_every_worker_is_told(cluster, monkeypatch):
+def test_loss_of_all_workers_is_reported(cluster, monkeypatch):
     monkeypatch.setattr(executors, "_LOOK", 0.1)
     monkeypatch.setattr(executors, "_ABANDONED", 0.5)
     with cluster.connect() as executor:
@@ -262,19 +264,19 @@ def test_a_cluster_that_loses_every_worker_is_told(cluster, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_worker_is_no_scheduler(cluster):
+def test_worker_address_is_refused(cluster):
     with cluster.connect() as executor:
         worker = next(iter(executor._client.scheduler_info()["workers"]))
     with pytest.raises(InputError, match="no Dask scheduler answers") as caught:
         executors.connect(f"dask:{worker}")
-    assert caught.value.found == "a Worker of Dask answers there, no scheduler"
+    assert caught.value.found == "the address belongs to a Dask Worker, not to a scheduler"
 
 
 @pytest.mark.slow
 def test_a_cluster_with_another_riskrank_is_refused(cluster, monkeypatch):
     cluster.connect().shutdown()
     monkeypatch.setattr(executors, "__version__", "0.0.1")
-    with pytest.raises(InputError, match="not the riskrank that is here"):
+    with pytest.raises(InputError, match="the cluster needs workers with riskrank"):
         executors.connect(f"dask:{cluster.address}")
 
 
@@ -328,28 +330,28 @@ def test_every_command_gives_the_same_bytes_on_a_cluster(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_command_loses_a_worker_and_ends_all_the_same(cluster, tmp_path, monkeypatch):
+def test_command_survives_the_loss_of_a_worker(cluster, tmp_path, monkeypatch):
     table = written(tmp_path)
     options = {"resamples": 4000, "seed": 0}
     expected = riskrank.rank(table, jobs=1, **options).to_json()
     with cluster.connect() as executor:
         killer = threading.Timer(0.5, cluster.workers[0].kill)
         killer.start()
-        found = riskrank.rank(table, executor=executor, **options).to_json()
+        text = riskrank.rank(table, executor=executor, **options).to_json()
         killer.join()
-        assert found == expected
+        assert text == expected
         assert riskrank.rank(table, executor=executor, **options).to_json() == expected
 
 
 @pytest.mark.slow
-def test_a_command_whose_scheduler_does_not_answer(tmp_path):
+def test_command_without_a_scheduler_is_refused(tmp_path):
     pytest.importorskip("distributed")
     done = command("rank", written(tmp_path), "--set", f"executor=dask:tcp://127.0.0.1:{free_port()}")
     assert (done.returncode, done.stdout) == (2, b"")
     assert [line.partition(b":")[0] for line in done.stderr.splitlines()] == [b"error", b"found", b"hint"]
 
 
-def test_an_executor_of_the_callers(tmp_path):
+def test_executor_of_the_caller_stays_open(tmp_path):
     table = written(tmp_path)
     options = {"resamples": 400, "models": ["a", "b"]}
     alone = riskrank.rank(table, jobs=1, **options).to_json()
@@ -358,9 +360,9 @@ def test_an_executor_of_the_callers(tmp_path):
         assert threads.submit(max, 1, 2).result() == 2  # it stays open
 
 
-def test_an_executor_that_is_none(tmp_path):
+def test_invalid_executors_are_refused(tmp_path):
     table = written(tmp_path)
-    with pytest.raises(UsageError, match="takes an executor"):
+    with pytest.raises(UsageError, match="needs an executor"):
         riskrank.rank(table, executor=7)
     with pytest.raises(UsageError, match="contradict each other"):
         riskrank.rank(table, executor="dask:x", jobs=2)
@@ -371,6 +373,6 @@ def test_an_executor_that_is_none(tmp_path):
     assert refused.stderr.startswith("error: --set jobs=2 and --set executor contradict each other")
 
 
-def test_one_process_a_core_unless_told(monkeypatch):
+def test_default_jobs_equal_the_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
     assert (available_jobs(None), available_jobs(2)) == (3, 2)

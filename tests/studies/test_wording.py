@@ -1,8 +1,8 @@
-"""Words of verdicts."""
+"""Wording of verdicts."""
 
 import pytest
 
-from riskrank.studies.wording import all_metrics, method_words, percent, unseen
+from riskrank.studies.wording import all_metrics, detection_limit_sentence, format_percent, method_words
 
 
 @pytest.mark.parametrize(
@@ -23,21 +23,26 @@ def test_methods_of_dominance_in_words(method, words):
     ("share", "words"), [(1.0, "100 %"), (0.999, "99.9 %"), (0.95, "95 %"), (0.0123, "1.2 %"), (0.0, "0 %")]
 )
 def test_shares_in_percent(share, words):
-    assert percent(share) == words
+    assert format_percent(share) == words
 
 
 def test_two_metrics_are_both():
     assert [all_metrics(count) for count in (2, 3)] == ["both metrics", "all 3 metrics"]
 
 
-def test_what_samples_and_what_tasks_cannot_see():
-    """Of 24 samples 8 % is seen with 87 %, 1 in 8 with 96 %; of 6 tasks one of a kind of 40 % with 95.3 %."""
-    assert unseen(24) == "24 independent samples are too few to see what happens less than once in 8."
+def test_detection_limits_of_samples_and_tasks():
+    """With 24 samples 8 % is seen with 87 %, 1 in 8 with 96 %; with 6 tasks a kind of 40 % with 95.3 %."""
+    assert detection_limit_sentence(24) == "24 independent samples cannot detect events rarer than 1 in 8."
     assert 1 - (1 - 1 / 8) ** 24 > 0.95
-    assert unseen(6, "tasks") == "A kind of task rarer than 39 in 100 need not be among these 6."
+    assert (
+        detection_limit_sentence(6, "tasks")
+        == "These 6 tasks may not include a kind of task rarer than 39 in 100."
+    )
     assert 1 - 0.61**6 < 0.95 < 1 - 0.60**6
 
 
-def test_one_unit_is_singular():
-    assert unseen(1, "clusters of samples").startswith("1 independent cluster of samples is too few")
-    assert unseen(2, "samples").startswith("2 independent samples are too few")
+def test_single_unit_is_singular():
+    assert detection_limit_sentence(1, "clusters of samples").startswith(
+        "1 independent cluster of samples cannot detect"
+    )
+    assert detection_limit_sentence(2, "samples").startswith("2 independent samples cannot detect")

@@ -1,1 +1,1 @@
-"""One file a command: read, call its study, hand out the result."""
+"""Commands that need steps of their own, one module per command."""

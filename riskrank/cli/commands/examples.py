@@ -1,4 +1,4 @@
-"""``riskrank examples``: the sample data, to try the commands on."""
+"""The ``riskrank examples`` command, which writes the sample data."""
 
 import os
 import shutil
@@ -8,58 +8,64 @@ from pathlib import Path
 from typing import TextIO
 
 import riskrank
-from riskrank.cli.call import Call
-from riskrank.cli.interrupts import settle_interrupts
+from riskrank.cli.interrupts import ignore_interrupts
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.shown.files import write_all
-from riskrank.shown.staging import cannot_write, tidying_up
+from riskrank.render.files import write_all
+from riskrank.render.staging import deferred_signals, write_error
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"
 
-# Of a checkout, what made the data stays at home.
+# File types to copy; a checkout also contains the scripts that generate the data.
 _WRITTEN = (".parquet", ".csv", ".toml", ".md")
 
 
 def run(call: Call) -> None:
-    """Write the folder, whole or not at all."""
+    """Write the sample-data folder atomically."""
     if len(call.scores) > 1:
-        raise UsageError("one folder at a time", found=listing(call.scores), hint="name one, or none")
+        raise UsageError(
+            "examples needs one folder",
+            found=listing(call.scores),
+            hint="write one folder, or none for the default",
+        )
     named = call.scores[0] if call.scores else FOLDER
     target = Path(named)
     if os.path.lexists(target):
         raise UsageError(
-            f"{named} is there already",
-            found="nothing is overwritten",
-            hint="name a folder that is not there yet",
+            f"{named} already exists",
+            found="an existing path, which is not overwritten",
+            hint="write the name of a new folder",
         )
     if not target.parent.is_dir():
-        raise cannot_write(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
-    source = data()
+        raise write_error(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
+    source = sample_data_folder()
     text = (
-        f"The sample data is in {target / DATA}; README.md there says what it is. To begin:\n"
+        f"The sample data is in {target / DATA}; its README.md describes it. To begin:\n"
         f"  cd {named}\n"
         f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
     )
     try:
         _write(source, target, text, call.context.obj.stdout)
     except OSError as error:
-        raise cannot_write(named, error.strerror or str(error), "make room, or write elsewhere") from None
+        raise write_error(
+            named, error.strerror or str(error), "free some space, or write elsewhere"
+        ) from None
 
 
-def data() -> Path:
-    """Where the sample data was installed, or lies in the checkout.
+def sample_data_folder() -> Path:
+    """Return the folder of the installed sample data, or that of the source checkout.
 
     Raises
     ------
     InputError
-        If it is at neither place.
+        If neither folder exists.
     """
     home = Path(riskrank.__file__).resolve().parents[1]
     schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
     installed = [Path(sysconfig.get_path("data", scheme)) for scheme in schemes]
     places = [home / DATA] if (home / "pyproject.toml").is_file() else []
-    # With `pip install --target` it lies beside the package.
+    # `pip install --target` puts the data next to the package.
     places += [place / "share" / "riskrank" / DATA for place in (*installed, home)]
     for place in places:
         if (place / "diamonds.parquet").is_file():
@@ -67,21 +73,21 @@ def data() -> Path:
     raise InputError(
         "the sample data was not installed",
         found=f"no {DATA} in {listing(map(str, places))}",
-        hint="install riskrank anew from a wheel, or clone its repository",
+        hint="reinstall riskrank from a wheel, or clone its repository",
     )
 
 
 def _write(source: Path, target: Path, text: str, stdout: TextIO) -> None:
-    """Copy under another name first; the folder appears when it is whole and the text about it is written."""
-    beside = target.resolve().parent
-    with tidying_up() as end, tempfile.TemporaryDirectory(dir=beside, prefix=".riskrank-") as name:
-        whole = Path(name) / FOLDER
+    """Copy the sample data to a temporary folder, print a message, and rename the folder."""
+    parent = target.resolve().parent
+    with deferred_signals() as end, tempfile.TemporaryDirectory(dir=parent, prefix=".riskrank-") as name:
+        staging = Path(name) / FOLDER
         for path in sorted(source.rglob("*")):
             if path.suffix in _WRITTEN:
-                copy = whole / DATA / path.relative_to(source)
+                copy = staging / DATA / path.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
         write_all([(None, text.encode())], stdout)
-        settle_interrupts()
+        ignore_interrupts()
         end()
-        whole.rename(target)
+        staging.rename(target)

@@ -1,23 +1,23 @@
-"""``riskrank gate``: its exit status is its answer, and CI servers are told."""
+"""The ``riskrank gate`` command, whose exit status reports the outcome, for example to CI servers."""
 
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
 
-from riskrank.asked.baseline import BASELINE, GateReading
-from riskrank.asked.option import options_of
-from riskrank.asked.values import contradict
-from riskrank.cli.call import Call
-from riskrank.cli.github import end
-from riskrank.cli.interrupts import settle_interrupts
-from riskrank.cli.session import Session, settled
+from riskrank.cli.github import finish_run
+from riskrank.cli.interrupts import ignore_interrupts
+from riskrank.cli.session import Session, checked_settings
+from riskrank.cli.typer_functions import Call
 from riskrank.errors import UsageError, listing, option, spell
-from riskrank.scores.table.apart import metrics_apart, read_selected
-from riskrank.scores.table.blessing import blessed, read_only_model, require_name
+from riskrank.options.baseline import BASELINE, GateReading
+from riskrank.options.option import options_of
+from riskrank.options.values import contradict
+from riskrank.render.files import write_all
+from riskrank.scores.table.baseline_writer import baseline_bytes, read_model, require_parquet_name
+from riskrank.scores.table.metric_tables import read_selected, tables_by_metric
 from riskrank.scores.table.scores import Scores
-from riskrank.shown.files import write_all
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.claimed import wanted_metrics
+from riskrank.studies.gate.claim_list import used_metrics
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.study import gate
@@ -25,94 +25,94 @@ from riskrank.studies.gate.verdicts import FAIL, PASS
 
 
 def run(call: Call) -> None:
-    """Read the metrics the claims are about, each on the samples it was scored on, and decide."""
+    """Test the claims and, if requested, save the new scores as a baseline."""
     session = Session(call)
     bless = call.values.get("bless")
     if bless is not None:
         if call.reading.judge is not None:
             contradict(option("judge", call.reading.judge), option("bless", bless))
-        require_name(bless)
+        require_parquet_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(
-            "--comment marks Markdown, and nothing is written as Markdown",
+            "--comment needs Markdown output",
             found=f"format {' and '.join(session.formats)}",
             hint="add --output gate.md or --format markdown, or leave out --comment",
         )
-    if bless is not None and not _decides(call):
-        _only_bless(session, bless)
+    if bless is not None and not _has_claims(call):
+        _bless_only(session, bless)
         return
-    end(_decided(session, bless), session.environment)
+    finish_run(_decide(session, bless), session.environment)
 
 
-def _decided(session: Session, bless: str | None) -> GateDocument:
-    """Read, decide, and hand the result out."""
+def _decide(session: Session, bless: str | None) -> GateDocument:
+    """Read the tables, test the claims, write the result, and return the document."""
     call = session.call
-    settings = settled(call)
+    settings = checked_settings(call)
     with session.runtime() as runtime:
         reading, stdin = replace(call.reading, **settings.needs), session.environment.stdin
         scores = read_selected(call.scores, reading, stdin, baseline=settings.baseline)
-        tables = metrics_apart(scores, wanted=partial(wanted_metrics, settings))
+        tables = tables_by_metric(scores, choose=partial(used_metrics, settings))
         for table in tables:
-            session.require_room(table)
+            session.check_memory(table)
         document = gate(tables, settings, runtime)
     if bless is None:
         session.finish(document)
     else:
-        _bless(session, document, scores, settings, bless)
+        _bless_if_passed(session, document, scores, settings, bless)
     return document
 
 
-def _decides(call: Call) -> bool:
-    """Whether anything is asked of a gate; where nothing is, scores are only blessed."""
-    own = get_annotations(ClaimSettings)
-    asked = [one for one in options_of(ClaimSettings) if one.name in own and one.name in call.values]
-    return any(call.values[one.name] != one.default for one in asked)
+def _has_claims(call: Call) -> bool:
+    """Return True if the call contains a claim; otherwise scores are only saved as a baseline."""
+    names = get_annotations(ClaimSettings)
+    claims = [opt for opt in options_of(ClaimSettings) if opt.name in names and opt.name in call.values]
+    return any(call.values[opt.name] != opt.default for opt in claims)
 
 
-def _only_bless(session: Session, path: str) -> None:
-    """Keep the scores of the only model, which nobody makes a claim about."""
+def _bless_only(session: Session, path: str) -> None:
+    """Save the scores of the only model as a baseline, without testing claims."""
     call = session.call
     if session.output.output or session.plots:
         raise UsageError(
-            f"{option('bless', path)} without a claim decides nothing that could be written",
+            f"{option('bless', path)} without a claim has no result to write",
             found=f"{option('output')} {listing(session.output.output)}",
-            hint=f"leave it out, or make a claim: {option('not_worse', 'NEW:OLD')}",
+            hint=f"leave out the output, or add a claim: {option('not_worse', 'NEW:OLD')}",
         )
     assert isinstance(call.reading, GateReading)
-    scores, model = read_only_model(call.scores, call.reading, session.environment.stdin)
-    kept = [(path, blessed(scores, model))]
-    write_all(kept, session.environment.stdout, settled=settle_interrupts)
+    scores, model = read_model(call.scores, call.reading, session.environment.stdin)
+    files = [(path, baseline_bytes(scores, model))]
+    write_all(files, session.environment.stdout, before_rename=ignore_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
-    session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
+    session.log(f"wrote {path}: baseline with the scores of {model}, without a test ({of})")
 
 
-def _bless(
+def _bless_if_passed(
     session: Session, document: GateDocument, scores: Scores, settings: ClaimSettings, path: str
 ) -> None:
-    """Hand the result out, and with it the scores of the new model, if it passed."""
+    """Write the result, and save the new model's scores as a baseline if the gate passed."""
     models = list(dict.fromkeys(row.new for row in document.rows))
     if len(models) > 1 or models == [BASELINE]:
         raise UsageError(
-            f"{option('bless')} keeps the scores of one new model",
+            f"{option('bless')} needs a single new model",
             found=f"claims about {listing(models)}",
-            hint=f"make claims about one, or leave out {option('bless')}",
+            hint=f"use claims about one new model, or leave out {option('bless')}",
         )
     if document.outcome != PASS:
         session.finish(document)
         how = "failed" if document.outcome == FAIL else "is inconclusive"
-        told = f"{path} is left as it is: the gate {how}, and only a pass is blessed"
+        message = f"{path} is unchanged: the gate {how}, and only a pass updates the baseline"
     else:
-        session.finish(document, beside={path: blessed(scores, models[0])})
-        told = f"wrote {path}: {models[0]} passed, and is blessed as a baseline"
-        if settings.baseline is not None and any(map(_may_have_lost, document.rows)):
-            told += (
-                f". Blessed after every pass, losses within {option('margin')} add up: keep one baseline, or "
-                f"claim {option('better')}"
+        session.finish(document, extra_files={path: baseline_bytes(scores, models[0])})
+        message = f"wrote {path}: {models[0]} passed and is the new baseline"
+        if settings.baseline is not None and any(map(_allows_loss, document.rows)):
+            message += (
+                f". Losses within {option('margin')} add up if every pass updates the baseline: keep one "
+                f"baseline, or claim {option('better')}"
             )
-    session.environment.say(spell(told, flags=True))
+    session.environment.log(spell(message, flags=True))
 
 
-def _may_have_lost(row: GateRow) -> bool:
-    """Whether a claim passed that leaves room for a loss within its margin."""
+def _allows_loss(row: GateRow) -> bool:
+    """Return True if a passed claim does not rule out a loss within its margin."""
     worst = row.low if row.direction == "higher" else None if row.high is None else -row.high
     return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)

@@ -1,40 +1,40 @@
-"""``riskrank power``: a pilot table, or distributions in its place."""
+"""The ``riskrank power`` command: power planning from a pilot table or from named distributions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from riskrank.asked.option import options_of
-from riskrank.asked.suites import SuiteSettings
-from riskrank.cli.call import Call
-from riskrank.cli.session import Session, settled
+from riskrank.cli.session import Session, checked_settings
+from riskrank.cli.typer_functions import Call
+from riskrank.options.option import options_of
+from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.distributions import named_distributions, refuse_table_options
+from riskrank.studies.power.distributions import parse_distributions, refuse_table_options
 from riskrank.studies.power.study import power_between
 
-# What is asked of a table only.
-_OF_TABLES = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
+# Options that apply only to tables.
+_TABLE_OPTIONS = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
 
 
 def run(call: Call) -> None:
-    """Plan between distributions where some are named, else with a pilot."""
-    distributions = named_distributions(call.scores)
+    """Run a power study for named distributions if any are given, else for a pilot table."""
+    distributions = parse_distributions(call.scores)
     if not distributions:
         session = Session(call)
-        session.finish(session.study(settled(call)))
+        session.finish(session.study(checked_settings(call)))
         return
-    refuse_table_options(_given_for_tables(call))
+    refuse_table_options(_used_table_options(call))
     session = Session(replace(call, scores=[]))
-    session.require_room()
-    # A configuration may hold some for tables.
-    standard = {one.name: one.default for one in _OF_TABLES}
+    session.check_memory()
+    # A configuration may set options for tables, which do not apply here.
+    standard = {opt.name: opt.default for opt in _TABLE_OPTIONS}
     with session.runtime() as runtime:
-        document = power_between(distributions, replace(settled(call), **standard), runtime)
+        document = power_between(distributions, replace(checked_settings(call), **standard), runtime)
     session.finish(document)
 
 
-def _given_for_tables(call: Call) -> Iterator[str]:
-    """Names of the options for tables the command line gave, but for their defaults."""
-    for one in (*options_of(call.row.reading_type), *_OF_TABLES):
-        source = getattr(call.context.get_parameter_source(one.name), "name", "")
-        if source == "COMMANDLINE" and call.values.get(one.name) not in (None, one.default):
-            yield one.name.rstrip("_")
+def _used_table_options(call: Call) -> Iterator[str]:
+    """Yield the reading options that were set on the command line to a non-default value."""
+    for opt in (*options_of(call.row.reading_type), *_TABLE_OPTIONS):
+        source = getattr(call.context.get_parameter_source(opt.name), "name", "")
+        if source == "COMMANDLINE" and call.values.get(opt.name) not in (None, opt.default):
+            yield opt.name.rstrip("_")

@@ -1,1 +1,1 @@
-"""One ranking from many, exactly: Borda, footrule, Pearson, Kemeny; and how far rankings agree."""
+"""Exact rank aggregation (Borda, footrule, Pearson, Kemeny) and the agreement of rankings."""

@@ -1,6 +1,6 @@
-"""How far several ways to rank the same models agree, and on whom they do not.
+"""Agreement of several rankings of the same models, and the models whose ranks differ most.
 
-Kendall's tau between rankings, with ties.
+The measure is Kendall's tau with ties.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 
 from riskrank.engine.ties import tie_codes
 
-# Pairs compared at a time. Below 2^24 their signs sum exactly in single precision, which the matrix
-# product is fastest in.
+# Pairs compared at a time. Below 2^24 the sums of signs are exact in single precision, which has the
+# fastest matrix product.
 _PAIRS = 1 << 20
 
 
@@ -18,7 +18,7 @@ def kendall_tau(scores: np.ndarray) -> np.ndarray:
     """Compute Kendall's tau-b between all pairs of rankings.
 
     tau-b = Σ sign(x_i - x_j) sign(y_i - y_j) / sqrt(pairs not tied in x · pairs not tied in y), over all
-    pairs i < j (Kendall 1945). COPA Fig. 6-7 compare rankings by eye; this is the number beside them.
+    pairs i < j (Kendall 1945). It complements the visual comparison of rankings in COPA Fig. 6-7.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def kendall_tau(scores: np.ndarray) -> np.ndarray:
     Returns
     -------
     array of shape (M, M)
-        In [-1, 1]; NaN for a ranking that ties everything.
+        In [-1, 1]; NaN for a ranking in which all items are tied.
     """
     scores = np.asarray(scores, dtype=np.float64)
     M, N = scores.shape
-    # Dense ranks: infinities have no differences.
+    # Dense ranks, because differences of infinities are undefined.
     ranks = np.stack([np.unique(row, return_inverse=True)[1] for row in scores]).astype(np.int32)
     agreement = np.zeros((M, M))
     step = max(1, _PAIRS // N)
@@ -41,7 +41,7 @@ def kendall_tau(scores: np.ndarray) -> np.ndarray:
         signs = np.sign(ranks[:, start : start + step, None] - ranks[:, None, :]).astype(np.float32)
         signs = signs.reshape(M, -1)
         agreement += (signs @ signs.T).astype(np.float64)
-    # Each pair has been counted in both orders, above and below the fraction line alike.
+    # The numerator and the denominator both count each pair twice.
     untied = np.sqrt(np.diag(agreement))
     product = np.outer(untied, untied)
     tau = np.full((M, M), np.nan)
@@ -51,14 +51,14 @@ def kendall_tau(scores: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RankComparison:
-    """Rankings of N models by M criteria.
+    """Agreement of M rankings of N models.
 
     Attributes
     ----------
     rank : array of int, shape (M, N)
         1 for the best; tied models share the smallest of their ranks.
     tau : array of shape (M, M)
-        Kendall's tau-b between the rankings, ties included; NaN for one that ties all models.
+        Kendall's tau-b between the rankings; NaN for a ranking in which all models are tied.
     movement : array of int, shape (N,)
         Difference between a model's worst and best rank.
     """
@@ -69,17 +69,17 @@ class RankComparison:
 
     @property
     def movers(self) -> np.ndarray:
-        """All models, those that move most first."""
+        """All models, in decreasing order of movement."""
         return np.argsort(-self.movement, kind="stable")
 
 
 def compare_rankings(scores: np.ndarray) -> RankComparison:
-    """Compare criteria as in COPA Fig. 6 and 7.
+    """Compare several rankings of the same models (COPA Fig. 6 and 7).
 
     Parameters
     ----------
     scores : array of shape (M, N)
-        One row per criterion, small is better. Values within a relative 1e-12 are tied.
+        One ranking per row, as scores; smaller is better. Values within a relative 1e-12 are tied.
 
     Returns
     -------

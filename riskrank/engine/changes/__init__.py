@@ -1,1 +1,1 @@
-"""Two models case by case: counts of changes, and tests of single cases."""
+"""Changes in single test cases between two models, or over a series of runs."""

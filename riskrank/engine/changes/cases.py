@@ -1,19 +1,17 @@
-"""What changed case by case: who did better on each sample, and which samples changed (method §10).
+"""Tests for changes in single cases, for two models and for a series of runs (method §10).
 
-Overall, wins and losses are compared by the exact sign test, which for scores of 0 and 1 is McNemar's; where
-clusters of samples are drawn whole, by all ways to exchange the two models on whole clusters. With
-one run a sample, no test can tell of a single case whether it changed or the run did. With several runs
-each case has an exact permutation test of its runs, and runs of the old model beside each other say how
-many losses chance alone makes.
+Wins and losses over all samples are compared by the exact sign test, which is McNemar's test for binary
+scores. With clusters of samples, the test swaps the two models' labels on whole clusters. With one run per
+sample, no test can separate a change in a single case from noise. With repeats, each case has an exact
+permutation test. Repeats of the old model also give the number of losses expected by chance.
 
-Runs of the same cases one after the other: levels of looks, flips, and cases that were lost for good.
+In a series of runs, testing at every new run inflates the error rate. The j-th look (interim analysis)
+therefore spends α/(j(j + 1)), which sums to α over all looks (method §9). Four fifths of it go to the
+comparison with the baseline and one fifth to the comparison with the previous run. Together they report a
+false "worse" with probability at most α.
 
-A look at every new run errs more often than it says. The j-th look spends α/(j(j + 1)), which comes to α over
-all looks there will ever be (method §9). Of that, four fifths go to the comparison with the baseline and a
-fifth to that with the run before, so that neither says "worse" falsely more often than α together.
-
-A case that fails in each of the last t of n runs, f of them failures, was lost for good if chance would
-hardly put the failures there: were the order of its runs exchangeable, its last t runs would all be failures
+Consider a case that fails in each of the last t of n runs, with f failures in total. It is permanently lost
+if such an ordering is unlikely by chance. If the order of its runs is exchangeable, the last t runs all fail
 with probability C(n − t, f − t)/C(n, f).
 """
 
@@ -30,22 +28,24 @@ from riskrank.engine.evidence.student import MeanDifference, Student
 from riskrank.engine.family import Family
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Splits of the runs of a case that are counted one by one; beyond, their mean difference counts as normal.
+# Most splits to enumerate per case; with more, the normal approximation is used.
 _MOST_SPLITS = 20_000
 
-# Differences of sums of a few runs that only rounding keeps apart.
+# Relative tolerance for equal sums.
 _ROUNDING = 1e-9
 
 
 def sign_test(gains: Floats, units: Integers) -> float:
-    """Two-sided exact p-value of "as many wins as losses", ties left out; 1 where there are none.
+    """Return the two-sided exact p-value of the null hypothesis that wins and losses are equally likely.
+
+    Ties are excluded; the p-value is 1 if there are only ties.
 
     Parameters
     ----------
     gains : ndarray, shape (n,)
-        Of the samples.
+        Score difference of each sample.
     units : ndarray of int, shape (n,)
-        What they are drawn in: the signs of one unit change together.
+        Cluster of each sample; the signs within a cluster are flipped together.
     """
     sums = np.bincount(np.unique(units, return_inverse=True)[1], np.sign(gains)).astype(np.int64)
     size, count = np.unique(np.abs(sums[sums != 0]), return_counts=True)
@@ -53,25 +53,25 @@ def sign_test(gains: Floats, units: Integers) -> float:
     fewest = (total - abs(int(sums.sum()))) // 2
     if size.size == 0 or size[-1] == 1:
         return float(min(1.0, 2 * bdtr(fewest, total, 0.5))) if total else 1.0
-    # Chances of each sum, from their generating function at the roots of unity.
-    chances = np.ones(total + 1, dtype=np.complex128)
-    for one, times in zip(size.tolist(), count.tolist(), strict=True):
-        turn = np.arange(total + 1) * one % (total + 1) / (total + 1)
-        chances *= ((1 + np.exp(-2j * np.pi * turn)) / 2) ** times
-    tail = np.fft.ifft(chances).real[: fewest + 1].sum()
+    # Probabilities of each sum, from its generating function at the roots of unity.
+    probabilities = np.ones(total + 1, dtype=np.complex128)
+    for unit_size, times in zip(size.tolist(), count.tolist(), strict=True):
+        phase = np.arange(total + 1) * unit_size % (total + 1) / (total + 1)
+        probabilities *= ((1 + np.exp(-2j * np.pi * phase)) / 2) ** times
+    tail = np.fft.ifft(probabilities).real[: fewest + 1].sum()
     return float(min(1.0, 2 * max(tail, 0.5 ** count.sum())))
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of one model, sample by sample.
+class Repeats:
+    """Repeated scores of one model, grouped by sample.
 
     Attributes
     ----------
     values : ndarray, shape (n,)
-        Larger is better, grouped by sample.
+        Scores; larger is better.
     samples : ndarray of int, shape (n,)
-        Sample of each, 0, 1, … without gaps, not decreasing.
+        Sample of each score: 0, 1, … without gaps, in non-decreasing order.
     """
 
     values: Floats
@@ -79,141 +79,146 @@ class Runs:
 
     @property
     def counts(self) -> Integers:
-        """Runs of each sample."""
+        """Number of repeats of each sample."""
         return np.bincount(self.samples)
 
     @property
     def means(self) -> Floats:
-        """Mean of the runs of each sample."""
+        """Mean score of each sample."""
         return np.asarray(np.bincount(self.samples, self.values), dtype=np.float64) / self.counts
 
-    def of_each(self) -> list[Floats]:
-        """Runs of each sample."""
+    def by_sample(self) -> list[Floats]:
+        """Return one array of repeated scores per sample."""
         return np.split(self.values, np.cumsum(self.counts)[:-1])
 
 
-def losses_of_one_run(new: Runs, old: Runs) -> tuple[float, float | None]:
-    """Losses to expect if either model ran once, and those that two runs of the old model make.
+def expected_losses(new: Repeats, old: Repeats) -> tuple[float, float | None]:
+    """Return the expected number of losses with one run of each model, and the number expected by chance.
 
     Parameters
     ----------
-    new, old : Runs
-        Of the same samples.
+    new, old : Repeats
+        Scores of the same samples.
 
     Returns
     -------
     losses : float
-        Σ over samples of the share of pairs of runs, one of each model, of which the new one is worse.
+        Expected losses: sum over samples of the proportion of run pairs, one per model, in which the new
+        model is worse.
     by_chance : float or None
-        The same of ordered pairs of different runs of the old model; None where a sample has one run only.
-        Both are unbiased for any number of runs.
+        The same for ordered pairs of runs of the old model, or None if a sample has only one run. Both
+        estimates are unbiased for any number of runs.
     """
-    total, chance = 0.0, 0.0
-    known = bool(np.all(old.counts >= 2))
-    for theirs, ours in zip(new.of_each(), old.of_each(), strict=True):
-        total += float(np.mean(theirs[:, None] < ours[None, :]))
-        if known:
-            worse = np.count_nonzero(ours[:, None] < ours[None, :])
-            chance += worse / (ours.size * (ours.size - 1))
-    return total, (chance if known else None)
+    losses, by_chance = 0.0, 0.0
+    has_repeats = bool(np.all(old.counts >= 2))
+    for new_scores, old_scores in zip(new.by_sample(), old.by_sample(), strict=True):
+        losses += float(np.mean(new_scores[:, None] < old_scores[None, :]))
+        if has_repeats:
+            worse = np.count_nonzero(old_scores[:, None] < old_scores[None, :])
+            by_chance += worse / (old_scores.size * (old_scores.size - 1))
+    return losses, (by_chance if has_repeats else None)
 
 
-def case_p_values(new: Runs, old: Runs) -> Floats:
-    """Two-sided p-values of "the runs of this sample are exchangeable", shape (samples,).
+def case_p_values(new: Repeats, old: Repeats) -> Floats:
+    """Return a two-sided permutation p-value per sample, for the null hypothesis of exchangeable runs.
 
-    The share of all splits of a sample's runs into as many new and old ones whose mean difference is at least
-    as large as that found. Where there are more than 20,000 splits, the normal approximation by the exact
-    variance of the permutation distribution.
+    All splits of a sample's runs into groups of the same sizes are compared with the observed split. The
+    p-value is the proportion of splits with a mean difference at least as large. With more than 20,000
+    splits, it is a normal approximation with the exact variance of the permutation distribution.
 
     Parameters
     ----------
-    new, old : Runs
-        Of the same samples.
+    new, old : Repeats
+        Scores of the same samples.
     """
-    found = np.ones(len(new.counts))
+    p_values = np.ones(len(new.counts))
     shapes: dict[tuple[int, int], list[int]] = {}
-    for at, shape in enumerate(zip(new.counts.tolist(), old.counts.tolist(), strict=True)):
-        shapes.setdefault(shape, []).append(at)
-    theirs, ours = new.of_each(), old.of_each()
-    for (a, _), members in shapes.items():
-        pooled = np.array([np.concatenate((theirs[at], ours[at])) for at in members])
-        found[members] = _of_shape(pooled, a)
-    return found
+    for index, shape in enumerate(zip(new.counts.tolist(), old.counts.tolist(), strict=True)):
+        shapes.setdefault(shape, []).append(index)
+    new_scores, old_scores = new.by_sample(), old.by_sample()
+    for (n_new, _), indices in shapes.items():
+        pooled = np.array([np.concatenate((new_scores[index], old_scores[index])) for index in indices])
+        p_values[indices] = _permutation_p_values(pooled, n_new)
+    return p_values
 
 
-def _of_shape(pooled: Floats, a: int) -> Floats:
-    """P-values of samples with the same numbers of runs, the first `a` of which are new."""
+def _permutation_p_values(pooled: Floats, n_new: int) -> Floats:
+    """Return permutation p-values of samples with equal numbers of runs, the first `n_new` of them new."""
     runs = pooled.shape[1]
-    # The sum of the new runs, less what is expected of a split.
-    moved = np.ptp(pooled, axis=1, keepdims=True) > 0
-    centred = np.where(moved, pooled - pooled.mean(axis=1, keepdims=True), 0.0)
-    observed = np.abs(centred[:, :a].sum(axis=1))
+    # The statistic is the sum of the new runs minus its expectation over splits.
+    varies = np.ptp(pooled, axis=1, keepdims=True) > 0
+    centred = np.where(varies, pooled - pooled.mean(axis=1, keepdims=True), 0.0)
+    observed = np.abs(centred[:, :n_new].sum(axis=1))
     scale = _ROUNDING * np.maximum(np.abs(centred).sum(axis=1), np.finfo(float).tiny)
-    if comb(runs, a) > _MOST_SPLITS:
-        variance = (centred**2).sum(axis=1) / (runs - 1) * a * (runs - a) / runs
-        z = np.divide(observed, np.sqrt(variance), out=np.zeros_like(observed), where=moved[:, 0])
+    if comb(runs, n_new) > _MOST_SPLITS:
+        variance = (centred**2).sum(axis=1) / (runs - 1) * n_new * (runs - n_new) / runs
+        z = np.divide(observed, np.sqrt(variance), out=np.zeros_like(observed), where=varies[:, 0])
         return np.asarray(2 * ndtr(-z), dtype=np.float64)
-    splits = np.zeros((comb(runs, a), runs))
-    chosen = np.array(list(combinations(range(runs), a)))
+    splits = np.zeros((comb(runs, n_new), runs))
+    chosen = np.array(list(combinations(range(runs), n_new)))
     splits[np.arange(len(chosen))[:, None], chosen] = 1
     sums = np.abs(splits @ centred.T)
     return np.asarray(np.mean(sums >= observed - scale, axis=0), dtype=np.float64)
 
 
-SHARES = {"baseline": 0.8, "last": 0.2}
-"""Parts of the level of the year, by what a run is compared with."""
+LEVEL_SHARES = {"baseline": 0.8, "last": 0.2}
+"""Share of the overall level for each reference run."""
 
 
-def family_of_look(family: Family, look: int, share: float) -> Family:
-    """The claims of one look: each direction at its part of the level, so that ends of intervals go with it.
+def family_at_look(family: Family, look: int, proportion: float) -> Family:
+    """Return the family of claims at one look (interim analysis), at its part of the level.
 
     Parameters
     ----------
     family : Family
-        Of the whole year.
+        Family with the total level α over all looks.
     look : int
-        1 for the first.
-    share : float
-        Part of the level, one of :data:`SHARES`.
+        Number of the look, from 1.
+    proportion : float
+        Proportion of the look's level, a value of :data:`LEVEL_SHARES`.
     """
-    return replace(family.at(2 * share / (look * (look + 1))), sides=2)
+    return replace(family.scaled(2 * proportion / (look * (look + 1))), sides=2)
 
 
-def evidence_of(differences: Sequence[MeanDifference]) -> Evidence:
-    """What paired differences of means say of "it lies above 0", Student's and Johnson's p the larger."""
-    parts = np.array([(one.estimate, one.error, one.samples - 1, one.skewness) for one in differences])
-    found = Student(*parts.reshape(-1, 4).T)
-    return found.evidence(0.0, found.df + 1)
+def difference_evidence(differences: Sequence[MeanDifference]) -> Evidence:
+    """Return evidence for positive paired mean differences, the larger of Student's and Johnson's p."""
+    parts = np.array(
+        [
+            (difference.estimate, difference.error, difference.samples - 1, difference.skewness)
+            for difference in differences
+        ]
+    )
+    student = Student(*parts.reshape(-1, 4).T)
+    return student.evidence(0.0, student.df + 1)
 
 
-def flips(passed: Booleans, counted: Booleans) -> int:
-    """How often a case changes from a run to the next, where that counts.
+def count_flips(passed: Booleans, counted: Booleans) -> int:
+    """Return the number of times a case changes between pass and fail from one run to the next.
 
     Parameters
     ----------
     passed : ndarray of bool, shape (n,)
-        Runs of a case in order.
+        Outcomes of a case in the order of the runs.
     counted : ndarray of bool, shape (n - 1,)
+        Whether each step from one run to the next is counted.
     """
     return int(np.count_nonzero((passed[1:] != passed[:-1]) & counted))
 
 
-def lost_for_good(passed: Booleans) -> tuple[int, float]:
-    """In how many of its last runs a case failed throughout, and how likely chance makes that of it.
+def trailing_failures(passed: Booleans) -> tuple[int, float]:
+    """Return the number of trailing failures of a case, and their p-value under exchangeable runs.
 
     Parameters
     ----------
     passed : ndarray of bool, shape (n,)
-        Runs of a case in order.
+        Outcomes of a case in the order of the runs.
 
-    Returns
-    -------
-    runs : int
-    p_value : float
-        1 where it never passed, or passes now.
+    Returns ------- failures : int p_value : float
+        Probability of at least as many trailing failures; 1 if the case never passed or passes in the last
+        run.
     """
     n, failed = passed.size, int(np.count_nonzero(~passed))
-    last = n if failed == n else int(np.argmax(passed[::-1]))
-    if failed == n or last == 0:
-        return last, 1.0
-    return last, comb(n - last, failed - last) / comb(n, failed)
+    n_last = n if failed == n else int(np.argmax(passed[::-1]))
+    if failed == n or n_last == 0:
+        return n_last, 1.0
+    return n_last, comb(n - n_last, failed - n_last) / comb(n, failed)

@@ -1,1 +1,1 @@
-"""COPA: incomparable objectives compared by ranks, and the Pareto front walked by preference."""
+"""COPA: rank-based comparison of objectives without a common unit, and navigation of the Pareto front."""

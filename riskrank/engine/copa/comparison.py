@@ -1,4 +1,4 @@
-"""COPA and the classical scalarizations side by side, by name."""
+"""Comparison of COPA with the classical scalarizations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
-from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError
 
 BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
 
-# Order of the usual weighted p-norm if COPA is asked for no finite p above 1: that of COPA Fig. B.2.
+# Order of the usual weighted p-norm if no finite p above 1 is requested: the order in COPA Fig. B.2.
 _USUAL_P = 8.0
 
 
@@ -27,24 +27,30 @@ class ScalarizationComparison:
     names : tuple of str
         Names of the M scalarizations.
     models : array of int, shape (N,)
-        The feasible models, those that COPA with the first p ranks best first.
+        Feasible models in the COPA order for the first p, best first.
     scores : array of shape (M, N)
-        Small is better: norms of COPA, else the value of the scalarization.
+        COPA norms, and values of the other scalarizations; smaller is better.
     comparison : RankComparison
-        Of the same models in the same order.
-    left_out : dict of str to InputError
-        Scalarizations that this table does not allow.
+        Agreement of the rankings, with models in the same order.
+    excluded : dict of str to InputError
+        Scalarizations that cannot be computed for this table, with the reason.
     """
 
     names: tuple[str, ...]
     models: Integers
     scores: Floats
     comparison: RankComparison
-    left_out: dict[str, InputError]
+    excluded: dict[str, InputError]
 
-    def movers(self, most: int) -> list[int]:
-        """Places in ``models`` of those that the choice of the scalarization moves, the farthest first."""
-        return [int(j) for j in self.comparison.movers[:most] if self.comparison.movement[j] > 0]
+    def movers(self, limit: int) -> list[int]:
+        """Return the positions in ``models`` of the models whose ranks differ most between scalarizations.
+
+        Parameters
+        ----------
+        limit : int
+            Largest number of models to return.
+        """
+        return [int(j) for j in self.comparison.movers[:limit] if self.comparison.movement[j] > 0]
 
 
 def compare_scalarizations(
@@ -57,10 +63,10 @@ def compare_scalarizations(
     baselines: Sequence[str] = BASELINES,
     lenient: bool = True,
 ) -> ScalarizationComparison:
-    """Rank the models by COPA of several orders and by the classical scalarizations (COPA Fig. 6 and 7).
+    """Rank models by COPA with several norms and by classical scalarizations (COPA Fig. 6 and 7).
 
-    All of them see the whole population, for their ideals and ranges too; only then are the feasible
-    models compared.
+    Every scalarization, with its ideals and ranges, is computed on the whole population. Then the rankings of
+    the feasible models are compared.
 
     Parameters
     ----------
@@ -69,53 +75,58 @@ def compare_scalarizations(
         In original units; NaN where missing.
     larger_is_better : array of bool, shape (K,)
     weights : array of shape (K,)
-        For all of them alike.
+        Weights of the objectives, the same for all scalarizations.
     orders : sequence of float
-        Orders p of COPA.
+        Orders p of the COPA norm.
     baselines : sequence of str
-        Of `BASELINES`.
+        Scalarizations to compare with, from `BASELINES`.
     lenient : bool
-        Leave out scalarizations that the values do not allow, instead of raising.
+        Whether to exclude scalarizations that cannot be computed, instead of raising an error.
+
+    Returns
+    -------
+    ScalarizationComparison
 
     Raises
     ------
     InputError
-        If `lenient` is off and one cannot be computed; for fewer than two feasible models.
+        If a scalarization cannot be computed and `lenient` is False, or if there are fewer than two feasible
+        models.
     """
     rankings = [rank_models(models, weights, p=p) for p in orders]
     names = [f"copa(p={p:g})" for p in orders]
     scores = [ranking.norm for ranking in rankings]
-    # Norms may be tied where ranks, after tie-breaking, are not.
-    sorting = [ranking.rank.astype(np.float64) for ranking in rankings]
+    # Ranks are used because tied norms have different ranks after tie-breaking.
+    sort_keys = [ranking.rank.astype(np.float64) for ranking in rankings]
     oriented = values * np.where(larger_is_better, 1.0, -1.0)
-    usual = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
-    table = Scalarizations(oriented, larger_is_better, weights, models.metrics)
-    compute = {
-        "average": table.weighted_sum,
-        "delta": table.delta,
-        "min-max": table.min_max,
-        "p-norm": lambda: outer_weighted_norm(models.u, weights, usual),
-        "saw": table.simple_additive_weighting,
-        "ahp": table.analytic_hierarchy_process,
-        "mew": table.multiplicative_exponent_weighting,
+    usual_p = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
+    scalarizations = Scalarizations(oriented, larger_is_better, weights, models.metrics)
+    methods = {
+        "average": scalarizations.weighted_sum,
+        "delta": scalarizations.delta,
+        "min-max": scalarizations.min_max,
+        "p-norm": lambda: outer_weighted_norm(models.u, weights, usual_p),
+        "saw": scalarizations.simple_additive_weighting,
+        "ahp": scalarizations.analytic_hierarchy_process,
+        "mew": scalarizations.multiplicative_exponent_weighting,
     }
-    left_out = {}
+    excluded = {}
     for name in baselines:
         try:
-            found = compute[name]()
+            score = methods[name]()
         except InputError as error:
             if not lenient:
                 raise
-            left_out[name] = error
+            excluded[name] = error
             continue
-        names.append(f"p-norm(p={usual:g})" if name == "p-norm" else name)
-        scores.append(found)
-        sorting.append(found)
+        names.append(f"p-norm(p={usual_p:g})" if name == "p-norm" else name)
+        scores.append(score)
+        sort_keys.append(score)
     feasible = rankings[0].order
     return ScalarizationComparison(
         names=tuple(names),
         models=feasible,
         scores=np.stack(scores)[:, feasible],
-        comparison=compare_rankings(np.stack(sorting)[:, feasible]),
-        left_out=left_out,
+        comparison=compare_rankings(np.stack(sort_keys)[:, feasible]),
+        excluded=excluded,
     )

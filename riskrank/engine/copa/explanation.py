@@ -1,43 +1,43 @@
-"""Why COPA ranks a model where it does, and what would make it the choice."""
+"""Explanation of a model's COPA rank, and weights under which it would be chosen."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, rank_models, weakest
 from riskrank.engine.copa.pareto import dominators
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import CopaRanking, rank_models, weakest_objectives
 from riskrank.engine.ties import TOLERANCE
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
-# Ratios of powers beyond this are cut off: they say "far worse" whatever their size, and the solver
-# wants coefficients of moderate size.
+# Larger ratios of powers are truncated: beyond this, their size is irrelevant, and the solver needs
+# coefficients of moderate size.
 _LARGEST_RATIO = 1e6
 
 
 @dataclass(frozen=True)
 class CopaExplanation:
-    """One model under one norm and one set of weights.
+    """Explanation of one model's rank under one norm and one set of weights.
 
     Attributes
     ----------
     model : int
     ranking : CopaRanking
-        The ranking that is explained.
+        The explained ranking.
     weighted : array of shape (K,)
         Weighted ranks ω_k u_k.
     contribution : array of shape (K,)
-        Share of each objective in norm^p, summing to one; for p = ∞ the weighted rank relative to the
-        largest. All zero for a model that is best on every objective with a weight.
+        Proportion of norm^p due to each objective, summing to 1. For p = ∞, the weighted rank relative to the
+        largest. All zero for a model that is best on every objective with a positive weight.
     binding : array of int
-        Objectives with the largest weighted rank: improving on others matters less, for p = ∞ not at all.
+        Objectives with the largest weighted rank. Improvements on other objectives matter less, and not at
+        all for p = ∞.
     dominators : array of int
-        Feasible models at least as good everywhere and better somewhere: while there is one, no positive
-        weights make the model the choice.
+        Feasible models that dominate the model. If there are any, no positive weights lead to its choice.
     weights : array of shape (K,) or None
-        Weights, summing to one, under which the model is the choice at this p, for finite p by the widest
-        margin; some may be zero. None if there are none.
+        Weights, summing to 1, under which the model is chosen at this p; for finite p, those with the widest
+        margin. Some may be zero. None if no such weights exist.
     """
 
     model: int
@@ -50,7 +50,7 @@ class CopaExplanation:
 
 
 def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaExplanation:
-    """Explain the place of a model, and find the weights for which it would be chosen.
+    """Explain a model's rank, and find weights under which it would be chosen.
 
     Parameters
     ----------
@@ -58,7 +58,11 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
     model : int
         Row of the model.
     ranking : CopaRanking
-        The one to explain.
+        The ranking to explain.
+
+    Returns
+    -------
+    CopaExplanation
 
     Raises
     ------
@@ -75,20 +79,20 @@ def explain_model(models: Population, model: int, ranking: CopaRanking) -> CopaE
         ranking=ranking,
         weighted=weighted,
         contribution=powers if np.isinf(ranking.p) or largest == 0 else powers / powers.sum(),
-        binding=np.flatnonzero(weakest(weighted)),
+        binding=np.flatnonzero(weakest_objectives(weighted)),
         dominators=better[models.feasible[better]],
         weights=choosing_weights(models, model, p=ranking.p),
     )
 
 
 def choosing_weights(models: Population, model: int, *, p: float) -> Floats | None:
-    """Find weights under which a model is chosen.
+    """Return weights under which a model is chosen, or None if there are none.
 
-    For p = ∞ every model on the front has some: weights inversely proportional to its ranks make its
-    weighted ranks equal, and whoever beat the largest of them would dominate it (the argument behind
-    Miettinen 1999, Thm. 3.4.5, which COPA §3.3 cites). For finite p not all have: the conditions
-    Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p, and a linear program finds
-    the weights that leave the widest margin.
+    For p = ∞, every model on the front has such weights. With weights inversely proportional to its ranks,
+    its weighted ranks are equal, and any model with a smaller norm would dominate it. This is the argument
+    behind Miettinen (1999), Thm. 3.4.5, cited in COPA §3.3. For finite p, such weights exist only for some
+    models. The conditions Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p. A linear
+    program finds the weights with the widest margin.
 
     Parameters
     ----------
@@ -101,8 +105,8 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     Returns
     -------
     array of shape (K,) or None
-        Weights that sum to one; None if the model is infeasible, dominated, a copy of a model whose name
-        comes first, or never first. They are returned only if `rank_models` does choose the model.
+        Weights that sum to 1, verified by `rank_models`. None if the model is infeasible, dominated, never
+        first, or a duplicate of a model that comes first by name.
 
     Raises
     ------
@@ -111,8 +115,8 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     """
     if not models.front[model]:
         return None
-    # A rank of zero needs a weight beyond any other: half the smallest rank stands in for it, and
-    # any rival that is not as good there exceeds the model's largest weighted rank.
+    # A rank of zero would need an infinite weight. Half the smallest positive rank replaces it: any rival
+    # that is worse there exceeds the model's largest weighted rank.
     scale = np.maximum(models.u[model], 1 / (2 * len(models.u)))
     candidates = [1 / scale]
     if not np.isinf(p):
@@ -126,24 +130,24 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
 
 
 def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> Floats | None:
-    """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over v ≥ 0 that sum to one."""
+    """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over weights v ≥ 0 that sum to 1."""
     from scipy.optimize import linprog
 
-    own = models.u[model]
+    ranks = models.u[model]
     rivals = np.flatnonzero(models.front)
-    # Dominated models cannot win where a front model does not, and a copy always ties.
-    rivals = rivals[(models.u[rivals] != own).any(axis=1)]
+    # Only models on the front can beat the model, and duplicates always tie.
+    rivals = rivals[(models.u[rivals] != ranks).any(axis=1)]
     if not rivals.size:
-        return np.full(own.size, 1 / own.size)
+        return np.full(ranks.size, 1 / ranks.size)
     with np.errstate(over="ignore"):
-        gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (own / scale) ** p
+        gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (ranks / scale) ** p
     solution = linprog(
-        c=np.append(np.zeros(own.size), -1.0),
+        c=np.append(np.zeros(ranks.size), -1.0),
         A_ub=np.column_stack([-gap, np.ones(rivals.size)]),
         b_ub=np.zeros(rivals.size),
-        A_eq=np.append(np.ones(own.size), 0.0)[None, :],
+        A_eq=np.append(np.ones(ranks.size), 0.0)[None, :],
         b_eq=[1.0],
-        bounds=[(0, None)] * own.size + [(None, None)],
+        bounds=[(0, None)] * ranks.size + [(None, None)],
         method="highs",
     )
     if solution.status != 0:

@@ -1,4 +1,4 @@
-"""The Pareto front: the models nothing else matches everywhere and beats somewhere."""
+"""The Pareto front: the models that no other model dominates."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Pairs of models compared at once: they stay in the processor's cache.
+# Largest number of pairs compared at once, so that they stay in the processor's cache.
 _PAIRS = 1 << 18
 
 
 def pareto_front(objectives: Floats) -> Booleans:
-    """Find the models that no other model dominates.
+    """Return a mask of the models that no other model dominates.
 
-    A model is dominated when another is at least as good on every objective and better on one
-    (COPA §2, method §7). Models with the same values as a front member are on the front too.
+    A model is dominated if another is at least as good on every objective and better on one (COPA §2, method
+    §7). Models with the same values as a front member are on the front too.
 
     Parameters
     ----------
@@ -27,44 +27,52 @@ def pareto_front(objectives: Floats) -> Booleans:
         True for the models on the front.
 
     """
-    # Whatever dominates a model has a larger sum of ranks (integers, so exactly): once it comes first among
-    # those that are left, nobody dominates it, and the likeliest dominators are met first.
+    # A dominator has a larger sum of ranks than the model it dominates. In descending order of this sum, the
+    # first remaining model is therefore not dominated, and likely dominators come first.
     ranks = [np.unique(column, return_inverse=True)[1] for column in objectives.T]
-    left = np.argsort(-np.sum(ranks, axis=0), kind="stable")
-    values = np.ascontiguousarray(objectives[left].T)
-    on_front = np.zeros(left.size, dtype=bool)
-    while left.size:
-        count = max(_PAIRS // left.size, 1)
-        stays = np.asarray(~dominating(values[:, :count], values).any(axis=0))
-        on_front[left[:count][stays[:count]]] = True
-        stays[:count] = False
-        left, values = left[stays], values[:, stays]
+    remaining = np.argsort(-np.sum(ranks, axis=0), kind="stable")
+    values = np.ascontiguousarray(objectives[remaining].T)
+    on_front = np.zeros(remaining.size, dtype=bool)
+    while remaining.size:
+        count = max(_PAIRS // remaining.size, 1)
+        undominated = np.asarray(~dominance_matrix(values[:, :count], values).any(axis=0))
+        on_front[remaining[:count][undominated[:count]]] = True
+        undominated[:count] = False
+        remaining, values = remaining[undominated], values[:, undominated]
     return on_front
 
 
-def dominating(first: Floats, second: Floats) -> Booleans:
-    """Tell which models dominate which, shape (M, N), by their objectives, shapes (K, M) and (K, N)."""
+def dominance_matrix(first: Floats, second: Floats) -> Booleans:
+    """Return a mask of dominance, models in `first` over models in `second`, shape (M, N).
+
+    Parameters
+    ----------
+    first : array of shape (K, M)
+        Objectives of M models, one row per objective; larger is better.
+    second : array of shape (K, N)
+        Objectives of N models.
+    """
     matches = np.ones((first.shape[1], second.shape[1]), dtype=bool)
     exceeds = np.zeros_like(matches)
-    for own, other in zip(first, second, strict=True):
-        matches &= own[:, None] >= other
-        exceeds |= own[:, None] > other
+    for a, b in zip(first, second, strict=True):
+        matches &= a[:, None] >= b
+        exceeds |= a[:, None] > b
     return matches & exceeds
 
 
 def dominators(objectives: Floats, model: int) -> Integers:
-    """List the models that dominate one model.
+    """Return the models that dominate a model.
 
     Parameters
     ----------
     objectives : array of shape (N, K)
         One row per model, larger is better in every column.
     model : int
-        Row of the model in question.
+        Row of the model.
 
     Returns
     -------
     array of int
-        Rows of its dominators, in order; empty for a model on the front.
+        Rows of the dominating models, in order; empty for a model on the front.
     """
-    return np.flatnonzero(dominating(objectives.T, objectives[[model]].T))
+    return np.flatnonzero(dominance_matrix(objectives.T, objectives[[model]].T))

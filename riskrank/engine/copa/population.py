@@ -1,8 +1,7 @@
-"""A population of models, ranked on objectives that have no common unit.
+"""A population of models, ranked on objectives without a common unit.
 
-Relative ranks: the share of the other models that do better, objective by objective.
-
-Bounds on objectives in their original units, which filter the models that may be chosen.
+The relative rank of a model on an objective is the proportion of other models that are better. Constraints
+bound objectives in their original units, and restrict the models that may be chosen.
 """
 
 import operator
@@ -16,8 +15,8 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing
 
 
-def places(objectives: Floats) -> tuple[Integers, Integers]:
-    """Count, per model and objective, the models strictly better, and those at least as good.
+def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
+    """Count, for each model and objective, the models that are strictly better and at least as good.
 
     Parameters
     ----------
@@ -37,15 +36,15 @@ def places(objectives: Floats) -> tuple[Integers, Integers]:
     return better, matched
 
 
-def divisor(models: int, denominator: str) -> int:
-    """What the counts of a population of that many models are divided by."""
-    return models - 1 if denominator == "n-1" else models
+def rank_denominator(n_models: int, denominator: str) -> int:
+    """Return the divisor of rank counts, N - 1 or N."""
+    return n_models - 1 if denominator == "n-1" else n_models
 
 
 def ccdf_quantiles(
     u: Floats, probabilities: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0)
 ) -> tuple[Floats, Floats]:
-    """Summarise 1 - u over the objectives, model by model (COPA Fig. 8).
+    """Return each model's quantiles and mean of 1 - u over the objectives (COPA Fig. 8).
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ def ccdf_quantiles(
     Returns
     -------
     quantiles : array of shape (N, Q)
-        Step-function quantiles x_(⌈Kp⌉) (method §3), the smallest value for p = 0: always a rank that
-        the model really has.
+        Quantiles x_(⌈Kp⌉) without interpolation (method §3); the smallest value for p = 0.
     mean : array of shape (N,)
+        Mean of 1 - u.
     """
     complement = 1 - u
     return np.quantile(complement, probabilities, axis=1, method="inverted_cdf").T, complement.mean(axis=1)
@@ -67,7 +66,7 @@ def ccdf_quantiles(
 
 @dataclass(frozen=True)
 class Population:
-    """The models among which ranks are taken, and those of them that may be chosen.
+    """Models with their ranks and front, and the subset that may be chosen.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class Population:
     u : array of shape (N, K)
         Relative ranks in [0, 1], 0 for the best (COPA eq. 9).
     feasible : array of bool, shape (N,)
-        Models that may be chosen. All models count in the ranks.
+        Models that may be chosen. Infeasible models are still included in the ranks.
     front : array of bool, shape (N,)
         Feasible models that no feasible model dominates (COPA §2).
     names : tuple of str
@@ -85,10 +84,11 @@ class Population:
     metrics : tuple of str
         Names of the K objectives.
     name_order : array of int, shape (N,)
-        Place of each model in alphabetical order, which settles the last ties.
+        Position of each model in alphabetical order, which breaks the last ties.
     tie_share : float
-        How much of the other models tied with a model count as better than it.
+        Proportion of other models with the same value that count as better.
     denominator : {"n-1", "n"}
+        Divisor of the rank counts.
     """
 
     objectives: Floats
@@ -103,7 +103,7 @@ class Population:
     denominator: str
 
 
-def population(
+def build_population(
     objectives: Floats,
     *,
     names: Sequence[str] | None = None,
@@ -112,41 +112,45 @@ def population(
     ties: str = "min",
     denominator: str = "n-1",
 ) -> Population:
-    """Rank every model on every objective and find the Pareto front.
+    """Rank every model on every objective, and find the Pareto front.
 
-    u_k(i) = #{models strictly better than i on k} / (N - 1), COPA eq. 9 with the denominator of its
-    published tables. Ranks are taken over all the models; the constraints behind `feasible` and the front
-    only filter afterwards (method §7).
+    u_k(i) = #{models strictly better than i on k} / (N - 1), COPA eq. 9 with the denominator of its published
+    tables. All models are included in the ranks, feasible or not. Only then is the front computed, among
+    feasible models (method §7).
 
     Parameters
     ----------
     objectives : array of shape (N, K)
-        One row per model, larger is better in every column; a missing value, NaN, is worse than all others.
+        One row per model, larger is better in every column. A missing value, NaN, is worse than all others.
     names : sequence of N str, optional
-        Names of the models; without them ties end at the order of the rows.
+        Names of the models. Without names, the order of the rows breaks the last ties.
     metrics : sequence of K str, optional
         Names of the objectives.
     feasible : array of bool, shape (N,), optional
-        Models that may be chosen, one at least; all by default.
+        Models that may be chosen, at least one; all by default.
     ties : {"min", "average", "max"}
         Whether none, half or all of the other models with the same value count as better.
     denominator : {"n-1", "n"}
-        N - 1, or N as eq. 9 is written.
+        N - 1, or N as in eq. 9.
+
+    Returns
+    -------
+    Population
     """
     N, K = objectives.shape
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
     missing = np.isnan(objectives)
-    known = np.where(missing, -np.inf, objectives)
+    values = np.where(missing, -np.inf, objectives)
     share = {"min": 0.0, "average": 0.5, "max": 1.0}[ties]
-    better, matched = places(known)
+    better, matched = rank_counts(values)
     counts = (1 - share) * better + share * (matched - 1)
     front = np.zeros(N, dtype=bool)
-    front[feasible] = pareto_front(known[feasible])
+    front[feasible] = pareto_front(values[feasible])
     by_name = range(N) if names is None else sorted(range(N), key=names.__getitem__)
     return Population(
-        objectives=known,
+        objectives=values,
         missing=missing,
-        u=np.where(missing, 1.0, counts / divisor(N, denominator)),
+        u=np.where(missing, 1.0, counts / rank_denominator(N, denominator)),
         feasible=feasible,
         front=front,
         names=tuple(names or (f"row {i + 1}" for i in range(N))),
@@ -158,20 +162,23 @@ def population(
 
 
 def constant_objectives(models: Population) -> Integers:
-    """List the objectives on which all models have the same value: they say nothing."""
+    """Return the objectives on which all models have the same value."""
     return np.flatnonzero((models.objectives == models.objectives[0]).all(axis=0))
 
 
 def duplicated_models(models: Population) -> tuple[Integers, ...]:
-    """Group the models with the same values everywhere: copies shift the ranks of everyone else."""
+    """Return groups of models with the same values on all objectives.
+
+    Duplicates shift the ranks of all other models. Models without any value are not duplicates.
+    """
     _, group, size = np.unique(models.objectives, axis=0, return_inverse=True, return_counts=True)
-    members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 gives a column
+    members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 returns a column
     groups = np.split(members, np.cumsum(size)[:-1])
-    known = np.isfinite(models.objectives).sum(axis=1)  # models of whom nothing is known are no copies
-    return tuple(sorted((g for g in groups if g.size > 1 and known[g[0]]), key=lambda g: g[0]))
+    n_present = np.isfinite(models.objectives).sum(axis=1)  # models without any value are not duplicates
+    return tuple(sorted((g for g in groups if g.size > 1 and n_present[g[0]]), key=lambda g: g[0]))
 
 
-_HOLDS = {
+_OPERATORS = {
     "<=": operator.le,
     "<": operator.lt,
     ">=": operator.ge,
@@ -188,7 +195,7 @@ class Constraint:
     Attributes
     ----------
     objective : int
-        Column that is bounded.
+        Index of the bounded column.
     relation : {"<=", "<", ">=", ">", "==", "!="}
     bound : float
         In the original units of the column.
@@ -199,12 +206,22 @@ class Constraint:
     bound: float
 
     def holds(self, values: Floats) -> Booleans:
-        """Tell for which models it holds, values of shape (..., K); never for a missing value."""
-        column = values[..., self.objective]
-        return _HOLDS[self.relation](column, self.bound) & ~np.isnan(column)
+        """Return a mask of the models that satisfy the constraint; missing values do not.
 
-    def text(self, metrics: Sequence[str]) -> str:
-        """Write the constraint as a user would."""
+        Parameters
+        ----------
+        values : array of shape (..., K)
+            In original units; NaN where missing.
+
+        Returns
+        -------
+        array of bool, shape (...)
+        """
+        column = values[..., self.objective]
+        return _OPERATORS[self.relation](column, self.bound) & ~np.isnan(column)
+
+    def format(self, metrics: Sequence[str]) -> str:
+        """Format the constraint as the user would type it, such as ``co2 <= 0.5``."""
         return f"{metrics[self.objective]} {self.relation} {self.bound:g}"
 
 
@@ -215,7 +232,7 @@ def feasible_models(
     names: Sequence[str],
     metrics: Sequence[str],
 ) -> Booleans:
-    """Find the models that meet every constraint.
+    """Return a mask of the models that meet every constraint.
 
     Parameters
     ----------
@@ -223,7 +240,7 @@ def feasible_models(
         In original units and orientation; NaN where missing.
     constraints : sequence of Constraint
     names, metrics : sequences of str
-        Names of the N models and K objectives, for the message.
+        Names of the N models and K objectives, for the error message.
 
     Returns
     -------
@@ -232,8 +249,8 @@ def feasible_models(
     Raises
     ------
     InputError
-        If no model meets all of them; it names the nearest, whose total excess over the bounds is least
-        when each is measured in ranges of its column, and how far it is.
+        If no model meets every constraint. The message names the nearest model, which has the smallest total
+        excess over the bounds. Excess is measured relative to the range of each column.
     """
     feasible = np.ones(len(values), dtype=bool)
     for constraint in constraints:
@@ -243,21 +260,24 @@ def feasible_models(
     nearest = int(np.argmin(sum(_relative_excess(values, constraint) for constraint in constraints)))
     violated = [c for c in constraints if not c.holds(values)[nearest]]
     raise InputError(
-        f"no model meets {' and '.join(c.text(metrics) for c in constraints)}",
-        found=f"the nearest, {names[nearest]}, has "
+        f"no model meets {' and '.join(c.format(metrics) for c in constraints)}",
+        found=f"the nearest model, {names[nearest]}, has "
         + listing(
             f"{metrics[c.objective]} = {values[nearest, c.objective]:g}, "
             f"off by {abs(values[nearest, c.objective] - c.bound):g}"
             for c in violated
         ),
-        hint=f"loosen {' or '.join(c.text(metrics) for c in violated)}",
+        hint=f"loosen {' or '.join(c.format(metrics) for c in violated)}",
     )
 
 
 def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
-    """Distance to the bound in ranges of the column, 0 where it holds; infinite for missing values."""
+    """Return the distance of each model to the bound, relative to the range of the column.
+
+    The distance is 0 for models that satisfy the constraint, and infinite for missing values.
+    """
     column = values[:, constraint.objective]
-    known = column[~np.isnan(column)]
-    span = np.ptp(known) if known.size else 0.0
+    present = column[~np.isnan(column)]
+    span = np.ptp(present) if present.size else 0.0
     distance = np.abs(column - constraint.bound) / (span if span > 0 else 1.0)
     return np.where(constraint.holds(values), 0.0, np.where(np.isnan(column), np.inf, distance))

@@ -1,10 +1,10 @@
-"""The classical ways to fold objectives into one score, to set beside COPA.
+"""The classical scalarizations, which combine objectives into one score, for comparison with COPA.
 
-All take objectives oriented so that larger is better and return scores of which small is better, as the
-norm of COPA is. Ratios need the values as they were measured: `larger_is_better` tells which columns hold
-them, the others hold their negatives.
+All take objectives oriented so that larger is better, and return scores for which smaller is better, like the
+COPA norm. Ratios require the original values: columns with `larger_is_better` contain them, the others their
+negatives.
 
-The analytic hierarchy process: the principal eigenvector of pairwise comparisons (COPA App. A).
+The analytic hierarchy process uses the principal eigenvector of pairwise comparisons (COPA App. A).
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import power_norm
+from riskrank.engine.copa.ranking import power_norm
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, NumericalError, option
 
@@ -20,12 +20,12 @@ from riskrank.errors import InputError, NumericalError, option
 _SPAN = 8.0
 _POWER_ITERATIONS = 1000
 
-# The comparison matrix is positive with entries in [1/9, 9]; its eigenvector is found to the last digits.
+# The comparison matrix is positive with entries in [1/9, 9], so the iteration converges to full precision.
 _POWER_TOLERANCE = 1e-14
 
 
 def principal_direction(z: Floats) -> Floats:
-    """Find the eigenvector of the comparison matrix of one objective, scaled to sum to one.
+    """Return the principal eigenvector of one objective's comparison matrix, scaled to sum to 1.
 
     With t = 8 (ln z - ln min z) / (ln max z - ln min z), model i compares with j as 1 + t_i - t_j if
     z_i ≥ z_j and as the reciprocal of the opposite comparison otherwise (COPA eq. 16).
@@ -33,7 +33,7 @@ def principal_direction(z: Floats) -> Floats:
     Parameters
     ----------
     z : ndarray, shape (N,)
-        Positive. A constant column compares everyone as equal.
+        Positive. In a constant column, all comparisons are 1.
 
     Returns
     -------
@@ -46,10 +46,10 @@ def principal_direction(z: Floats) -> Floats:
 
     Notes
     -----
-    The N × N matrix is never built. In the order of t its lower triangle 1 + t_i - t_j separates into
-    functions of i times functions of j, so that cumulative sums apply it; so does the upper triangle
-    1/(1 + t_j - t_i) once it is written as ∫ exp(-s (1 + t_j - t_i)) ds and the integral as a sum. Both
-    add positive terms only and keep full precision; memory and time grow with N, not N².
+    The N × N matrix is never built. In the order of t, its lower triangle 1 + t_i - t_j separates into
+    functions of i times functions of j, so cumulative sums apply it. The upper triangle 1/(1 + t_j - t_i)
+    separates as well, once it is written as ∫ exp(-s (1 + t_j - t_i)) ds and the integral as a sum. Both add
+    positive terms only and keep full precision. Memory and time grow with N, not N².
     """
     logs = np.log(z)
     low, high = logs.min(), logs.max()
@@ -78,7 +78,7 @@ def principal_direction(z: Floats) -> Floats:
 
 
 def _reciprocal_quadrature() -> tuple[Floats, Floats]:
-    """Nodes s and weights w with 1/(1 + x) = Σ w exp(-s x) to 1e-14 for x in [0, 8]."""
+    """Return nodes s and weights w with 1/(1 + x) = Σ w exp(-s x) to 1e-14 for x in [0, 8]."""
     nodes, weights = np.polynomial.legendre.leggauss(16)
     edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
     half = np.diff(edges)[:, None] / 2
@@ -88,16 +88,18 @@ def _reciprocal_quadrature() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Scalarizations:
-    """The scores of N models under K objectives; every one has shape (N,), and small is better.
+    """Scores of N models on K objectives by several scalarizations.
+
+    Every method returns an array of shape (N,) in which smaller is better.
 
     Attributes
     ----------
     objectives : array of shape (N, K)
         Larger is better.
     larger_is_better : array of bool, shape (K,)
-        False where a column was negated.
+        False for columns that were negated.
     weights : array of shape (K,)
-        ω, of sum 1.
+        Weights ω, summing to 1.
     metrics : sequence of K str
         Used in error messages.
     """
@@ -108,33 +110,35 @@ class Scalarizations:
     metrics: Sequence[str]
 
     def weighted_sum(self) -> Floats:
-        """Σ_k ω_k f_k with the raw values f, the negative objectives (COPA §1): the plain average.
+        """Return the weighted sum Σ_k ω_k f_k of the negated objectives f (COPA §1).
+
+        With equal weights this is the plain average.
 
         Raises
         ------
         InputError
-            For values that are not finite, as all of these do.
+            If a value is not finite; all methods of this class raise this error.
         """
         return -self._finite() @ self.weights
 
     def delta(self) -> Floats:
-        """The weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
+        """Return the weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
 
         COPA eq. 6. The ideal is the best value in the table.
 
         Raises
         ------
         InputError
-            For a column with zeros or negative values (before orientation): it has no relative distances.
+            If a column has zero or negative values before orientation.
         """
         values = self._positive("Δ")
         ideal = np.where(self.larger_is_better, values.max(axis=0), values.min(axis=0))
         return (np.abs(values - ideal) / ideal) @ self.weights
 
     def min_max(self) -> Floats:
-        """The weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
+        """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
 
-        A constant column is at its ideal throughout and adds nothing.
+        A constant column contributes 0.
         """
         objectives = self._finite()
         ideal = objectives.max(axis=0)
@@ -142,39 +146,41 @@ class Scalarizations:
         return ((ideal - objectives) / np.where(spread > 0, spread, 1.0)) @ self.weights
 
     def simple_additive_weighting(self) -> Floats:
-        """SAW: the weighted mean of max-normalised objectives, in the paper's minimisation form; at least 1.
+        """Return the SAW score: the weighted mean of max-normalised objectives, at least 1.
 
-        COPA eq. 14 and 15: max/x for objectives to maximise, x/min for those to minimise. The textbook form,
-        eq. 13, takes the reciprocals and picks other models.
+        COPA eq. 14 and 15, the paper's minimisation form: max/x for objectives to maximise, x/min for those
+        to minimise. The textbook form, eq. 13, uses the reciprocals and chooses other models.
 
         Raises
         ------
         InputError
-            As of `delta`.
+            As in `delta`.
         """
         return self._max_normalised("SAW") @ self.weights
 
     def multiplicative_exponent_weighting(self) -> Floats:
-        """MEW: the weighted geometric mean of max-normalised objectives (COPA App. A); at least 1.
+        """Return the MEW score: the weighted geometric mean of max-normalised objectives (COPA App. A).
+
+        The score is at least 1.
 
         Raises
         ------
         InputError
-            As of `delta`.
+            As in `delta`.
         """
         return np.exp(np.log(self._max_normalised("MEW")) @ self.weights)
 
     def analytic_hierarchy_process(self) -> Floats:
-        """AHP: as SAW, with the principal eigenvectors of pairwise comparisons; all scores sum to one.
+        """Return the AHP score: the weighted mean of principal eigenvectors of pairwise comparisons.
 
         COPA App. A, eq. 16. With z max-normalised and t = 8 (ln z - ln min z) / (ln max z - ln min z), model
         i compares with j as 1 + t_i - t_j if z_i ≥ z_j and as the reciprocal of the opposite comparison
-        otherwise. A constant column compares everyone as equal.
+        otherwise. In a constant column, all comparisons are 1.
 
         Raises
         ------
         InputError
-            As of `delta`.
+            As in `delta`.
         NumericalError
             If the power iteration does not converge.
         """
@@ -182,12 +188,12 @@ class Scalarizations:
         return np.stack([principal_direction(column) for column in z.T], axis=1) @ self.weights
 
     def _max_normalised(self, method: str) -> Floats:
-        """COPA eq. 14: at least 1, and 1 for the best."""
+        """Return the max-normalised objectives of COPA eq. 14: 1 for the best model, else larger."""
         values = self._positive(method)
         return np.where(self.larger_is_better, values.max(axis=0) / values, values / values.min(axis=0))
 
     def _positive(self, method: str) -> Floats:
-        """The values as they were measured, all positive."""
+        """Return the original values; raise an InputError unless all are positive."""
         objectives = self._finite()
         values = np.where(self.larger_is_better, objectives, -objectives)
         wrong = (values <= 0).any(axis=0)
@@ -202,7 +208,7 @@ class Scalarizations:
         return values
 
     def _finite(self) -> Floats:
-        """The objectives, none of them missing."""
+        """Return the objectives; raise an InputError if any is missing or infinite."""
         wrong = ~np.isfinite(self.objectives)
         if wrong.any():
             k = int(np.argmax(wrong.any(axis=0)))
@@ -215,14 +221,14 @@ class Scalarizations:
 
 
 def outer_weighted_norm(u: Floats, weights: Floats, p: float) -> Floats:
-    """The usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
+    """Return the usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
 
-    COPA §3.3 and Fig. B.2. For p = ∞ the weights vanish: it is the largest u_k among positive weights.
+    See COPA §3.3 and Fig. B.2. For p = ∞, the norm is the largest u_k with a positive weight.
 
     Parameters
     ----------
     u : array of shape (N, K)
-        Relative ranks, or any non-negative values of which small is better.
+        Relative ranks, or any non-negative values for which smaller is better.
     weights : array of shape (K,)
     p : float
         At least 1; may be infinite.
@@ -230,7 +236,7 @@ def outer_weighted_norm(u: Floats, weights: Floats, p: float) -> Floats:
     Returns
     -------
     array of shape (N,)
-        Small is better.
+        Smaller is better.
     """
-    # ω^(1/p) inside is ω outside; 1/∞ = 0 turns positive weights into 1.
+    # ω^(1/p) inside the power equals ω outside; 1/∞ = 0 turns positive weights into 1.
     return power_norm(u * np.where(weights > 0, weights ** (1 / p), 0.0), p)

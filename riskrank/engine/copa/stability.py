@@ -1,32 +1,32 @@
-"""How far the choice of COPA hangs on who else is in the population."""
+"""Sensitivity of COPA's choice to the composition of the population."""
 
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, pick, power_norm, tie_breaking_norms
-from riskrank.engine.copa.pareto import dominating
-from riskrank.engine.copa.population import Population, divisor, places
-from riskrank.engine.sampling.resamples import counts_of
+from riskrank.engine.copa.pareto import dominance_matrix
+from riskrank.engine.copa.population import Population, rank_counts, rank_denominator
+from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
+from riskrank.engine.sampling.resamples import unit_counts
 from riskrank.engine.types import Floats, Integers
 
-# Resamples with a random stream of their own: part of what makes a seed's answer, not a tuning knob.
+# Resamples per random stream. Changing it would change the results for a given seed.
 _BLOCK = 32
-# Removed models treated together, divided by the number of candidates.
+# Largest number of pairs of a removed model and a candidate that are processed at once.
 _CELLS = 1_000_000
-# Rounding may not rule out a model whose norm is that of the best.
+# Keeps rounding from excluding a model whose norm equals the best.
 _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class ChoiceBootstrap:
-    """Choices over resampled populations.
+    """COPA's choices in resampled populations.
 
     Attributes
     ----------
     chosen : int
-        Choice in the population as it is.
+        Choice in the original population.
     count : array of int, shape (N,)
         Number of resamples in which each model is chosen.
     resamples : int
@@ -37,31 +37,31 @@ class ChoiceBootstrap:
     resamples: int
 
     def share(self, model: int) -> float:
-        """Share of the resamples in which a model is chosen."""
+        """Return the proportion of resamples in which a model is chosen."""
         return float(self.count[model] / self.resamples)
 
     @property
     def survival(self) -> float:
-        """Share of the resamples in which the choice stays."""
+        """Proportion of resamples with the original choice."""
         return self.share(self.chosen)
 
     @property
     def runners_up(self) -> Integers:
-        """Other models ever chosen, the most frequent first."""
+        """Other models chosen in some resample, the most frequent first."""
         order = np.argsort(-self.count, kind="stable")
         return order[(self.count[order] > 0) & (order != self.chosen)]
 
 
 @dataclass(frozen=True)
 class ModelInfluence:
-    """Choices with one model left out at a time.
+    """COPA's choices when one model at a time is removed from the population.
 
     Attributes
     ----------
     chosen : int
         Choice in the whole population.
     choice : array of int, shape (N,)
-        Choice without each model; -1 where no feasible model remains.
+        Choice without each model; -1 if no feasible model remains.
     """
 
     chosen: int
@@ -69,10 +69,10 @@ class ModelInfluence:
 
     @property
     def influential(self) -> Integers:
-        """Models other than the chosen one whose absence changes the choice.
+        """Models other than the chosen one whose removal changes the choice.
 
-        Each shows that independence of irrelevant alternatives does not hold: whether it is in the table
-        decides between two other models.
+        Each violates the independence of irrelevant alternatives: its presence determines the choice between
+        two other models.
         """
         changed = self.choice != self.chosen
         changed[self.chosen] = False
@@ -80,46 +80,50 @@ class ModelInfluence:
 
     @property
     def successor(self) -> int:
-        """Choice without the chosen model, or -1."""
+        """Choice after removal of the chosen model; -1 if no feasible model remains."""
         return int(self.choice[self.chosen])
 
 
 def bootstrap_choice(
     models: Population, ranking: CopaRanking, *, resamples: int = 1000, seed: int = 0
 ) -> ChoiceBootstrap:
-    """Choose again with the ranks estimated from resampled populations.
+    """Repeat the choice in bootstrap resamples of the population.
 
-    The population stands for a larger one whose distribution functions the ranks estimate, with
-    variance u(1 - u)/N (COPA Prop. 3.1). N models are drawn with replacement, the ranks of the original
-    models are taken among the drawn ones, and the choice is made among all the original feasible models:
-    a model that was not drawn can still be chosen.
+    The population is treated as a sample from a larger one, whose distribution functions the ranks estimate
+    with variance u(1 - u)/N (COPA Prop. 3.1). N models are drawn with replacement, and the original models
+    are ranked among them. The choice is made among all original feasible models, so a model that was not
+    drawn can still be chosen.
 
     Parameters
     ----------
     models : Population
     ranking : CopaRanking
-        Of these models.
+        Ranking of these models.
     resamples : int
         Number of resampled populations.
     seed : int
-        One stream per block of resamples is spawned from it.
+        Entropy of the random streams, one per block of resamples.
+
+    Returns
+    -------
+    ChoiceBootstrap
     """
-    # Ranks grow with the losses in every resample, so the choice is a front member every time.
+    # A dominated model has no smaller ranks than its dominator in any resample, so only the front can win.
     candidates = np.flatnonzero(models.front)
     order = np.argsort(-models.objectives, axis=0, kind="stable")
-    better, matched = (counts[candidates] for counts in places(models.objectives))
+    better, matched = (counts[candidates] for counts in rank_counts(models.objectives))
     N, share = len(models.u), models.tie_share
 
-    def ranks_among(drawn: Integers) -> Floats:
-        """Rank the candidates among the drawn models, (resamples, candidates, K).
+    def ranks_among(draw_counts: Integers) -> Floats:
+        """Rank the candidates among the drawn models, shape (resamples, candidates, K).
 
-        A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
-        with the same value the one drawn more often would gain.
+        A model's own copies count as tied with it. Ranks must depend on values alone. Otherwise, the more
+        often drawn of two models with the same value would gain.
         """
-        ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
-        total = np.zeros((len(drawn), N + 1), dtype=np.int64)
+        ranks = np.empty((len(draw_counts), candidates.size, order.shape[1]))
+        total = np.zeros((len(draw_counts), N + 1), dtype=np.int64)
         for k in range(order.shape[1]):
-            np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
+            np.cumsum(draw_counts[:, order[:, k]], axis=1, out=total[:, 1:])
             count = total[:, better[:, k]] * (1 - share)
             if share:
                 count = count + share * total[:, matched[:, k]]
@@ -130,58 +134,70 @@ def bootstrap_choice(
     count = np.zeros(N, dtype=np.int64)
     sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
-        drawn = counts_of(np.random.default_rng(stream).integers(0, N, (size, N)))
-        terms = ranks_among(drawn) * ranking.weights
+        draw_counts = unit_counts(np.random.default_rng(stream).integers(0, N, (size, N)))
+        terms = ranks_among(draw_counts) * ranking.weights
         norm = power_norm(terms, ranking.p)
-        choice = pick(chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]]))
+        choice = lexicographic_argmin(
+            chain([norm], tie_breaking_norms(terms), [models.name_order[candidates]])
+        )
         count += np.bincount(candidates[choice], minlength=count.size)
     return ChoiceBootstrap(chosen=ranking.chosen, count=count, resamples=int(resamples))
 
 
 def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
-    """Choose again without each model in turn, feasible or not: all of them shape the ranks.
+    """Repeat the choice with each model removed in turn.
+
+    Infeasible models are also removed in turn, because they affect the ranks.
 
     Parameters
     ----------
     models : Population
     ranking : CopaRanking
-        Of these models.
+        Ranking of these models.
+
+    Returns
+    -------
+    ModelInfluence
     """
     N = len(models.u)
     share = models.tie_share
-    better, matched = places(models.objectives)
+    better, matched = rank_counts(models.objectives)
     counts = (1 - share) * better + share * (matched - 1)
-    scale = divisor(N - 1, models.denominator)
-    candidates = _within_reach(models, counts, scale, ranking)
+    scale = rank_denominator(N - 1, models.denominator)
+    candidates = _possible_choices(models, counts, scale, ranking)
     values = models.objectives[candidates].T
-    dominates, place = dominating(values, values), np.full(N, -1)
-    place[candidates] = np.arange(candidates.size)
+    dominates, position = dominance_matrix(values, values), np.full(N, -1)
+    position[candidates] = np.arange(candidates.size)
     choice = np.full(N, -1, dtype=np.int64)
     step = max(1, _CELLS // candidates.size)
     for start in range(0, N, step):
         removed = np.arange(start, min(start + step, N))
-        own = models.objectives[removed][:, None, :]
-        others = models.objectives[candidates][None, :, :]
-        without = counts[candidates] - (1 - share) * (own > others) - share * (own >= others)
+        removed_values = models.objectives[removed][:, None, :]
+        candidate_values = models.objectives[candidates][None, :, :]
+        without = (
+            counts[candidates]
+            - (1 - share) * (removed_values > candidate_values)
+            - share * (removed_values >= candidate_values)
+        )
         ranks = np.where(models.missing[candidates], 1.0, without / scale)
         terms = ranks * ranking.weights
         norm = power_norm(terms, ranking.p)
         norm[removed[:, None] == candidates] = np.inf
-        # Whatever dominates a model of the smallest norm has that norm too, and is a candidate.
-        gone = place[removed][:, None]
-        dominators = dominates.sum(axis=0) - ((gone >= 0) & dominates[gone[:, 0]])
+        # A model that dominates one with the smallest norm has that norm too, so it is a candidate.
+        removed_position = position[removed][:, None]
+        dominators = dominates.sum(axis=0) - ((removed_position >= 0) & dominates[removed_position[:, 0]])
         names = models.name_order[candidates]
-        winner = pick(chain([norm, dominators > 0], tie_breaking_norms(terms), [names]))
-        left = np.isfinite(norm[np.arange(removed.size), winner])
-        choice[removed[left]] = candidates[winner[left]]
+        winner = lexicographic_argmin(chain([norm, dominators > 0], tie_breaking_norms(terms), [names]))
+        has_choice = np.isfinite(norm[np.arange(removed.size), winner])
+        choice[removed[has_choice]] = candidates[winner[has_choice]]
     return ModelInfluence(chosen=ranking.chosen, choice=choice)
 
 
-def _within_reach(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
-    """List the feasible models that may be chosen once some other model is gone.
+def _possible_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
+    """Return the feasible models that might be chosen after removal of another model.
 
-    Removing a model lowers each count by at most one. Of the two best models by today's counts at
-    least one remains, and its norm does not grow: whoever cannot come below the second best is out.
+    Removing a model lowers each count by at most one. At least one of the two models with the best norms
+    remains, and its norm does not grow. Therefore models that cannot reach the second-best norm are excluded.
     """
     highest = np.where(models.missing, 1.0, counts / scale)
     lowest = np.where(models.missing, 1.0, np.maximum(counts - 1, 0) / scale)

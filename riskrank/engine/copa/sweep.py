@@ -1,6 +1,6 @@
-"""Which model COPA chooses as the importance of one objective, or the norm, goes from end to end.
+"""Sweeps of COPA's choice over the weight of one objective or the order p of the norm.
 
-The winner along a grid, and the intervals on which it stays the same.
+A sweep chooses a model at each point of a grid, and locates the intervals on which the choice stays the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,30 +9,36 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, pick, power_norm, rank_norm, tie_breaking_norms
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import (
+    TIE_BREAKING_P,
+    lexicographic_argmin,
+    power_norm,
+    rank_norm,
+    tie_breaking_norms,
+)
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
-# Keys of `pick` at some positions, shape (S, 1), of candidates by number, shape (S, M).
-Keys = Callable[[Floats, Integers], Iterator[Floats]]
+# Returns the keys of `lexicographic_argmin` for grid positions, shape (S, 1), and candidates, shape (S, M).
+SortKeys = Callable[[Floats, Integers], Iterator[Floats]]
 
-# Grid points treated together: near enough for common bounds to rule out nearly every model.
+# Grid points processed together: close enough for common bounds to exclude nearly every model.
 _BLOCK = 64
-# Halvings of a grid step when locating where the choice changes; 45 reach the last bits of α.
+# Bisections of a grid step to locate a change of the choice; 45 reach the last bits of α.
 _HALVINGS = 45
 
 
-# Rounding may not rule out a model whose norm is that of the best.
+# Keeps rounding from excluding a model whose norm equals the best.
 _SLACK = 1e-9
-# More would tell nothing: shares are told to a thousandth of a percent.
+# More steps would be useless: shares are reported to a thousandth of a percent.
 _MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The choice over the whole range of one parameter.
+    """COPA's choice over the whole range of one parameter.
 
     Attributes
     ----------
@@ -41,15 +47,16 @@ class Sweep:
     grid : array of shape (S,)
         Values of the parameter, increasing.
     choice : array of int, shape (S,)
-        Model chosen at each of them.
+        Model chosen at each grid value.
     low, high : arrays of shape (I,)
-        Intervals of the parameter on which the choice stays the same; each starts where the previous
-        one ends. A choice that appears only between two neighbouring grid points is not seen.
+        Limits of adjacent intervals of the parameter with a constant choice. A choice that occurs only
+        between two neighbouring grid points is missed.
     model : array of int, shape (I,)
         Model chosen on each interval.
     share : array of shape (N,)
-        Part of the range on which each model is chosen: of α, or of 1/p.
+        Proportion of the range of α, or of 1/p, on which each model is chosen.
     front_size : int
+        Number of models on the front.
     """
 
     objective: int | None
@@ -63,38 +70,38 @@ class Sweep:
 
     @property
     def models_chosen(self) -> int:
-        """Number of models that are chosen somewhere."""
+        """Number of models that are chosen for some value of the parameter."""
         return int(np.unique(self.model).size)
 
     def intervals_of(self, model: int) -> list[tuple[float, float]]:
-        """Intervals on which a model is chosen."""
-        own = self.model == model
-        return list(zip(self.low[own].tolist(), self.high[own].tolist(), strict=True))
+        """Return the intervals on which a model is chosen."""
+        mask = self.model == model
+        return list(zip(self.low[mask].tolist(), self.high[mask].tolist(), strict=True))
 
     @property
-    def middle(self) -> Floats:
-        """Mean of the values that choose each model, shape (N,); NaN where none does."""
-        found = np.full(len(self.share), np.nan)
+    def mean_parameter(self) -> Floats:
+        """Mean parameter value over the intervals of each model, shape (N,); NaN for models never chosen."""
+        means = np.full(len(self.share), np.nan)
         for model in np.unique(self.model).tolist():
             low, high = self.low[self.model == model], self.high[self.model == model]
-            length = (high - low).sum()  # 0 if it is chosen at single values only
-            found[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
-        return found
+            length = (high - low).sum()  # 0 if the model is chosen only at isolated values
+            means[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
+        return means
 
     @property
     def widths(self) -> Floats:
-        """Widths of the intervals on the scale the grid is even on: α, or 1 - 1/p."""
+        """Widths of the intervals in α, or in 1 - 1/p, the scales on which the grid is uniform."""
         edges = np.append(self.low, self.high[-1])
         return np.diff(1 - 1 / edges if self.objective is None else edges)
 
     @property
     def coverage(self) -> float:
-        """Share of the front's models that are chosen somewhere."""
+        """Proportion of the models on the front that are chosen for some value of the parameter."""
         return self.models_chosen / self.front_size
 
     @property
     def evenness(self) -> float:
-        """Effective share of the front: exp(entropy of `share`) / front size.
+        """Effective proportion of the front: exp(entropy of `share`) / front size.
 
         1 if every model on the front has an interval of the same length, 1 / front size if one model
         is chosen throughout.
@@ -108,10 +115,10 @@ def sweep_weight(
     objective: int,
     *,
     p: float = np.inf,
-    rest: Sequence[float] | Floats | None = None,
+    other_weights: Sequence[float] | Floats | None = None,
     steps: int = 10_000,
 ) -> Sweep:
-    """Move the weight α of one objective from 0 to 1, the others sharing 1 - α (COPA §5.2).
+    """Sweep the weight α of one objective from 0 to 1; the other weights sum to 1 - α (COPA §5.2).
 
     Parameters
     ----------
@@ -120,48 +127,64 @@ def sweep_weight(
         Column whose weight is swept.
     p : float
         Order of the norm, at least 1; may be infinite.
-    rest : sequence of K float, optional
-        Proportions in which the other objectives share 1 - α; the entry of `objective` is ignored.
+    other_weights : sequence of K float, optional
+        Proportions by which 1 - α is divided among the other objectives; the entry of `objective` is ignored.
         Equal by default.
     steps : int
-        The grid has steps + 1 points, 0 and 1 among them.
+        The grid has steps + 1 points, including 0 and 1.
+
+    Returns
+    -------
+    Sweep
 
     Raises
     ------
     UsageError
-        For proportions that are all zero, and for too few or too many steps.
+        If all proportions are zero, or there are too few or too many steps.
     """
     K = models.u.shape[1]
-    others = np.delete(np.arange(K), objective)
-    proportions = None if rest is None else np.asarray(rest, dtype=np.float64)[others]
-    proportions = normalised_weights(proportions, [models.metrics[k] for k in others], kind="objective")
+    other_objectives = np.delete(np.arange(K), objective)
+    proportions = (
+        None if other_weights is None else np.asarray(other_weights, dtype=np.float64)[other_objectives]
+    )
+    proportions = normalised_weights(
+        proportions, [models.metrics[k] for k in other_objectives], kind="objective"
+    )
     candidates = np.flatnonzero(models.front)
-    own = models.u[candidates, objective]
+    ranks = models.u[candidates, objective]
 
-    # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
-    other = {q: rank_norm(models.u[candidates][:, others], proportions, q) for q in {p, *TIE_BREAKING_P}}
+    # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖, so two numbers per model and norm suffice.
+    other_norms = {
+        q: rank_norm(models.u[candidates][:, other_objectives], proportions, q) for q in {p, *TIE_BREAKING_P}
+    }
 
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
-        both = np.broadcast_arrays(low * own[columns], (1 - high) * other[q][columns])
-        return power_norm(np.stack(both, axis=-1), q)
+        """Return norms with `low` as the weight of the objective and 1 - `high` for the others.
+
+        With low = high = α, this is the norm at α; with other values, a bound.
+        """
+        terms = np.broadcast_arrays(low * ranks[columns], (1 - high) * other_norms[q][columns])
+        return power_norm(np.stack(terms, axis=-1), q)
 
     def keys(alpha: Floats, columns: Integers) -> Iterator[Floats]:
+        """Yield the norms at α that decide the choice and its ties."""
         return (norm(alpha, alpha, columns, q) for q in (p, *TIE_BREAKING_P))
 
-    def able(alpha: Floats) -> Integers:
-        # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
-        # and the smallest norm is never above the least of the second.
-        everyone = np.arange(candidates.size)
-        below = norm(alpha[0], alpha[-1], everyone, p)
-        return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
+    def contenders(alpha: Floats) -> Integers:
+        # α u_k grows with α and the remainder shrinks. Over the block, `below` is a lower bound of each norm,
+        # and the minimum on the right is an upper bound of the smallest norm.
+        """Return the candidates that may win within a block of α."""
+        all_columns = np.arange(candidates.size)
+        below = norm(alpha[0], alpha[-1], all_columns, p)
+        return np.flatnonzero(below <= norm(alpha[-1], alpha[0], all_columns, p).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, keys, objective)
+    return _sweep_parameter(models, steps, contenders, keys, objective)
 
 
 def sweep_p(
     models: Population, weights: Sequence[float] | Floats | None = None, *, steps: int = 10_000
 ) -> Sweep:
-    """Move the norm from p = 1, the mean rank, to p = ∞, the worst rank, by equal steps of 1/p.
+    """Sweep the order of the norm from p = 1, the mean rank, to p = ∞, the worst rank, in equal steps of 1/p.
 
     Parameters
     ----------
@@ -169,56 +192,73 @@ def sweep_p(
     weights : sequence of K float, optional
         As in `rank_models`.
     steps : int
-        The grid has steps + 1 points, 1 and ∞ among them.
+        The grid has steps + 1 points, including 1 and ∞.
+
+    Returns
+    -------
+    Sweep
 
     Raises
     ------
     UsageError
-        For too few or too many steps.
+        If there are too few or too many steps.
     """
     weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
-    settled = [*tie_breaking_norms(terms)]
+    tie_norms = [*tie_breaking_norms(terms)]
 
     def keys(positions: Floats, columns: Integers) -> Iterator[Floats]:
-        pairs = zip(_order_at(positions[:, 0]), columns, strict=True)
-        yield np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        yield from (key[columns] for key in settled)
+        """Yield the norms at each grid position that decide the choice and its ties."""
+        pairs = zip(_p_at(positions[:, 0]), columns, strict=True)
+        yield np.array([power_norm(terms[subset], q) for q, subset in pairs])
+        yield from (key[columns] for key in tie_norms)
 
-    def able(positions: Floats) -> Integers:
-        # A p-norm never grows with p, which bounds all the norms of the block.
-        first, last = _order_at(positions[[0, -1], 0])
+    def contenders(positions: Floats) -> Integers:
+        # A p-norm never grows with p, which bounds all norms of the block.
+        """Return the candidates that may win within a block of grid positions."""
+        first, last = _p_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
-    return _walked(models, steps, able, keys)
+    return _sweep_parameter(models, steps, contenders, keys)
 
 
-def _walked(
+def _sweep_parameter(
     models: Population,
     steps: int,
-    able: Callable[[Floats], Integers],
-    keys: Keys,
+    contenders: Callable[[Floats], Integers],
+    keys: SortKeys,
     objective: int | None = None,
 ) -> Sweep:
-    """Walk the weight of an objective from 0 to 1, or 1 - 1/p, and locate where the choice changes."""
+    """Sweep the weight of an objective, or 1 - 1/p, from 0 to 1, and locate the changes of the choice.
+
+    Parameters
+    ----------
+    contenders : callable
+        Returns the models that may be chosen on a block of grid points.
+    keys : callable
+        Returns the sort keys of given models at given grid points.
+    objective : int, optional
+        The objective whose weight is swept; None for a sweep over p.
+    """
     if not 1 <= steps <= _MOST_STEPS:
         raise UsageError(
-            f"a sweep has at least one step, and at most {_MOST_STEPS}",
+            f"a sweep needs 1 to {_MOST_STEPS} steps",
             found=f"{steps} steps",
-            hint="10000 is the default",
+            hint="the default is 10000",
         )
     candidates, positions = np.flatnonzero(models.front), np.arange(steps + 1) / steps
     name_order = models.name_order[candidates]
 
-    def decide(at: Floats, columns: Integers) -> Integers:
-        columns = np.broadcast_to(columns, (len(at), columns.shape[-1]))
-        choice = pick(chain(keys(at, columns), [name_order[columns]]))
-        return columns[np.arange(len(at)), choice]
+    def decide(points: Floats, columns: Integers) -> Integers:
+        """Return the chosen candidate at each grid position, among the given columns."""
+        columns = np.broadcast_to(columns, (len(points), columns.shape[-1]))
+        choice = lexicographic_argmin(chain(keys(points, columns), [name_order[columns]]))
+        return columns[np.arange(len(points)), choice]
 
     starts = range(0, positions.size, _BLOCK)
     blocks = [positions[start : start + _BLOCK, None] for start in starts]
-    winner = np.concatenate([decide(block, able(block)) for block in blocks])
+    winner = np.concatenate([decide(block, contenders(block)) for block in blocks])
     changes = np.flatnonzero(winner[1:] != winner[:-1])
     low, high = positions[changes], positions[changes + 1]
     pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
@@ -230,7 +270,7 @@ def _walked(
     chosen = candidates[winner[np.append(changes, steps)]]
     lengths = np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)).astype(np.float64)
     if objective is None:
-        positions, edges = _order_at(positions), _order_at(edges)
+        positions, edges = _p_at(positions), _p_at(edges)
     return Sweep(
         objective=objective,
         grid=positions,
@@ -243,7 +283,7 @@ def _walked(
     )
 
 
-def _order_at(positions: Floats) -> Floats:
-    """Turn 1 - 1/p into p."""
+def _p_at(positions: Floats) -> Floats:
+    """Convert grid positions 1 - 1/p to p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)

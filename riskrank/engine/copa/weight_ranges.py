@@ -1,54 +1,54 @@
-"""What each weight does: which models it chooses, and between which values the choice stays."""
+"""Sensitivity of COPA's choice to each weight."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranking import CopaRanking
 from riskrank.engine.copa.sweep import Sweep, sweep_weight
 from riskrank.engine.types import Floats
 
 
-def sweep_each_weight(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
-    """Move the weight of every objective in turn, the others keeping their proportions.
+def sweep_all_weights(models: Population, ranking: CopaRanking, *, steps: int = 1000) -> tuple[Sweep, ...]:
+    """Sweep the weight of every objective in turn, keeping the other weights in proportion.
 
-    Objectives beside one that has all the weight share the rest equally.
+    If one objective has all the weight, the remainder is divided equally among the others.
 
     Parameters
     ----------
     models : Population
     ranking : CopaRanking
-        Its weights and its p.
+        Provides the weights and p.
     steps : int
         As in `sweep_weight`.
 
     Returns
     -------
     tuple of K Sweep
-        Empty for a single objective.
+        One sweep per objective; empty if there is only one.
 
     Raises
     ------
     UsageError
-        As `sweep_weight`.
+        As in `sweep_weight`.
     """
     weights, sweeps = ranking.weights, []
     for objective in range(weights.size if weights.size > 1 else 0):
-        rest = weights if np.delete(weights, objective).any() else None
-        sweeps.append(sweep_weight(models, objective, p=ranking.p, rest=rest, steps=steps))
+        other_weights = weights if np.delete(weights, objective).any() else None
+        sweeps.append(sweep_weight(models, objective, p=ranking.p, other_weights=other_weights, steps=steps))
     return tuple(sweeps)
 
 
 @dataclass(frozen=True)
 class WeightRange:
-    """What moving the weight of one objective does.
+    """Sensitivity of the choice to the weight of one objective.
 
     Attributes
     ----------
     low, high : float
-        Between these weights the choice stays what it is.
+        Limits of the weight between which the choice does not change.
     models_chosen : int
         Number of models chosen for some weight from 0 to 1.
     """
@@ -59,39 +59,41 @@ class WeightRange:
 
 
 def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tuple[WeightRange, ...]:
-    """Range of every weight on which a model stays the choice, the others in proportion.
+    """Return, for every objective, the range of its weight on which the choice does not change.
 
     Parameters
     ----------
     sweeps : sequence of Sweep
-        One an objective, from :func:`sweep_each_weight`; or none.
+        One per objective, from :func:`sweep_all_weights`; may be empty.
     chosen : int
-        The choice with the weights as they are.
+        The choice at the current weights.
     weights : ndarray, shape (K,)
+        The current weights.
     """
     return tuple(
-        WeightRange(*range_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
+        WeightRange(*interval_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
         for sweep, weight in zip(sweeps, weights, strict=bool(sweeps))
     )
 
 
-def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
-    """The interval around a value of the parameter on which a model stays the choice.
+def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, float]:
+    """Return the interval of the parameter, around a value, on which a model is chosen.
 
     Parameters
     ----------
     sweep : Sweep
     model : int
-        The choice at `at`.
-    at : float
+        The choice at `value`.
+    value : float
+        A value of the parameter.
 
     Returns
     -------
     low, high : float
-        Both are `at` if the model is the choice only between two points of the grid.
+        Both are `value` if the model is the choice only between two points of the grid.
     """
-    holds = (sweep.low <= at) & (at <= sweep.high) & (sweep.model == model)
+    holds = (sweep.low <= value) & (value <= sweep.high) & (sweep.model == model)
     if not holds.any():
-        return at, at
-    around = int(np.flatnonzero(holds)[0])
-    return float(sweep.low[around]), float(sweep.high[around])
+        return value, value
+    index = int(np.flatnonzero(holds)[0])
+    return float(sweep.low[index]), float(sweep.high[index])

@@ -1,1 +1,1 @@
-"""Stochastic dominance of first and second order: ratios, their errors, tests and rankings."""
+"""First- and second-order stochastic dominance: violation ratios, their errors, tests and rankings."""

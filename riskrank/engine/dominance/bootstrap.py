@@ -1,7 +1,7 @@
-"""Bootstrap replicates of violation ratios, means and tails, all from one resampling (method §4).
+"""Bootstrap replicates of violation ratios, means and tail means from shared resamples (method §4).
 
-Columns are resampled in blocks with a random stream each, in as many processes as there are, and continued
-where an earlier round stopped.
+Columns are resampled in blocks, each with its own random stream, in parallel processes. Later rounds continue
+the stream of resamples where the previous round stopped.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from itertools import repeat
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.ranking import matrices_of, tail_level
-from riskrank.engine.dominance.replicates import BootstrapColumn, Gathering, Part, Replicates
+from riskrank.engine.dominance.ranking import tail_level, violation_ratios
+from riskrank.engine.dominance.replicates import BootstrapColumn, Collector, Part, Replicates
 from riskrank.engine.dominance.violation import ViolationKernel
-from riskrank.engine.judges.tails import for_tail
-from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
+from riskrank.engine.judges.tails import tune_for_tail
+from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
-from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, batches, blocks
+from riskrank.engine.sampling.resamples import BLOCK, ResampleBlock, batches, make_blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
 
 Task = tuple[int, list[ResampleBlock]]
 
-# Score comparisons in one process before a second one pays for its own start.
-_WORTH_A_PROCESS = 300_000_000
+# Score comparisons above which starting worker processes is faster.
+_PROCESS_THRESHOLD = 300_000_000
 
-# Scores drawn in one NumPy call: enough that its overhead is nothing, few enough for the shared cache.
+# Scores drawn in one NumPy call: enough to make its overhead negligible, few enough for the shared cache.
 _BATCH = 1 << 18
 
 # Scores resampled in one task.
@@ -38,10 +38,10 @@ _TASK = 1 << 18
 
 
 class Bootstrap:
-    """Resamples of several columns, all with the same streams, that can be continued.
+    """Bootstrap of several columns with common random streams; more resamples can be added later.
 
-    A later round goes on where an earlier one stopped: the first 1000 of 5000 resamples are those of a run
-    of 1000, as long as a round ends with a whole block.
+    Each round continues where the previous one stopped. The first 1000 of 5000 resamples equal those of a run
+    with 1000 resamples, provided that each round ends with a complete block.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Bootstrap:
     seed : int
         Entropy of the random streams.
     workers : Workers, optional
-        Where to draw what is worth a process; by default here.
+        Worker processes; by default everything runs in the calling process.
     progress : callable, optional
-        Called with the number of finished resamples of all columns and of those planned so far.
+        Called with the number of completed resamples over all columns, and the number planned so far.
     """
 
     def __init__(
@@ -62,57 +62,61 @@ class Bootstrap:
         workers: Workers | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self._problems = [_Problem.of(column) for column in columns]
-        self._gathered = [Gathering(one.column, one.scale, one.tail_level) for one in self._problems]
+        self._columns = [_Column.from_scores(column) for column in columns]
+        self._collectors = [Collector(c.column, c.scale, c.tail_level) for c in self._columns]
         self._seed = seed
         self._workers = workers or Workers(1)
         self._progress = progress
         self._done = self._planned = 0
 
     def extend(self, totals: dict[int, int]) -> dict[int, Replicates]:
-        """Draw until the numbered columns hold these totals of resamples.
+        """Draw resamples until each given column has the requested total.
 
         Parameters
         ----------
         totals : dict of int to int
-            Resamples wanted, by column.
+            Requested total number of resamples, by column index.
 
         Returns
         -------
         dict of int to Replicates
-            All resamples of these columns so far.
+            Replicates of these columns from all resamples so far, by column index.
         """
         tasks = [task for at, total in totals.items() for task in self._tasks(at, total)]
-        work = sum(self._problems[at].column.comparisons * _total(part) for at, part in tasks)
-        self._planned += sum(_total(part) for _, part in tasks)
-        workers = self._workers if work > _WORTH_A_PROCESS else Workers(1)
-        ends = np.cumsum([self._done, *(_total(part) for _, part in tasks)]).tolist()
+        work = sum(self._columns[at].column.comparisons * _count_resamples(part) for at, part in tasks)
+        self._planned += sum(_count_resamples(part) for _, part in tasks)
+        workers = self._workers if work > _PROCESS_THRESHOLD else Workers(1)
+        finished = np.cumsum([self._done, *(_count_resamples(part) for _, part in tasks)]).tolist()
 
         def arrived(count: int) -> None:
             if self._progress is not None:
-                self._progress(ends[count], self._planned)
+                self._progress(finished[count], self._planned)
 
-        results: Iterator[Part] = workers.run(_run, self._problems, tasks, arrived)
+        results: Iterator[Part] = workers.run(_run_task, self._columns, tasks, arrived)
         for (at, _), part in zip(tasks, results, strict=True):
-            self._gathered[at].add(part)
-        self._done = ends[-1]
-        return {at: self._gathered[at].replicates() for at in totals}
+            self._collectors[at].add(part)
+        self._done = finished[-1]
+        return {at: self._collectors[at].replicates() for at in totals}
 
-    def _tasks(self, at: int, total: int) -> list[Task]:
-        """Blocks that column `at` still lacks, cut by its size alone: the same for any number of jobs."""
-        problem = self._problems[at]
-        lacking = blocks(total, self._seed)[self._gathered[at].count // BLOCK :]
-        step = max(_TASK // (BLOCK * sum(problem.scores.sizes)), 1)
-        return [(at, lacking[start : start + step]) for start in range(0, len(lacking), step)]
+    def _tasks(self, index: int, total: int) -> list[Task]:
+        """Return the tasks that bring a column to `total` resamples.
+
+        The split into tasks does not depend on the number of processes.
+        """
+        prepared = self._columns[index]
+        blocks = make_blocks(total, self._seed)[self._collectors[index].count // BLOCK :]
+        step = max(_TASK // (BLOCK * sum(prepared.scores.sizes)), 1)
+        return [(index, blocks[start : start + step]) for start in range(0, len(blocks), step)]
 
 
-def _total(part: list[ResampleBlock]) -> int:
-    return sum(block.count for block in part)
+def _count_resamples(blocks: list[ResampleBlock]) -> int:
+    """Return the total number of resamples in a list of blocks."""
+    return sum(block.count for block in blocks)
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """A column, ready to be resampled anywhere."""
+class _Column:
+    """A column with scaled scores and precomputed estimates, ready to be resampled in any process."""
 
     column: BootstrapColumn
     scores: ClusteredScores
@@ -122,34 +126,36 @@ class _Problem:
     tail_scores: ClusteredScores
 
     @classmethod
-    def of(cls, column: BootstrapColumn) -> _Problem:
+    def from_scores(cls, column: BootstrapColumn) -> _Column:
+        """Scale the scores of a column and compute its estimates."""
         scores = column.scores
-        scale = CommonScale.of(scores.values)
-        scaled = replace(scores, values=scale.of_all(scores.values))
-        ratios = matrices_of(scores, orders=column.orders)
+        scale = CommonScale.fit(scores.values)
+        scaled = replace(scores, values=scale.apply_all(scores.values))
+        ratios = violation_ratios(scores, orders=column.orders)
         level = tail_level(scores)
-        return cls(column, scaled, scale, ratios, level, for_tail(scaled, level))
+        return cls(column, scaled, scale, ratios, level, tune_for_tail(scaled, level))
 
 
-def _run(problems: Sequence[_Problem], task: Task) -> Part:
-    at, part = task
-    problem, total = problems[at], _total(part)
-    column, k = problem.column, problem.scores.models
-    kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
+def _run_task(columns: Sequence[_Column], task: Task) -> Part:
+    """Compute the statistics for all resamples of one task."""
+    at, blocks = task
+    prepared, total = columns[at], _count_resamples(blocks)
+    column, k = prepared.column, prepared.scores.models
+    kernel = ViolationKernel.for_models(k, orders=column.orders, pairs=column.pairs)
     ratios = np.empty((len(column.orders), k, k, total))
     means, tails = np.empty((2, k, total))
-    drawn = _repeated if problem.scores.even else _weighed
-    for rows, found, *statistics in drawn(problem, part, kernel):
-        ratios[..., rows] = found
+    resample = _resample_equal if prepared.scores.balanced else _resample_weighted
+    for rows, values, *statistics in resample(prepared, blocks, kernel):
+        ratios[..., rows] = values
         means[:, rows], tails[:, rows] = statistics
-    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
+    # Sum along the middle axis, so that equal models have exactly equal sums.
     overall = np.empty((total, 0, k))
     if column.pairs is None:
         overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
     crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
-    deviations = ratios - problem.ratios[..., None]
-    # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
-    # processes: all are laid out alike.
+    deviations = ratios - prepared.ratios[..., None]
+    # A sum over a copied or transposed array can differ in its last bit, and only some parts are copied
+    # between processes. All parts therefore get the same memory layout.
     return Part(
         np.ascontiguousarray(overall),
         crossings,
@@ -164,30 +170,33 @@ Resampled = Iterator[tuple[slice, Floats, Floats, Floats]]
 """Numbers of some resamples, and their ratios, means and tail means, shapes (o, k, k, B) and (k, B)."""
 
 
-def _repeated(problem: _Problem, part: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Resamples that all hold equally many scores of the same weight."""
-    done, level = 0, problem.tail_level
-    for ordered in batches(problem.scores, part, size=max(_BATCH // sum(problem.scores.sizes), 1)):
+def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
+    """Yield ratios, means and tail means for resamples with a fixed number of equally weighted scores."""
+    done, level = 0, prepared.tail_level
+    for ordered in batches(prepared.scores, blocks, size=max(_BATCH // sum(prepared.scores.sizes), 1)):
         rows = slice(done, done + len(ordered[0]))
         done = rows.stop
-        # Sorted scores: models with equal scores have equal means to the last bit.
-        together = [ordered] if isinstance(ordered, np.ndarray) else [own[None] for own in ordered]
-        means = np.concatenate([own.mean(axis=2) for own in together])
-        tails = np.concatenate([tail_value_of_sorted(own, level) for own in together])
+        # The scores are sorted, so models with equal scores have exactly equal means.
+        samples = [ordered] if isinstance(ordered, np.ndarray) else [sample[None] for sample in ordered]
+        means = np.concatenate([sample.mean(axis=2) for sample in samples])
+        tails = np.concatenate([sorted_tail_value_at_risk(sample, level) for sample in samples])
         yield rows, kernel.ratios(ordered), means, tails
 
 
-def _weighed(problem: _Problem, part: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
-    """Resamples of scores that weigh differently: weights change, and no score is sorted again."""
-    scores, done = problem.scores, 0
+def _resample_weighted(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
+    """Yield ratios, means and tail means for resamples of unequally weighted scores.
+
+    Only the weights differ between resamples, so the scores are not sorted again.
+    """
+    scores, done = prepared.scores, 0
     design = WeightedDesign(scores)
-    # With a judge a tail has weights of its own, of the same draws.
-    tail = design if problem.tail_scores is scores else WeightedDesign(problem.tail_scores)
-    of_tails = repeat(None) if tail is design else tail.batches(part, size=BLOCK)
-    for cumulated, of_tail in zip(design.batches(part, size=BLOCK), of_tails, strict=False):
+    # With a judge, tails have different weights for the same resamples.
+    tail = design if prepared.tail_scores is scores else WeightedDesign(prepared.tail_scores)
+    tail_batches = repeat(None) if tail is design else tail.batches(blocks, size=BLOCK)
+    for cumulated, tail_rows in zip(design.batches(blocks, size=BLOCK), tail_batches, strict=False):
         rows = slice(done, done + len(cumulated[0]))
         done = rows.stop
         ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
-        worst = zip(tail.values, of_tail or cumulated, strict=True)
-        means = np.stack([Steps(*one).means for one in zip(design.values, cumulated, strict=True)])
-        yield rows, ratios, means, np.stack([Steps(*one).tail_means(problem.tail_level) for one in worst])
+        worst = zip(tail.values, tail_rows or cumulated, strict=True)
+        means = np.stack([Steps(*step).means for step in zip(design.values, cumulated, strict=True)])
+        yield rows, ratios, means, np.stack([Steps(*step).tail_means(prepared.tail_level) for step in worst])

@@ -1,10 +1,8 @@
-"""One column of scores ranked by every claim and by mean win rates, with what tells how sure and how large.
+"""Rankings of one column of scores by dominance claims and by mean win rates, with effect sizes.
 
 Source: [RAB] section 5 (the methods of its Table 2); method §4 ("From verdicts to a ranking") and §5.
 
-Mean win rates, the baseline of leaderboards.
-
-Source: [RAB] remark 1, eq. 22 and 23; method §5.
+Mean win rates, the usual leaderboard baseline, follow [RAB] remark 1, eq. 22 and 23; method §5.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,20 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
-from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
+from riskrank.engine.dominance.hidden_risk import HiddenRisks, find_hidden_risks
 from riskrank.engine.dominance.inference import RELATIVE, Inference
-from riskrank.engine.dominance.permuted_tails import Relabelled
-from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.permuted_tails import PermutedTails
+from riskrank.engine.dominance.rank_guard import pair_samples
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
-from riskrank.engine.dominance.sign_tests import sign_tests
-from riskrank.engine.dominance.simultaneous import Separation, Spread, separation, spread_of_differences
+from riskrank.engine.dominance.sign_tests import sign_test_p_values
+from riskrank.engine.dominance.simultaneous import (
+    Separation,
+    Spread,
+    count_separated_pairs,
+    difference_spread,
+)
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.family import Side
+from riskrank.engine.family import Answer
+from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats
 
@@ -34,8 +37,8 @@ MODEL_WIN_RATE = "MWR"
 SAMPLE_WIN_RATE = "MWR(sample)"
 PAIRWISE_WIN_RATE = "MWR(pairwise)"
 
-# Methods a decision should look at, the most careful first.
-_LEADING = ("R-SSD", "R-FSD")
+# Methods recommended for decisions, in order of preference.
+_PREFERRED = ("R-SSD", "R-FSD")
 
 
 @dataclass(frozen=True)
@@ -46,15 +49,16 @@ class RankStudy:
     ----------
     dominance : DominanceStudy
     rankings : dict of str to Ranking
-        By method name without its ``@`` part, e.g. ``R-SSD``, ``FSD(0.25)``, ``MWR``.
+        By method name without scope (the part after ``@``), e.g. ``R-SSD``, ``FSD(0.25)``, ``MWR``.
     effects : dict of str to EffectSizes
-        By the same names: means, tail means and differences to the method's first model.
+        By method name: means, tail means and differences from the model ranked first by the method.
     separations : dict of str to Separation
-        Pairs that the tests of a method tell apart; only of methods that test pairs.
+        By method name: counts of significantly different pairs; only for methods that test pairs.
     hidden_risks : HiddenRisks or None
-        Of those who sort by the mean rather than by the leading method; None where nothing was resampled.
-    relabelled : Relabelled or None
-        A second opinion on tails of models that were drawn apart.
+        Risks that a ranking by the mean would hide, but the preferred method reveals; None without
+        resampling.
+    permuted : PermutedTails or None
+        Permutation tests that must confirm tail differences between unpaired models; None without resampling.
     """
 
     dominance: DominanceStudy
@@ -62,37 +66,43 @@ class RankStudy:
     effects: Mapping[str, EffectSizes]
     separations: Mapping[str, Separation]
     hidden_risks: HiddenRisks | None
-    relabelled: Relabelled | None = None
+    permuted: PermutedTails | None = None
 
-    def tests_of(self, method: str) -> DominanceTests | None:
-        """Tests behind a method; None for win rates."""
-        return next((found for found in self.dominance.tests if found.claim.method == method), None)
+    def tests_for(self, method: str) -> DominanceTests | None:
+        """Return the dominance tests behind a ranking method, or None for win rates."""
+        return next((tests for tests in self.dominance.tests if tests.claim.method == method), None)
 
-    def tail_answer(self, method: str, model: int) -> tuple[Side, float]:
-        """Whether a model's tail is worse than that of a method's first, and the p-value of no difference.
+    def compare_tail(self, method: str, model: int) -> tuple[Answer, float]:
+        """Test whether a model's tail mean is worse than that of the method's first model.
 
-        Refuted where it is better. Of models that were drawn apart relabelling has to agree.
+        Returns
+        -------
+        Answer
+            Whether "the model's tail is worse" is significant, contradicted or undecided.
+        float
+            P-value for the null hypothesis of equal tail means. For unpaired models a permutation test must
+            confirm the difference.
         """
-        found, second = self.effects[method], self.relabelled
-        p_values = found.tail_difference.p_value
-        if second is None or p_values is None:
-            return Side.OPEN, 1.0
-        p, side = float(p_values[model]), Side(int(np.sign(-found.tail_difference.estimate[model])))
-        if second.family.significant(p):
-            pair = (model, found.leader) if side > 0 else (found.leader, model)
-            p = max(p, second.p_adjusted(*pair))
-        return side if second.family.significant(p) else Side.OPEN, p
+        effect, permuted = self.effects[method], self.permuted
+        p_values = effect.tail_difference.p_value
+        if permuted is None or p_values is None:
+            return Answer.UNDECIDED, 1.0
+        p, side = float(p_values[model]), Answer(int(np.sign(-effect.tail_difference.estimate[model])))
+        if permuted.family.significant(p):
+            pair = (model, effect.leader) if side > 0 else (effect.leader, model)
+            p = max(p, permuted.p_adjusted(*pair))
+        return side if permuted.family.significant(p) else Answer.UNDECIDED, p
 
 
-def leading_method(rankings: Mapping[str, Ranking]) -> str:
-    """Of several methods the one a decision looks at: R-SSD, else R-FSD, else the first."""
-    return next((name for name in _LEADING if name in rankings), next(iter(rankings)))
+def preferred_method(rankings: Mapping[str, Ranking]) -> str:
+    """Return the preferred method among those with rankings: R-SSD, else R-FSD, else the first one."""
+    return next((name for name in _PREFERRED if name in rankings), next(iter(rankings)))
 
 
 def rank_column(
     scores: ClusteredScores, dominance: DominanceStudy, inference: Inference, *, by_wins: bool = False
 ) -> RankStudy:
-    """Rank the models of a column whose claims are tested already.
+    """Rank the models on a column whose claims have already been tested.
 
     Parameters
     ----------
@@ -100,73 +110,75 @@ def rank_column(
     dominance : DominanceStudy
     inference : Inference
     by_wins : bool
-        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
+        Rank the models by their number of significant relative wins, as [RAB] does, instead of by their
+        ratios.
 
     Returns
     -------
     RankStudy
     """
     replicates, estimates = dominance.replicates, dominance.estimates
-    behind = behind_pairs(scores)
-    rankings = {tests.claim.method: _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
-    rankings |= _win_rates(scores, dominance)
-    risks, relabelled = None, None
+    samples = pair_samples(scores)
+    rankings = {tests.claim.method: _rank_by_tests(tests, by_wins=by_wins) for tests in dominance.tests}
+    rankings |= _rank_by_win_rates(scores, dominance)
+    risks, permuted = None, None
     if replicates is not None:
         claims = scores.models * (scores.models - 1)
-        relabelled = Relabelled(scores, estimates.tail_level, claims, inference.family, inference.seed)
-        risks = hidden_risk(
+        permuted = PermutedTails(scores, estimates.tail_level, claims, inference.family, inference.seed)
+        risks = find_hidden_risks(
             estimates.means,
             estimates.tails,
-            relabelled.less_bias(estimates.tails, replicates.tails),
-            rank=rankings[leading_method(rankings)].rank,
-            samples=behind,
+            permuted.correct_bias(estimates.tails, replicates.tails),
+            rank=rankings[preferred_method(rankings)].rank,
+            samples=samples,
             family=inference.family,
-            relabelled=relabelled,
+            permuted=permuted,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
-    effects = dict(zip(leaders, _effects(scores, behind, dominance, leaders, inference), strict=True))
+    effects = dict(zip(leaders, _effect_sizes(scores, samples, dominance, leaders, inference), strict=True))
     return RankStudy(
         dominance,
         rankings,
         {name: effects[int(ranking.order[0])] for name, ranking in rankings.items()},
         {
-            tests.claim.method: separation(tests.dominates, rankings[tests.claim.method].order)
+            tests.claim.method: count_separated_pairs(tests.dominates, rankings[tests.claim.method].order)
             for tests in dominance.tests
         },
         risks,
-        relabelled,
+        permuted,
     )
 
 
-def _effects(
+def _effect_sizes(
     scores: ClusteredScores,
-    behind: Floats | Freedom,
+    samples: Floats | Dof,
     dominance: DominanceStudy,
     leaders: Iterable[int],
     inference: Inference,
 ) -> list[EffectSizes]:
-    """Effect sizes to each of several leaders; what holds all differences at once is found once."""
+    """Return the effect sizes relative to each leader, based on one set of simultaneous intervals."""
     estimates, replicates = dominance.estimates, dominance.replicates
     spreads: list[Spread | None] = [None, None]
     if replicates is not None:
-        both = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
-        spreads = [spread_of_differences(*one, confidence=inference.family.confidence) for one in both]
-    exact = sign_tests(scores)
+        pairs = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
+        spreads = [difference_spread(*pair, confidence=inference.family.confidence) for pair in pairs]
+    exact = sign_test_p_values(scores)
     return [
         effect_sizes(
             estimates.means,
             estimates.tails,
             leader=leader,
             level=estimates.tail_level,
-            samples=behind[leader],
+            samples=samples[leader],
             mean_spread=spreads[0],
             tail_spread=spreads[1],
-        ).beside(exact[leader], inference.family.confidence)
+        ).combine_with(exact[leader], inference.family.confidence)
         for leader in leaders
     ]
 
 
-def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
+def _rank_by_tests(tests: DominanceTests, *, by_wins: bool) -> Ranking:
+    """Rank the models by the tests of one claim."""
     claim, tested = tests.claim, tests.p_value is not None
     ratio = one_versus_all(tests.ratios)
     if claim.kind == RELATIVE and not by_wins:
@@ -180,17 +192,18 @@ def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
     )
 
 
-def _win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
+def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
+    """Return rankings by mean win rate: across models and, in a paired design, per sample and pairwise."""
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
     if scores.paired and not scores.judged:
         means, weights = np.stack(scores.sample_means()), sample_weights(scores)
-        rankings[SAMPLE_WIN_RATE] = rank_by_score(mean_over(best_on_sample(means), weights))
-        rankings[PAIRWISE_WIN_RATE] = rank_by_score(mean_over(beaten_on_sample(means), weights))
+        rankings[SAMPLE_WIN_RATE] = rank_by_score(mean_over_samples(is_best_on_sample(means), weights))
+        rankings[PAIRWISE_WIN_RATE] = rank_by_score(mean_over_samples(per_sample_win_rate(means), weights))
     return rankings
 
 
 def model_win_rate(means: ArrayLike) -> Floats:
-    """Share of the other models whose mean is at most the model's own ([RAB] eq. 22).
+    """Return the proportion of other models whose mean does not exceed the model's own ([RAB] eq. 22).
 
     Parameters
     ----------
@@ -200,7 +213,7 @@ def model_win_rate(means: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (k,)
-        Win rates in [0, 1]; models with equal means both win.
+        Win rates in [0, 1]; for equal means both models win.
     """
     values = np.asarray(means, dtype=np.float64)
     ranks = competition_ranks(values, size=float(np.abs(values).max()))
@@ -208,35 +221,35 @@ def model_win_rate(means: ArrayLike) -> Floats:
     return wins / (len(values) - 1)
 
 
-def best_on_sample(scores: ArrayLike) -> Booleans:
-    """Whether a model is at least as good as the best of the others, per sample ([RAB] eq. 23).
+def is_best_on_sample(scores: ArrayLike) -> Booleans:
+    """Return True for each model and sample if no other model scores higher on the sample ([RAB] eq. 23).
 
     Parameters
     ----------
     scores : array_like, shape (k, n)
-        Score of each model on each sample, the same samples for all.
+        Score of each model on each of n shared samples.
 
     Returns
     -------
     ndarray of bool, shape (k, n)
-        Its mean over the samples is the sample-level mean win rate.
+        The mean over samples is the sample-level mean win rate.
     """
     values = np.asarray(scores, dtype=np.float64)
     return values == values.max(axis=0)
 
 
-def beaten_on_sample(scores: ArrayLike) -> Floats:
-    """Share of the other models a model beats on each sample, ties counted half (method §5).
+def per_sample_win_rate(scores: ArrayLike) -> Floats:
+    """Return the proportion of other models that each model beats, per sample; ties count half (method §5).
 
     Parameters
     ----------
     scores : array_like, shape (k, n)
-        Score of each model on each sample, the same samples for all.
+        Score of each model on each of n shared samples.
 
     Returns
     -------
     ndarray, shape (k, n)
-        Shares in [0, 1]; the mean over the samples is the pairwise per-sample win rate.
+        Proportions in [0, 1]; the mean over samples is the pairwise win rate.
     """
     values = np.asarray(scores, dtype=np.float64)
     k = len(values)
@@ -246,32 +259,33 @@ def beaten_on_sample(scores: ArrayLike) -> Floats:
     return beaten / (k - 1)
 
 
-def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
-    """Share of the samples on which one model is better than another, ties counted half.
+def proportion_better(scores: ClusteredScores, first: int, second: int) -> float | None:
+    """Return the proportion of samples on which the first model beats the second; ties count half.
 
     Parameters
     ----------
     scores : ClusteredScores
-    one, other : int
+    first, second : int
+        Model indices.
 
     Returns
     -------
     float or None
-        None of an unpaired design, and where a judge's scores are corrected by a few of people's.
+        None if the design is unpaired, or if judge scores are calibrated on human labels.
     """
     if not scores.paired or scores.judged:
         return None
     means = scores.sample_means()
-    better = np.sign(means[one] - means[other])
-    return float((mean_over(better, sample_weights(scores)) + 1) / 2)
+    better = np.sign(means[first] - means[second])
+    return float((mean_over_samples(better, sample_weights(scores)) + 1) / 2)
 
 
-def mean_over(shares: NDArray, weights: Floats) -> Floats:
-    """Mean over samples, the last axis; of a suite each sample weighs as its task says (method §8)."""
+def mean_over_samples(shares: NDArray, weights: Floats) -> Floats:
+    """Return the weighted mean over samples (last axis); `sample_weights` provides the weights."""
     return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())
 
 
 def sample_weights(scores: ClusteredScores) -> Floats:
-    """How much each sample of a paired design weighs: all 1 where they weigh the same."""
-    task = scores.strata.of_cluster[0][scores.sample_clusters()[0]]
-    return np.ones(task.size) if scores.plain else scores.strata.weights[task] / np.bincount(task)[task]
+    """Return the weight of each sample in a paired design (method §8), or 1 if all weights are equal."""
+    task = scores.strata.cluster_tasks[0][scores.sample_clusters()[0]]
+    return np.ones(task.size) if scores.unweighted else scores.strata.weights[task] / np.bincount(task)[task]

@@ -1,12 +1,13 @@
-"""How large the differences between models are, in the units of the scores (method §4, "Effect sizes").
+"""Effect sizes: differences between models in the units of the scores (method §4, "Effect sizes").
 
-A violation ratio has no unit. Beside it belong each model's mean, the mean of its worst share of samples
-(TVaR), and the difference of both to the leader with intervals from the resamples at hand, which hold for all
-rows together. A pair asked for by name has an interval of its own (`pairwise_differences`),
-of two models alone the same.
+A violation ratio is dimensionless. Effect sizes add each model's mean, its tail mean (TVaR, the mean of the
+worst samples), and the differences of both from the leader. The bootstrap intervals of these differences have
+simultaneous coverage for all models. A pair requested by the user gets an individual interval
+(`pairwise_differences`); for two models both intervals are equal.
 
-A difference of tail means rests on the worst n·p samples of either model only, and is widened for 2·n·p where
-both tails vary alike, down to n·p where one of them varies alone (Welch 1947).
+A difference of tail means is based on the worst n·p samples of each model. Its small-sample correction
+assumes 2·n·p samples if both tails are equally variable, and down to n·p if only one of them varies (Welch
+1947).
 
 References
 ----------
@@ -19,24 +20,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
-from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.dominance.simultaneous import Spread, difference_spread
+from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
 
 @dataclass(frozen=True)
 class Differences:
-    """Differences with their intervals, in the units of the scores.
+    """Differences between models with confidence intervals, in the units of the scores.
 
     Attributes
     ----------
     estimate : ndarray
-        Differences in the sample; shape (k,) to one model, or (k, k) with ``[i, j]`` for i minus j.
+        Observed differences: shape (k,) from one model, or (k, k) with i minus j at ``[i, j]``.
     low, high : ndarray, or None
-        Ends of the interval; None without resampling.
+        Lower and upper limits of the intervals; None without resampling.
     p_value : ndarray, or None
-        Of no difference, where the intervals hold together: of all pairs of models.
+        P-values for the null hypothesis of no difference, adjusted for all pairs of models; None for
+        individual intervals.
     """
 
     estimate: Floats
@@ -44,36 +46,40 @@ class Differences:
     high: Floats | None
     p_value: Floats | None = None
 
-    def turned(self) -> "Differences":
-        """The same the other way round."""
-        low, high = (None if end is None else -end for end in (self.high, self.low))
+    def negated(self) -> "Differences":
+        """Return the differences with reversed signs."""
+        low, high = (None if limit is None else -limit for limit in (self.high, self.low))
         return Differences(-self.estimate, low, high, self.p_value)
 
-    def beside(self, p_value: Floats, confidence: float) -> "Differences":
-        """The same beside a second test: of models it does not tell apart every interval holds 0."""
+    def combine_with(self, p_value: Floats, confidence: float) -> "Differences":
+        """Combine with the p-values of a second test.
+
+        The larger p-value is kept. If the second test is not significant, intervals are widened to include 0.
+        """
         if self.low is None or self.high is None:
             return self
-        open_ = p_value > 1 - confidence
-        low = np.where(open_, np.minimum(self.low, 0.0), self.low)
-        high = np.where(open_, np.maximum(self.high, 0.0), self.high)
-        both = None if self.p_value is None else np.maximum(self.p_value, p_value)
-        return Differences(self.estimate, low, high, both)
+        undecided = p_value > 1 - confidence
+        low = np.where(undecided, np.minimum(self.low, 0.0), self.low)
+        high = np.where(undecided, np.maximum(self.high, 0.0), self.high)
+        combined = None if self.p_value is None else np.maximum(self.p_value, p_value)
+        return Differences(self.estimate, low, high, combined)
 
 
 @dataclass(frozen=True)
 class EffectSizes:
-    """Means and tail means of k models, and their distance to a leader.
+    """Means and tail means of k models, and their differences from a leader.
 
     Attributes
     ----------
     leader : int
-        The model the differences are to.
+        Index of the model that the others are compared with.
     level : float
-        Share of the worst samples in the tail mean.
+        Proportion of worst samples in the tail mean.
     mean, tail_mean : ndarray, shape (k,)
         In the units of the scores.
     mean_difference, tail_difference : Differences
-        Model minus leader, shapes (k,); 0 for the leader itself. The intervals of all rows hold together.
+        Model minus leader, shape (k,) each; 0 for the leader itself. The intervals have simultaneous coverage
+        for all models.
     """
 
     leader: int
@@ -83,39 +89,42 @@ class EffectSizes:
     mean_difference: Differences
     tail_difference: Differences
 
-    def beside(self, p_value: Floats, confidence: float) -> "EffectSizes":
-        """The same where a second test of no difference, shape (k,), has a say."""
-        mean, tail = (one.beside(p_value, confidence) for one in (self.mean_difference, self.tail_difference))
+    def combine_with(self, p_value: Floats, confidence: float) -> "EffectSizes":
+        """Combine both differences with the p-values of a second test of "no difference", shape (k,)."""
+        mean = self.mean_difference.combine_with(p_value, confidence)
+        tail = self.tail_difference.combine_with(p_value, confidence)
         return replace(self, mean_difference=mean, tail_difference=tail)
 
 
-def samples_behind_tail(samples: Behind, level: float, tails: ArrayLike = 2.0) -> Integers:
-    """Samples a difference of two tail means rests on: the worst n·p of either model, at most n.
+def tail_sample_size(samples: SampleSize, level: float, tails: ArrayLike = 2.0) -> Integers:
+    """Return the effective number of samples behind a difference of two tail means.
 
     Parameters
     ----------
-    samples : float, ndarray or Freedom
-        Independent samples n; of degrees of freedom as many as have these.
+    samples : float, ndarray or Dof
+        Number of independent samples n, or degrees of freedom, which are converted to a number of samples.
     level : float
-        Share p of the worst scores.
+        Proportion p of worst scores; each tail holds n·p samples.
     tails : array_like
-        How many tails the difference rests on, from 1 to 2 (`equivalent_tails`).
+        Equivalent number of tails, from 1 to 2; see `equivalent_tails`.
 
     Returns
     -------
     ndarray of int
-        The shape of ``tails``; at least 2.
+        Same shape as ``tails``; at least 2.
     """
-    if isinstance(samples, Freedom):
+    if isinstance(samples, Dof):
         samples = samples.df + 1
-    behind = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
-    # A model against itself has endless degrees of freedom, and no whole number of samples.
+    size = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
+    # A model compared with itself has infinite degrees of freedom.
     most = np.clip(samples, 2, np.iinfo(np.int32).max)
-    return np.clip(behind, 2, most).astype(np.int64)
+    return np.clip(size, 2, most).astype(np.int64)
 
 
 def equivalent_tails(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Welch's degrees of freedom of a difference, in those of one tail: (v₁ + v₂)²/(v₁² + v₂²).
+    """Return the equivalent number of equally variable tails: (v₁ + v₂)²/(v₁² + v₂²).
+
+    This is Welch's degrees of freedom for the difference of two tail means, relative to a single tail.
 
     Parameters
     ----------
@@ -125,10 +134,10 @@ def equivalent_tails(first: ArrayLike, second: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        2 where both vary alike or not at all, 1 where one of them varies alone.
+        2 if both variances are equal or zero, 1 if one of them is zero.
     """
     variances = np.stack(np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (first, second))))
-    # In shares of the larger one, whose square is no number where scores are 1e150.
+    # Divide by the larger variance, because its square overflows for scores of 1e150.
     largest = variances.max(axis=0)
     shares = variances / np.where(largest > 0, largest, 1.0)
     return np.where(largest > 0, shares.sum(axis=0) ** 2 / np.maximum((shares**2).sum(axis=0), 1.0), 2.0)
@@ -140,24 +149,24 @@ def effect_sizes(
     *,
     leader: int,
     level: float,
-    samples: Behind,
+    samples: SampleSize,
     mean_spread: Spread | None = None,
     tail_spread: Spread | None = None,
 ) -> EffectSizes:
-    """Differences of every model to a leader.
+    """Compute each model's mean and tail mean differences from a leader.
 
     Parameters
     ----------
     mean, tail_mean : array_like, shape (k,)
-        Of the sample, in the units of the scores.
+        Estimates from the sample, in the units of the scores.
     leader : int
-        The model to compare with.
+        Index of the model to compare with.
     level : float
-        Share of the worst scores in the tail means: 5 %, or what holds five samples.
-    samples : float, ndarray of shape (k,), or Freedom
-        Independent samples of the least-sampled model, or of each pair with the leader.
+        Proportion of worst scores in the tail means: 5 %, or more if needed for five samples.
+    samples : float, ndarray of shape (k,), or Dof
+        Number of independent samples of the smallest model, or of each pair with the leader.
     mean_spread, tail_spread : Spread, optional
-        How far the differences vary from resample to resample; without them there are no intervals.
+        Bootstrap spread of the differences; no intervals without it.
 
     Returns
     -------
@@ -166,84 +175,84 @@ def effect_sizes(
     Raises
     ------
     NumericalError
-        If a difference is too large for a number.
+        If a difference overflows.
     """
     means, tails = (np.asarray(values, dtype=np.float64) for values in (mean, tail_mean))
-    behind: Behind = samples
+    tail_samples: SampleSize = samples
     if tail_spread is not None:
         variances = tail_spread.variances
-        behind = samples_behind_tail(samples, level, equivalent_tails(variances, variances[leader]))
+        tail_samples = tail_sample_size(samples, level, equivalent_tails(variances, variances[leader]))
     return EffectSizes(
         leader,
         level,
         means,
         tails,
-        _to_one(means, leader, mean_spread, samples),
-        _to_one(tails, leader, tail_spread, behind),
+        _differences_to_leader(means, leader, mean_spread, samples),
+        _differences_to_leader(tails, leader, tail_spread, tail_samples),
     )
 
 
 def pairwise_differences(
-    estimate: ArrayLike,
-    *,
-    samples: float | Freedom,
-    replicates: Floats | None = None,
-    confidence: float = 0.95,
+    estimate: ArrayLike, *, samples: float | Dof, replicates: Floats | None = None, confidence: float = 0.95
 ) -> Differences:
-    """Differences of the means of all ordered pairs of models, each with an interval for itself.
+    """Compute the differences in means for all ordered pairs of models, with individual intervals.
 
     Parameters
     ----------
     estimate : array_like, shape (k,)
-        Means of the sample.
-    samples : float, or Freedom of shape (k, k)
-        Independent samples of the least-sampled model, or degrees of freedom of every pair.
+        Sample means.
+    samples : float, or Dof of shape (k, k)
+        Number of independent samples of the smallest model, or degrees of freedom for each pair.
     replicates : ndarray, shape (B, k), optional
-        The same of each resample.
+        Means in each resample.
     confidence : float
-        Coverage of each interval.
+        Coverage of each individual interval.
 
     Returns
     -------
     Differences
-        Of shape (k, k), antisymmetric to the last bit: ``low[j, i] == -high[i, j]``.
+        Shape (k, k), exactly antisymmetric: ``low[j, i] == -high[i, j]``.
 
     Raises
     ------
     NumericalError
-        If a difference is too large for a number.
+        If a difference overflows.
     """
     values = np.asarray(estimate, dtype=np.float64)
     difference = _subtract(values[:, None], values)
     if replicates is None:
         return Differences(difference, None, None)
-    spread = spread_of_differences(values, replicates, confidence=confidence, together=False)
-    of_row = samples.__getitem__ if isinstance(samples, Freedom) else lambda _: samples
+    spread = difference_spread(values, replicates, confidence=confidence, simultaneous=False)
+    of_row = samples.__getitem__ if isinstance(samples, Dof) else lambda _: samples
     half = np.stack([spread.half_widths(i, of_row(i)) for i in range(len(values))])
-    return Differences(difference, *_ends(difference, half))
+    return Differences(difference, *_interval_limits(difference, half))
 
 
-def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind) -> Differences:
-    """Differences to the leader, with intervals that hold together."""
+def _differences_to_leader(
+    estimate: Floats, leader: int, spread: Spread | None, samples: SampleSize
+) -> Differences:
+    """Return the differences from the leader with simultaneous intervals."""
     difference = _subtract(estimate, estimate[leader])
     if spread is None:
         return Differences(difference, None, None)
-    low, high = _ends(difference, spread.half_widths(leader, behind))
-    return Differences(difference, low, high, spread.p_values(difference, leader, behind))
+    low, high = _interval_limits(difference, spread.half_widths(leader, samples))
+    return Differences(difference, low, high, spread.p_values(difference, leader, samples))
 
 
-def _ends(difference: Floats, half: Floats) -> tuple[Floats, Floats]:
+def _interval_limits(difference: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper limits for the given half-widths, clipped to finite numbers."""
     most = np.finfo(np.float64).max
     with np.errstate(over="ignore"):
         return np.clip(difference - half, -most, most), np.clip(difference + half, -most, most)
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:
+    """Return minuend − subtrahend; raise NumericalError on overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         difference = minuend - subtrahend
     if not np.isfinite(difference).all():
         raise NumericalError(
-            "the difference of two models' means is too large for a number",
+            "the difference of two models' means overflows",
             found=f"means as large as {np.abs(minuend).max():g}",
             hint="give the scores in a larger unit, such as thousands",
         )

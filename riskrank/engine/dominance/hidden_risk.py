@@ -1,19 +1,22 @@
-"""Tails as claims that can fail: hidden risks, and worse tails whatever the means (method §4).
+"""Significantly worse tails: hidden risks, and worse tails regardless of the means (method §4).
 
-Model i is a hidden risk if some model j of no larger mean has a significantly better mean of its worst
-samples (TVaR). It follows that i does not second-order dominate j. The null hypothesis of a pair is that
-TVaR_i is at least TVaR_j; the family is all ordered pairs with mean_i ≥ mean_j. A gap that is not
-significant is never a risk. Named are only risks that sorting by the mean would walk into, where j ranks
-before i: a model of mean .75 is no hidden risk because one of mean .42 has a milder tail.
+Model i is a hidden risk if some model j has a significantly better tail mean (TVaR) although its mean is not
+larger. Then i does not dominate j in second order. The null hypothesis for a pair is TVaR_i ≥ TVaR_j; the
+family consists of all ordered pairs with mean_i ≥ mean_j. A difference that is not significant is never
+reported as a risk. A risk is only reported if ranking by the mean would hide it, that is, if j ranks before
+i. For example, a model with mean .75 is not a hidden risk just because a model with mean .42 has a better
+tail.
 
-Between the first model of a ranking and those a verdict calls equal to it a significantly worse tail is worth
-saying whatever the means are (`worse_tails`). There the family is all ordered pairs, so that the leader and
-its equals may have been chosen by the same samples.
+Between the first model of a ranking and the models tied with it, a significantly worse tail is always
+reported, whatever the means are (`find_worse_tails`). Its family consists of all ordered pairs, so the leader
+and its ties may be selected with the same samples.
 
-Simulated with eight models and 1000 resamples, 200 tables a case, ranks aside: at most 0.025 ± 0.011 of
-tables with a false risk among identical models (normal, Student's t with 3 degrees of freedom, correlation
-0.8; n = 50, 150, 500), none with plain shifts. A model half a standard deviation ahead but for a 5 % chance
-of −6 is found in 0.49 of tables at n = 150 and in all at 500; with a 2 % chance of −20 in none and in 0.62.
+Simulations used eight models, 1000 resamples and 200 tables per case; ranks were ignored. The scores of
+identical models were normal, or Student's t with 3 degrees of freedom, also with correlation 0.8, for n = 50,
+150, 500. At most 0.025 ± 0.011 of these tables report a false risk. Under pure location shifts, none do. In
+another simulation, one model leads by half a standard deviation, but scores −6 with probability 5 %. It is
+detected in 0.49 of the tables at n = 150, and in all at n = 500. If it scores −20 with probability 2 %, the
+rates are 0 and 0.62.
 """
 
 from collections.abc import Iterable
@@ -23,47 +26,47 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.inference import MOST
-from riskrank.engine.dominance.permuted_tails import Relabelled
-from riskrank.engine.dominance.rank_guard import least
+from riskrank.engine.dominance.inference import MAX_RESAMPLES
+from riskrank.engine.dominance.permuted_tails import PermutedTails
+from riskrank.engine.dominance.rank_guard import fewest_samples
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
+from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
 RISK = "risk"
-NOT_SHOWN = "not shown"
+NOT_SIGNIFICANT = "not shown"
 NOT_DECIDED = "not decided"
 NONE = "none"
 
-# Sums of the same numbers in another order differ by a few units in the last place.
+# Sums of the same numbers in a different order differ by a few units in the last place.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
 class HiddenRisks:
-    """Verdict on each of k models.
+    """Hidden-risk status of k models.
 
     Attributes
     ----------
     status : ndarray of str, shape (k,)
-        ``risk``: a model of no larger mean that ranks before it has a significantly better tail; ``not
-        shown``: its tail is better in the sample, which may be chance; ``not decided``: the same, and no
-        resample contradicts it, but there are too few of them to show it in this family; ``none``: there is
-        no such model in the sample.
+        ``risk``: a higher-ranked model whose mean is not larger has a significantly better tail. ``not
+        shown``: such a model has a better tail in the sample, but the difference is not significant. ``not
+        decided``: no resample contradicts the difference, but there are too few resamples for a family of
+        this size. ``none``: no such model in the sample.
     against : ndarray of int, shape (k,)
-        The model of no larger mean that shows it most: smallest p-value, then best tail; −1 where the status
-        is ``none``.
+        Index of the model with the strongest evidence against this one: smallest p-value, then best tail. −1
+        if the status is ``none``.
     mean, tail_mean : ndarray, shape (k,)
-        In the units of the scores; the other model's numbers are those at ``against``.
+        Means and tail means, in the units of the scores; index with ``against`` for those of the other model.
     p_adjusted : ndarray, shape (k,)
-        P-value of that pair, adjusted for the family; 1 where the status is ``none``.
+        Adjusted p-value for the comparison with that model; 1 if the status is ``none``.
     decided : ndarray of bool, shape (k,)
-        False where the status is ``not decided``.
+        False if the status is ``not decided``.
     resamples_needed : int
-        Resamples that can decide every claim of the family.
+        Number of resamples sufficient to decide every claim in the family.
     claims : int
-        In that family.
+        Number of claims in the family.
     """
 
     status: NDArray[np.str_]
@@ -76,36 +79,36 @@ class HiddenRisks:
     claims: int
 
     @property
-    def place(self) -> Integers:
-        """Place of each model by its mean alone, ties share the smaller one, shape (k,)."""
+    def rank_by_mean(self) -> Integers:
+        """Rank of each model by its mean, shape (k,); ties share the smaller rank."""
         return competition_ranks(-self.mean, size=float(np.abs(self.mean).max()))
 
 
-def hidden_risk(
+def find_hidden_risks(
     means: Floats,
     tails: Floats,
     tail_replicates: Floats,
     *,
     rank: Integers,
-    samples: Floats | Freedom,
+    samples: Floats | Dof,
     family: Family = Family(),
-    relabelled: Relabelled | None = None,
+    permuted: PermutedTails | None = None,
 ) -> HiddenRisks:
-    """Test every model for a hidden risk.
+    """Test every model for hidden risk.
 
     Parameters
     ----------
     means, tails : ndarray, shape (k,)
-        Of the sample, larger is better.
+        Sample means and tail means; larger is better.
     tail_replicates : ndarray, shape (B, k)
-        Tail means of resamples that were drawn for all models together where they are paired.
+        Tail means in each resample; paired models share resamples.
     rank : array_like of int, shape (k,)
-        Ranks by the method that a reader is advised to follow, 1 for the best.
-    samples : ndarray of shape (k, k), or Freedom
-        Independent samples behind every pair, or degrees of freedom.
+        Ranks by the preferred method, 1 for the best.
+    samples : ndarray of shape (k, k), or Dof
+        Number of independent samples for every pair, or degrees of freedom.
     family : Family
-    relabelled : Relabelled, optional
-        A second opinion on models that were drawn apart.
+    permuted : PermutedTails, optional
+        Permutation tests that must confirm results for unpaired models.
 
     Returns
     -------
@@ -113,43 +116,45 @@ def hidden_risk(
     """
     k, resamples = len(means), len(tail_replicates)
     slack = _ROUNDING * max(np.abs(means).max(), np.abs(tails).max())
-    # On the smaller side a difference of means may overflow, which compares rightly all the same.
+    # A difference of means can overflow to infinity, which still compares correctly.
     with np.errstate(over="ignore"):
-        asked = (means[:, None] - means >= -slack) & ~np.eye(k, dtype=bool)
+        tested = (means[:, None] - means >= -slack) & ~np.eye(k, dtype=bool)
         gap = tails - tails[:, None]
     crossings = _crossings(tail_replicates, slack)
-    p_adjusted = _adjusted(crossings, resamples, asked, samples, family)
-    shown = asked & (gap > slack) & (rank[None, :] < rank[:, None])
-    p_adjusted = _confirmed(p_adjusted, shown, relabelled, family)
-    significant = shown & family.significant(p_adjusted)
+    p_adjusted = _adjusted_p_values(crossings, resamples, tested, samples, family)
+    better = tested & (gap > slack) & (rank[None, :] < rank[:, None])
+    p_adjusted = _confirm(p_adjusted, better, permuted, family)
+    significant = better & family.significant(p_adjusted)
     against = np.full(k, -1)
-    for i in np.flatnonzero(shown.any(axis=1)):
-        rivals = np.flatnonzero(shown[i])
+    for i in np.flatnonzero(better.any(axis=1)):
+        rivals = np.flatnonzero(better[i])
         against[i] = rivals[np.lexsort((-gap[i, rivals], p_adjusted[i, rivals]))[0]]
-    has = against >= 0
-    coarse = (shown & ~significant & (crossings == 0)).any(axis=1)
-    open_question = np.where(coarse, NOT_DECIDED, np.where(has, NOT_SHOWN, NONE))
+    has_rival = against >= 0
+    coarse = (better & ~significant & (crossings == 0)).any(axis=1)
+    open_question = np.where(coarse, NOT_DECIDED, np.where(has_rival, NOT_SIGNIFICANT, NONE))
     status = np.where(significant.any(axis=1), RISK, open_question)
     return HiddenRisks(
         status=status,
         against=against,
         mean=means,
         tail_mean=tails,
-        p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
+        p_adjusted=np.where(has_rival, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
-        resamples_needed=_resamples_for(family.level(int(asked.sum())), least(samples)),
-        claims=int(asked.sum()),
+        resamples_needed=_required_resamples(
+            family.interval_level(int(tested.sum())), fewest_samples(samples)
+        ),
+        claims=int(tested.sum()),
     )
 
 
 @dataclass(frozen=True)
 class WorseTail:
-    """A model whose worst samples are significantly worse than another's.
+    """A model whose tail mean is significantly worse than another model's.
 
     Attributes
     ----------
     worse, better : int
-        The two models.
+        Indices of the two models.
     p_adjusted : float
     """
 
@@ -158,88 +163,89 @@ class WorseTail:
     p_adjusted: float
 
 
-def worse_tails(
+def find_worse_tails(
     tails: Floats,
     tail_replicates: Floats,
     leader: int,
-    equals: Iterable[int],
+    tied: Iterable[int],
     *,
-    samples: Floats | Freedom,
+    samples: Floats | Dof,
     family: Family = Family(),
-    relabelled: Relabelled | None = None,
+    permuted: PermutedTails | None = None,
 ) -> list[WorseTail]:
-    """Whose tail is worse, the leader's or that of a model the verdict calls equal to it.
-
-    Answers: "no test tells them apart on the whole, but are the bad cases of one worse?"
+    """Test for significantly different tails between the leader and the models tied with it.
 
     Parameters
     ----------
     tails : ndarray, shape (k,)
-        Of the sample, larger is better.
+        Sample tail means; larger is better.
     tail_replicates : ndarray, shape (B, k)
-        Tail means of resamples that were drawn for all models together where they are paired.
+        Tail means in each resample; paired models share resamples.
     leader : int
         The first model of the ranking.
-    equals : iterable of int
-        Models no test tells apart from it; other models are not compared.
-    samples : ndarray of shape (k, k), or Freedom
-        Independent samples behind every pair, or degrees of freedom.
+    tied : iterable of int
+        Models not significantly different from the leader; other models are not compared.
+    samples : ndarray of shape (k, k), or Dof
+        Number of independent samples for every pair, or degrees of freedom.
     family : Family
-        Of all ordered pairs of the k models.
-    relabelled : Relabelled, optional
-        A second opinion on models that were drawn apart.
+        Level and correction for multiple tests; the family consists of all ordered pairs of the k models.
+    permuted : PermutedTails, optional
+        Permutation tests that must confirm results for unpaired models.
 
     Returns
     -------
     list of WorseTail
-        At most one a model of `equals`, smallest p-value first, then the largest gap.
+        At most one per tied model; sorted by p-value, then by decreasing difference.
     """
     k, slack = len(tails), _ROUNDING * np.abs(tails).max()
     crossings = _crossings(tail_replicates, slack)
-    asked = ~np.eye(k, dtype=bool)
-    p_adjusted = _adjusted(crossings, len(tail_replicates), asked, samples, family)
-    pairs = [pair for j in equals if j != leader for pair in ((leader, j), (j, leader))]
+    tested = ~np.eye(k, dtype=bool)
+    p_adjusted = _adjusted_p_values(crossings, len(tail_replicates), tested, samples, family)
+    pairs = [pair for j in tied if j != leader for pair in ((leader, j), (j, leader))]
     named = np.zeros((k, k), dtype=bool)
     named[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
-    p_adjusted = _confirmed(p_adjusted, named, relabelled, family)
-    found = [
+    p_adjusted = _confirm(p_adjusted, named, permuted, family)
+    results = [
         WorseTail(i, j, float(p_adjusted[i, j]))
         for i, j in pairs
         if family.significant(p_adjusted[i, j]) and tails[i] < tails[j] - slack
     ]
-    return sorted(found, key=lambda one: (one.p_adjusted, tails[one.worse] - tails[one.better]))
+    return sorted(results, key=lambda result: (result.p_adjusted, tails[result.worse] - tails[result.better]))
 
 
-def _confirmed(p_adjusted: Floats, asked: Booleans, relabelled: Relabelled | None, family: Family) -> Floats:
-    """The larger p-value where resamples alone would show a worse tail."""
-    if relabelled is None:
+def _confirm(p_adjusted: Floats, tested: Booleans, permuted: PermutedTails | None, family: Family) -> Floats:
+    """Replace each significant p-value by that of the permutation test if the latter is larger."""
+    if permuted is None:
         return p_adjusted
-    found = p_adjusted.copy()
-    for i, j in np.argwhere(asked & family.significant(p_adjusted)).tolist():
-        found[i, j] = max(found[i, j], relabelled.p_adjusted(i, j))
-    return found
+    confirmed = p_adjusted.copy()
+    for i, j in np.argwhere(tested & family.significant(p_adjusted)).tolist():
+        confirmed[i, j] = max(confirmed[i, j], permuted.p_adjusted(i, j))
+    return confirmed
 
 
-def _adjusted(
-    crossings: Integers, resamples: int, asked: Booleans, behind: Floats | Freedom, family: Family
+def _adjusted_p_values(
+    crossings: Integers, resamples: int, tested: Booleans, samples: Floats | Dof, family: Family
 ) -> Floats:
-    """Adjusted p-values of "tail i is not worse than tail j" in the family asked for; 1 elsewhere."""
+    """Return adjusted p-values for the null hypothesis "tail i is not worse than tail j".
+
+    Pairs that are not tested get 1.
+    """
     p_value = np.ones(crossings.shape)
-    p_value[asked] = expanded_p_value((1 + crossings[asked]) / (resamples + 1), behind[asked])
-    return family.adjusted(p_value, asked)
+    p_value[tested] = expanded_p_value((1 + crossings[tested]) / (resamples + 1), samples[tested])
+    return family.adjust_p_values(p_value, tested)
 
 
 def _crossings(replicates: Floats, slack: float) -> Integers:
-    """Resamples in which tail i is not worse than tail j, shape (k, k), a row at a time to spare memory."""
+    """Count the resamples in which the tail mean of i is at least that of j minus `slack`, shape (k, k)."""
     k = replicates.shape[1]
-    found = np.empty((k, k), dtype=np.int64)
-    # At the end of the range a little less than the smallest number overflows, and compares rightly.
+    counts = np.empty((k, k), dtype=np.int64)
+    # Near the smallest number the difference overflows to infinity, which still compares correctly.
     with np.errstate(over="ignore"):
         for i in range(k):
-            found[i] = (replicates[:, [i]] >= replicates - slack).sum(axis=0)
-    return found
+            counts[i] = (replicates[:, [i]] >= replicates - slack).sum(axis=0)
+    return counts
 
 
-def _resamples_for(level: float, samples: float | Freedom) -> int:
-    """Fewest resamples of which none has to cross for a p-value of at most the level."""
-    return ceil(1 / max(float(expanded_share(level, samples)), 1 / MOST)) - 1
+def _required_resamples(level: float, samples: float | Dof) -> int:
+    """Return the smallest number of resamples for which zero crossings give a p-value at or below `level`."""
+    return ceil(1 / max(float(unexpanded_p_value(level, samples)), 1 / MAX_RESAMPLES)) - 1

@@ -1,7 +1,4 @@
-"""How dominance is tested: resamples, level, correction, seed.
-
-What a test of dominance claims about a pair of models (method §4).
-"""
+"""Settings for dominance tests (resamples, level, correction, seed) and the claims to test (method §4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.dominance.ranking import ViolationEstimates, estimate
+from riskrank.engine.dominance.ranking import ViolationEstimates, estimate_violation
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import Dof, unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_share
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
 from riskrank.engine.types import Floats
@@ -29,17 +26,17 @@ DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
 
 @dataclass(frozen=True)
 class Claim:
-    """What a test asks about "i dominates j".
+    """Type of claim about "i dominates j".
 
     Attributes
     ----------
     order : {1, 2}
         Order of stochastic dominance.
     kind : {"direct", "absolute", "relative"}
-        Direct: i violates dominance less than j does, ε_ij < ½, whoever else is in the table. Absolute:
-        ε_ij < τ. Relative: i violates dominance over the field less than j does, ε_i < ε_j.
+        With ε_ij the violation ratio of "i dominates j", and ε_i its mean over all j: "direct" claims ε_ij <
+        ½, independently of other models; "absolute" claims ε_ij < τ; "relative" claims ε_i < ε_j.
     threshold : float or None
-        Largest violation ratio τ of absolute dominance; None for the other kinds.
+        Upper bound τ on the violation ratio for absolute dominance; None for the other kinds.
     """
 
     order: int
@@ -49,54 +46,53 @@ class Claim:
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0 < self.threshold < 1:
             raise UsageError(
-                "a threshold of almost dominance lies between 0 and 1",
+                "a threshold of almost dominance must be between 0 and 1",
                 found=f"{self.threshold:g}",
                 hint="the usual thresholds are 0.08, 0.25 and 0.4; at 0.5 or above both models may dominate",
             )
 
     @property
     def boundary(self) -> float:
-        """Value the statistic must stay below: τ, ½ for direct dominance, 0 for relative."""
+        """Upper bound on the statistic: τ for absolute, ½ for direct, 0 for relative dominance."""
         if self.threshold is not None:
             return self.threshold
         return 0.5 if self.kind == DIRECT else 0.0
 
     @property
     def method(self) -> str:
-        """Name of the claim's ranking as [RAB] writes it: ``R-SSD``, ``FSD(0.25)``."""
+        """Name of the corresponding ranking method in [RAB], e.g. ``R-SSD`` or ``FSD(0.25)``."""
         order = "FSD" if self.order == 1 else "SSD"
         return f"R-{order}" if self.kind == RELATIVE else f"{order}({self.boundary:g})"
 
     def statistic(self, ratios: Floats) -> Floats:
-        """Test statistic of every ordered pair from its violation ratios, shape (..., k, k)."""
+        """Compute the test statistic for every ordered pair from its violation ratios, shape (..., k, k)."""
         if self.kind != RELATIVE:
             return ratios
         overall = one_versus_all(ratios)
         return overall[..., :, None] - overall[..., None, :]
 
 
-def claims(
+def build_claims(
     orders: Sequence[int], *, relative: bool, thresholds: Sequence[float], direct: bool = False
 ) -> tuple[Claim, ...]:
-    """All claims of a run: relative ones first, then direct ones, then absolute ones by threshold."""
-    found = [Claim(order, RELATIVE) for order in orders] if relative else []
-    found += [Claim(order, DIRECT) for order in orders] if direct else []
-    found += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
-    return tuple(found)
+    """Return the claims to test: relative, then direct, then absolute ones in the order of the thresholds."""
+    result = [Claim(order, RELATIVE) for order in orders] if relative else []
+    result += [Claim(order, DIRECT) for order in orders] if direct else []
+    result += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
+    return tuple(result)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A column of scores and what to find out about it.
+    """A column of scores and the claims to test on it.
 
     Attributes
     ----------
     scores : ClusteredScores
-        k models' scores.
+        Scores of k models.
     claims : tuple of Claim
-        What to test.
     pairs : tuple of (int, int), or None
-        Ordered pairs (winner, loser) that make up the family of each claim; None for all k(k - 1).
+        Ordered pairs (winner, loser) that form the family of each claim; None for all k(k - 1).
     """
 
     scores: ClusteredScores
@@ -105,42 +101,42 @@ class Question:
 
     @cached_property
     def estimates(self) -> ViolationEstimates:
-        """Ratios of the sample."""
-        return estimate(self.scores)
+        """Violation ratios in the sample."""
+        return estimate_violation(self.scores)
 
 
-# Resamples of the first round, and of a test whose number of resamples follows no family.
+# Resamples of the first round, and of tests without a family.
 FIRST_ROUND = 1000
 
-# Resamples nobody will ever draw; a hint names no more.
-MOST = 10**15
+# Upper limit of the number of resamples in hints.
+MAX_RESAMPLES = 10**15
 
-# Score comparisons that a family's own number of resamples may cost before the last round comes earlier.
+# Limit of score comparisons; a family that needs more gets fewer resamples.
 WORK_LIMIT = 1e9
 
 
 @dataclass(frozen=True)
 class Inference:
-    """How to test.
+    """Settings for dominance tests.
 
     Attributes
     ----------
     resamples : int or "auto"
-        Bootstrap resamples, B; "auto" takes as many as the family of tests needs, in rounds.
+        Number of bootstrap resamples B; "auto" adds rounds of resamples as the family of tests requires.
     family : Family
-        Claims that are decided together, each direction by itself.
+        Significance level α and correction for multiple tests; each direction is a separate family.
     seed : int
         Entropy of the random streams.
     jobs : int or Workers
-        Processes, or the workers there are.
+        Number of worker processes, or existing workers.
     test : bool
-        Without a test there is no resampling and verdicts are those of the sample.
+        If False, nothing is resampled, and verdicts are taken directly from the sample estimates.
     paper_exact : bool
-        Reject as [RAB] Algorithm 1 prints it.
+        Use the rejection rule of [RAB] Algorithm 1 exactly as printed.
     variance : {"bootstrap", "clt"}
-        Standard errors and p-values from resampling, or from influence functions.
+        Compute standard errors and p-values by resampling or from influence functions.
     work_limit : float
-        With "auto", pairs · samples · resamples stay below it, though never below 1000 resamples.
+        Upper limit on pairs · samples · resamples with "auto"; at least 1000 resamples are always drawn.
     """
 
     resamples: int | Literal["auto"] = "auto"
@@ -153,52 +149,57 @@ class Inference:
     work_limit: float = WORK_LIMIT
 
     @property
-    def resampled(self) -> bool:
-        """Whether anything is resampled."""
+    def uses_resampling(self) -> bool:
+        """True if the tests are based on resampling."""
         return self.test and self.variance == "bootstrap"
 
-    def rounds(self, tests: int, work: float, samples: float | Freedom) -> tuple[int, ...]:
-        """Totals of resamples after each round (method §4, rule 2).
+    def round_totals(self, tests: int, work: float, samples: float | Dof) -> tuple[int, ...]:
+        """Return the cumulative number of resamples after each round (method §4, rule 2).
 
         Parameters
         ----------
         tests : int
-            Tests in one family, m.
+            Number of tests in one family, m.
         work : float
-            Score comparisons a resample costs.
-        samples : float or Freedom
-            Independent samples behind the pair that has fewest, or degrees of freedom.
+            Score comparisons per resample.
+        samples : float or Dof
+            Smallest number of independent samples over all pairs, or degrees of freedom.
 
         Returns
         -------
         tuple of int
-            1000, 2/s and 5/s where the limit of work allows them; the number asked for otherwise.
+            1000, 2/s and 5/s, subject to the work limit; s is the proportion of crossings at a p-value of
+            α/m. Only the requested number if one was set.
         """
         if self.resamples != "auto":
             return (int(self.resamples),)
         if self.paper_exact:
             return (FIRST_ROUND,)
-        most = max(FIRST_ROUND, int(min(self.work_limit / max(work, 1.0), MOST)) // BLOCK * BLOCK)
-        if most < self.planned(tests, samples, 1):
-            # No count can reach the strictest level: no more are drawn than many samples would need.
-            most = min(most, self.planned(tests, np.inf))
-        wanted = (FIRST_ROUND, *(self.planned(tests, samples, crossings) for crossings in (2, 5)))
-        return tuple(sorted({max(FIRST_ROUND, min(total, most)) for total in wanted}))
+        most = max(FIRST_ROUND, int(min(self.work_limit / max(work, 1.0), MAX_RESAMPLES)) // BLOCK * BLOCK)
+        if most < self.planned_resamples(tests, samples, 1):
+            # No count can reach the strictest level, so draw no more than a large sample would need.
+            most = min(most, self.planned_resamples(tests, np.inf))
+        plan = (FIRST_ROUND, *(self.planned_resamples(tests, samples, crossings) for crossings in (2, 5)))
+        return tuple(sorted({max(FIRST_ROUND, min(total, most)) for total in plan}))
 
-    def planned(self, tests: int, samples: float | Freedom, crossings: float = 5) -> int:
-        """Resamples that make 1/(B + 1) small beside s, the share rule 1 turns into α/m, in whole blocks.
+    def planned_resamples(self, tests: int, samples: float | Dof, crossings: float = 5) -> int:
+        """Return the number of resamples needed to resolve p-values near α/m, in complete blocks.
+
+        If s is the proportion of crossings at an expanded percentile p-value of α/m, this is `crossings`/s
+        (method §4, rules 1 and 2).
 
         Parameters
         ----------
         tests : int
-            Tests in one family, m.
-        samples : float or Freedom
-            Independent samples n, by which rule 1 widens; infinite for no widening.
+            Number of tests in one family, m.
+        samples : float or Dof
+            Number of independent samples n, or degrees of freedom, for the small-sample expansion of the
+            percentile. Infinity disables the expansion.
         crossings : float
-            Crossings to be expected where the p-value is α/m.
+            Expected number of crossings at a p-value of α/m.
         """
-        level = self.family.level(tests)
-        plain = not isinstance(samples, Freedom) and np.isinf(samples)
-        share = level if plain else float(expanded_share(level, samples))
-        wanted = min(ceil(crossings / max(share, 1 / MOST) * (1 - 1e-12)), MOST)
-        return max(FIRST_ROUND, -(-wanted // BLOCK) * BLOCK)
+        level = self.family.interval_level(tests)
+        plain = not isinstance(samples, Dof) and np.isinf(samples)
+        share = level if plain else float(unexpanded_p_value(level, samples))
+        count = min(ceil(crossings / max(share, 1 / MAX_RESAMPLES) * (1 - 1e-12)), MAX_RESAMPLES)
+        return max(FIRST_ROUND, -(-count // BLOCK) * BLOCK)

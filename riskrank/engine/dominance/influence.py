@@ -1,15 +1,16 @@
-"""Standard errors of violation ratios without resampling ([RAB] Theorems 1 and 2, method §4).
+"""Standard errors of violation ratios from influence functions ([RAB] Theorems 1 and 2, method §4).
 
-A violation ratio is a smooth function of the quantile functions, so each score's effect on it, its influence,
-can be written down: a weighted sum of gaps between order statistics. The variance of the ratio is that of the
-mean influence. The paper's printed formula takes the variance of the influence's derivative instead; the
-influence itself is what agrees with simulation, and it needs no density estimate.
+A violation ratio is a smooth function of the quantile functions. The influence of a score on it is therefore
+a weighted sum of gaps between order statistics. The variance of the ratio is that of the mean influence. The
+formula printed in [RAB] uses the variance of the influence's derivative instead. The influence function
+itself agrees with simulations and requires no density estimate.
 
-The limit theorem assumes that the two distributions differ. Where they do not, the ratio is 0 or 1 by chance
-and its error vanishes with it: two equal normals would be "separated" in 30 % of tests at 5 %, whatever the
-sample size. So a p-value here is never smaller than that of the hypothesis that the two are equal.
+The limit theorem assumes that the two distributions differ. If they are equal, the estimated ratio can be 0
+or 1 by chance, and its standard error then vanishes. At a nominal 5 %, tests would separate two identical
+normal distributions in 30 % of cases, whatever the sample size. Therefore no p-value is smaller than that of
+a test for equality of the two distributions.
 
-Are two models' distributions equal? From the distance of their integrated quantiles (method §4 "CLT").
+The equality test is based on the distance between the integrated quantile functions (method §4, "CLT").
 """
 
 from dataclasses import dataclass, replace
@@ -33,22 +34,23 @@ LARGEST_ERROR = 0.5
 
 @dataclass(frozen=True)
 class ViolationInfluence:
-    """Violation ratios of k models with their asymptotic standard errors.
+    """Violation ratios of k models with asymptotic standard errors.
 
     Attributes
     ----------
     ratio : ndarray, shape (k, k)
-        ε_ij of "i dominates j", ½ by convention of equal distributions; NaN on the diagonal.
+        ε_ij of "i dominates j", ½ by convention for equal distributions; NaN on the diagonal.
     ratio_error : ndarray, shape (k, k)
-        Standard error of ε_ij, 0 of equal distributions; NaN on the diagonal.
+        Standard error of ε_ij, 0 for equal distributions; NaN on the diagonal.
     relative : ndarray, shape (k, k)
         Δε_ij = ε_i − ε_j.
     relative_error : ndarray, shape (k, k)
         Standard error of Δε_ij; NaN on the diagonal.
     equal_p_value : ndarray, shape (k, k)
-        P-value of "i and j have the same distribution", from the distance of their integrated quantiles.
+        P-values for the null hypothesis that i and j have the same distribution, based on the distance
+        between their integrated quantile functions.
     clusters : ndarray of int, shape (k,)
-        Number of independent units (clusters, or rows) of each model.
+        Number of independent units (clusters or rows) of each model.
     """
 
     ratio: Floats
@@ -59,19 +61,19 @@ class ViolationInfluence:
     clusters: Integers
 
 
-def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationInfluence:
-    """Violation ratios, absolute and relative, with standard errors from influence functions.
+def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfluence:
+    """Compute absolute and relative violation ratios with standard errors from influence functions.
 
-    With d = Q_i − Q_j, d₋ = min(d, 0), S = ∫d² and N = ∫d₋², the ratio ε_ij = N/S changes with Q_i at the
-    rate a = (2 d₋ S − 2 d N)/S² and with Q_j at −a. A score at x shifts Q_i only from its own quantile on, so
-    its influence is V(x) = −∫_{Q_i ≥ x} a dQ_i, centred. For order 2, d is the difference of the integrated
-    quantiles and ∫_t^1 a takes the place of a. Influences are summed by cluster, and over models before
-    squaring in a paired design.
+    Let d = Q_i − Q_j, d₋ = min(d, 0), S = ∫d² and N = ∫d₋². The functional derivative of the ratio ε_ij = N/S
+    is a = (2 d₋ S − 2 d N)/S² with respect to Q_i, and −a with respect to Q_j. A score at x shifts Q_i only
+    above its own quantile, so its influence is V(x) = −∫_{Q_i ≥ x} a dQ_i, centred. For order 2, d is the
+    difference of the integrated quantiles and ∫_t^1 a replaces a. Influences are summed by cluster, and in a
+    paired design also over models before squaring.
 
     Parameters
     ----------
     scores : ClusteredScores
-        k models' scores, of no drawn tasks.
+        Scores of k models; tasks must be fixed, not sampled.
     order : {1, 2}
         Order of dominance.
 
@@ -82,7 +84,7 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     Raises
     ------
     InputError
-        If the samples or clusters do not fit each other, or a score is not finite.
+        If the samples or clusters do not match, or a score is not finite.
     UsageError
         If the order is neither 1 nor 2.
 
@@ -90,9 +92,9 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     ----------
     [RAB] Theorems 1 and 2, remarks 2 and 3; method §4 "CLT".
     """
-    # The ratio is free of location and unit; a common scale keeps its fourth powers within range. A first
-    # one, exact, keeps the sums behind the centre finite.
-    values = CommonScale.of(scores.values).of_all(scores.values)
+    # The ratio is invariant to location and scale; a common scale keeps its fourth powers in range. The
+    # exact scaling before it keeps the sums for the centre finite.
+    values = CommonScale.fit(scores.values).apply_all(scores.values)
     centre = np.mean([row.mean() for row in values])
     scale = max(float(np.abs(row - centre).max()) for row in values) or 1.0
     scores = replace(scores, values=tuple((row - centre) / scale for row in values))
@@ -106,11 +108,11 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
     effect = np.zeros((k, k, int(counts.max())))
     distance = np.zeros((k, k))
     grids: dict[tuple[int, int], MergedGrid] = {}
-    shares = [own[sorting] for own, sorting in zip(scores.weights, sortings, strict=True)]
+    shares = [weights[sorting] for weights, sorting in zip(scores.weights, sortings, strict=True)]
     for i in range(k):
         for j in range(i):
             sizes = (len(ordered[i]), len(ordered[j]))
-            if not scores.plain or sizes not in grids:
+            if not scores.unweighted or sizes not in grids:
                 grids[sizes] = MergedGrid(shares[i], shares[j])
             grid = grids[sizes]
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grid)
@@ -121,10 +123,10 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
             for first, second, moved in ((i, j, pair.influence_first), (j, i, -pair.influence_second)):
                 influence = np.empty(moved.size)
                 influence[sortings[first]] = moved
-                effect[first, second, : counts[first]] = per_cluster(scores, first, influence)
+                effect[first, second, : counts[first]] = cluster_sums(scores, first, influence)
     errors = _paired_errors if scores.paired else _unpaired_errors
     linear, _ = errors(effect)
-    # Nothing within [0, 1] has a standard deviation above ½; models too alike for the linear rate exceed it.
+    # The standard deviation of a ratio is at most ½; the linear rate of very similar models exceeds it.
     effect *= (LARGEST_ERROR / np.fmax(linear, LARGEST_ERROR))[:, :, None]
     ratio_error, relative_error = errors(effect)
     one_versus_all = np.nanmean(ratio, axis=1)
@@ -139,7 +141,8 @@ def influence_of_violation(scores: ClusteredScores, *, order: int) -> ViolationI
 
 
 def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
-    # Both models' effects on ε_ij meet in the same cluster; the second's enters ε_ij with the other sign.
+    # Both models affect ε_ij in the same cluster, with opposite signs.
+    """Return standard errors of ε_ij and Δε_ij in a paired design; ``effect`` has shape (k, k, clusters)."""
     both = effect - effect.swapaxes(0, 1)
     ratio_error = np.sqrt(np.einsum("ijc,ijc->ij", both, both))
     one_versus_all = both.sum(axis=1) / (len(effect) - 1)
@@ -149,11 +152,12 @@ def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
 
 
 def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
+    """Return standard errors of ε_ij and Δε_ij for unpaired models; ``effect`` has shape (k, k, clusters)."""
     k = len(effect)
     # product[m, i, j]: covariance of model m's effects on ε_mi and ε_mj.
     product = np.einsum("mic,mjc->mij", effect, effect, optimize=True)
-    own = np.einsum("mii->mi", product)
-    ratio_error = np.sqrt(own + own.T)
+    variances = np.einsum("mii->mi", product)
+    ratio_error = np.sqrt(variances + variances.T)
     relative_error = np.full((k, k), np.nan)
     for a in range(k):
         for b in range(a):
@@ -168,34 +172,35 @@ def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
 
 
 def _without_diagonal(table: Floats) -> Floats:
+    """Set the diagonal to NaN in place and return the table."""
     np.fill_diagonal(table, np.nan)
     return table
 
 
 LEVELS = 32
-"""Quantile levels at which the noise of integrated quantiles is described; its curves are smooth."""
+"""Quantile levels for the covariance of integrated quantiles, whose curves are smooth."""
 
-MOST_CLUSTERS = 5000
-"""Clusters used to describe that noise: more cost time and change nothing."""
+MAX_CLUSTERS = 5000
+"""Largest number of clusters for that covariance; more clusters do not change it."""
 
 BLOCK = 128
-"""Clusters per matrix product. BLAS leaves products this small to one thread; larger ones it shares among
-threads that wait for each other, which on a busy machine costs far more than it gains."""
+"""Clusters per matrix product. BLAS runs products of this size in one thread. It splits larger ones among
+threads, which is slower on a busy machine."""
 
 
 def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
-    """P-values of equal distributions.
+    """Return p-values for the null hypothesis that two models have equal distributions, for all pairs.
 
-    If i and j are equal, ∫D² is a sum of squared normals with the eigenvalues of D's covariance as weights; a
-    chi-square with the same mean and variance stands for it. The influence of a score x on the integrated
-    quantile at level t is min(x, Q(t)), centred.
+    If i and j have equal distributions, ∫D² is a sum of squared normal variables, weighted by the eigenvalues
+    of D's covariance. It is approximated by a chi-square with the same mean and variance. The influence of a
+    score x on the integrated quantile at level t is min(x, Q(t)), centred.
 
     Parameters
     ----------
     scores : ClusteredScores
-        k models' scores.
+        Scores of k models.
     distance : ndarray, shape (k, k)
-        ∫D² of each pair.
+        ∫D² for each pair, where D is the difference of the integrated quantile functions.
 
     Returns
     -------
@@ -203,19 +208,19 @@ def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
         NaN on the diagonal.
     """
     k = scores.models
-    noise = [_noise(scores, model) for model in range(k)]
+    noise = [_cluster_curves(scores, model) for model in range(k)]
     p_value = np.full((k, k), np.nan)
-    own = [_gram(curves, curves) for curves in noise]
+    covariances = [_gram(curves, curves) for curves in noise]
     for i in range(k):
         for j in range(i):
-            covariance = own[i] + own[j]
+            covariance = covariances[i] + covariances[j]
             if scores.paired:
                 shared = _gram(noise[i], noise[j])
                 covariance = covariance - shared - shared.T
             mean = np.trace(covariance) / LEVELS
             variance = 2 * (covariance**2).sum() / LEVELS**2
             if distance[i, j] == 0 or mean <= 0:
-                # Without noise any difference is a certain one, and no difference is none.
+                # Without variance, any difference is certain.
                 p = float(distance[i, j] == 0)
             else:
                 p = chdtrc(2 * mean**2 / variance, distance[i, j] * 2 * mean / variance)
@@ -223,33 +228,34 @@ def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
     return p_value
 
 
-def _noise(scores: ClusteredScores, model: int) -> Floats:
-    """Each cluster's part in the noise of the integrated quantiles, shape (blocks, BLOCK, LEVELS)."""
+def _cluster_curves(scores: ClusteredScores, model: int) -> Floats:
+    """Return each cluster's influence on the integrated quantile function, shape (blocks, BLOCK, LEVELS)."""
     count, values = scores.cluster_counts[model], scores.values[model]
-    # Evenly spaced cluster numbers when there are very many; the same ones for all models of a paired design.
-    kept = np.unique(np.linspace(0, count - 1, min(count, MOST_CLUSTERS)).astype(np.int64))
+    # If there are very many clusters, use evenly spaced ones: the same for all models of a paired design.
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MAX_CLUSTERS)).astype(np.int64))
     order = np.argsort(values, kind="stable")
-    ends = np.cumsum(scores.shares[model][order])
+    cumulated = np.cumsum(scores.mean_weights[model][order])
     levels = (np.arange(LEVELS) + 0.5) / LEVELS
-    quantiles = values[order[np.minimum(np.searchsorted(ends, levels), order.size - 1)]]
-    curves = np.zeros((-(-len(kept) // BLOCK) * BLOCK, LEVELS))
+    quantiles = values[order[np.minimum(np.searchsorted(cumulated, levels), order.size - 1)]]
+    curves = np.zeros((-(-len(chosen) // BLOCK) * BLOCK, LEVELS))
     for level, quantile in enumerate(quantiles):
-        influence = per_cluster(scores, model, np.minimum(values, quantile))
-        curves[: len(kept), level] = influence[kept] * np.sqrt(count / len(kept))
+        influence = cluster_sums(scores, model, np.minimum(values, quantile))
+        curves[: len(chosen), level] = influence[chosen] * np.sqrt(count / len(chosen))
     return curves.reshape(-1, BLOCK, LEVELS)
 
 
-def per_cluster(scores: ClusteredScores, model: int, influence: Floats) -> Floats:
-    """Sums per cluster of influences that weigh as the scores do, about the mean of their task, shape (C,).
+def cluster_sums(scores: ClusteredScores, model: int, influence: Floats) -> Floats:
+    """Return weighted influences summed by cluster and centred within each task, shape (C,).
 
-    Their squares add up to the variance of the weighted mean.
+    The sum of their squares estimates the variance of the weighted mean.
     """
-    tasks = scores.strata.of_cluster[model]
-    sums = np.bincount(scores.clusters[model], influence * scores.shares[model], minlength=tasks.size)
+    tasks = scores.strata.cluster_tasks[model]
+    sums = np.bincount(scores.clusters[model], influence * scores.mean_weights[model], minlength=tasks.size)
     counts = np.bincount(tasks).astype(np.float64)
-    away = sums - (np.bincount(tasks, sums) / np.maximum(counts, 1))[tasks]
-    return np.asarray(away * np.sqrt(counts / np.maximum(counts - 1, 1))[tasks])
+    deviations = sums - (np.bincount(tasks, sums) / np.maximum(counts, 1))[tasks]
+    return np.asarray(deviations * np.sqrt(counts / np.maximum(counts - 1, 1))[tasks])
 
 
 def _gram(first: Floats, second: Floats) -> Floats:
+    """Return the sum of ``first.T @ second`` over blocks, shape (LEVELS, LEVELS)."""
     return np.matmul(first.swapaxes(1, 2), second).sum(axis=0)

@@ -1,7 +1,7 @@
-"""Steps of two models merged by cumulated weight, many pairs at a time (method §3 and §8).
+"""Merge the step functions of two models by cumulative weight, for many pairs at once (method §3 and §8).
 
-Weights are whole numbers of units, and the model is the lowest bit of each number: to sort them is to merge,
-breakpoints that coincide do so to the last unit, and the width of a segment is a difference of whole numbers.
+Weights are integers, and the lowest bit of each number identifies the model. Sorting these numbers therefore
+merges the steps. Equal breakpoints coincide exactly, and segment widths are exact differences.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.sampling.resamples import Scratch
-from riskrank.engine.sampling.steps import rounding_of
+from riskrank.engine.sampling.steps import rounding_units
 from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some pairs of models that are worked on at once.
+class PairBlock:
+    """A block of model pairs that are processed together.
 
     Attributes
     ----------
     first, second : ndarray of int, shape (p,)
     runs : list of (int, slice, slice or ndarray of int)
-        A first model, the pairs of the block it is in, and the second models of these, which are read where
-        they lie where they are neighbours.
+        For each first model: its index, its pairs in the block, and their second models (a slice if these are
+        consecutive).
     """
 
     first: Integers
@@ -33,86 +33,88 @@ class Block:
     runs: list[tuple[int, slice, slice | Integers]]
 
     @classmethod
-    def of(cls, pairs: Integers) -> Block:
-        """Of pairs in the order of their first models, then of their second; shape (p, 2)."""
+    def from_pairs(cls, pairs: Integers) -> PairBlock:
+        """Build a block from pairs of shape (p, 2), sorted by first and then by second model."""
         first, second = pairs.T
         runs: list[tuple[int, slice, slice | Integers]] = []
         for i in np.unique(first).tolist():
             rows = np.flatnonzero(first == i)
-            others = second[rows]
-            neighbours = others[-1] - others[0] == len(others) - 1
-            among = slice(int(others[0]), int(others[-1]) + 1) if neighbours else others
+            partners = second[rows]
+            neighbours = partners[-1] - partners[0] == len(partners) - 1
+            among = slice(int(partners[0]), int(partners[-1]) + 1) if neighbours else partners
             runs.append((i, slice(int(rows[0]), int(rows[-1]) + 1), among))
         return cls(first, second, runs)
 
 
-def side_by_side(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integers]:
-    """Models' steps as long as each other.
+def pad_steps(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integers]:
+    """Pad the steps of all models to the same length.
 
     Parameters
     ----------
     steps : sequence of k (ndarray, shape (d_i,), ndarray of int64, shape (B, d_i))
-        Values upwards, and the weight up to and including each.
+        Values in ascending order, and the cumulative weight up to each value.
 
     Returns
     -------
     ndarray, shape (k·(d + 1),), and ndarray of int64, shape (k, B, d)
-        Values, the last one once more at the end, where rounding leaves a segment of no width; and
-        breakpoints times two, which leaves a bit for the model.
+        Values, padded with the last one for zero-width segments caused by rounding; and breakpoints
+        multiplied by two, so that the lowest bit can identify the model.
     """
     most = max(value.size for value, _ in steps)
     values = np.empty((len(steps), most + 1))
-    ends = np.empty((len(steps), len(steps[0][1]), most), dtype=np.int64)
-    for model, (value, own) in enumerate(steps):
+    breakpoints = np.empty((len(steps), len(steps[0][1]), most), dtype=np.int64)
+    for model, (value, cumulated) in enumerate(steps):
         values[model, : value.size], values[model, value.size :] = value, value[-1]
-        np.left_shift(own, 1, out=ends[model, :, : value.size])
-        ends[model, :, value.size :] = own[:, -1:] << 1
-    return values.reshape(-1), ends
+        np.left_shift(cumulated, 1, out=breakpoints[model, :, : value.size])
+        breakpoints[model, :, value.size :] = cumulated[:, -1:] << 1
+    return values.reshape(-1), breakpoints
 
 
-def merged(ends: Integers, block: Block, scores: int, scratch: Scratch) -> tuple[Integers, Integers, Floats]:
-    """Merge the breakpoints of pairs of models.
+def merge_breakpoints(
+    breakpoints: Integers, block: PairBlock, scores: int, scratch: Scratch
+) -> tuple[Integers, Integers, Floats]:
+    """Merge the breakpoints of the step functions of p pairs of models.
 
     Parameters
     ----------
-    ends : ndarray of int64, shape (k, B, d)
-        As of :func:`side_by_side`.
-    block : Block
-        Of p pairs.
+    breakpoints : ndarray of int64, shape (k, B, d)
+        As returned by :func:`pad_steps`.
+    block : PairBlock
+        The pairs.
     scores : int
-        Most scores of a model, from which the weights were summed up.
+        Largest number of scores per model, which bounds the rounding error of the cumulative weights.
     scratch : Scratch
 
     Returns
     -------
     first, second : ndarray of int, shapes (p·B, s)
-        Of each segment between merged breakpoints the places of the values of :func:`side_by_side`.
+        Indices into the values returned by :func:`pad_steps`, one per segment between merged breakpoints.
     widths : ndarray, shape (p·B, s)
-        Of sum 1. All three last until the next call.
+        Widths of the segments; each row sums to 1. All three arrays are overwritten by the next call.
     """
-    _, batch, count = ends.shape
+    _, batch, count = breakpoints.shape
     pairs, segments = len(block.first), 2 * count
     both = scratch.integers("packed", pairs, batch, segments)
     for i, rows, among in block.runs:
-        both[rows, :, :count] = ends[i]
-        np.bitwise_or(ends[among], 1, out=both[rows, :, count:])
+        both[rows, :, :count] = breakpoints[i]
+        np.bitwise_or(breakpoints[among], 1, out=both[rows, :, count:])
     packed = both.reshape(-1, segments)
-    # Two runs that are sorted already: this merges them.
+    # A stable sort merges the two sorted runs.
     packed.sort(axis=1, kind="stable")
-    # Places begin where the values of the model do.
+    # Indices start at the first value of the model.
     begin = np.stack([block.first, block.second]).repeat(batch, axis=1) * (count + 1)
     bit = scratch.integers("bit", *packed.shape)
     bit[:, 0] = begin[1]
     np.bitwise_and(packed[:, :-1], 1, out=bit[:, 1:])
     second = np.cumsum(bit, axis=1, out=scratch.integers("second", *packed.shape))
     packed >>= 1
-    # The bits have been counted, and give way to the widths.
+    # Reuse the memory of the bits for the widths.
     widths = bit
     widths[:, 0] = packed[:, 0]
     np.subtract(packed[:, 1:], packed[:, :-1], out=widths[:, 1:])
-    # Breakpoints that are equal but for the rounding of weights to units.
-    widths.reshape(-1)[np.flatnonzero(widths <= rounding_of(scores))] = 0
-    # The merged breakpoints have been told apart, and give way to the places of the first.
-    first = np.subtract(scratch.numbers(segments), second, out=packed)
+    # Breakpoints that differ only by the rounding of weights to units.
+    widths.reshape(-1)[np.flatnonzero(widths <= rounding_units(scores))] = 0
+    # Reuse the memory of the merged breakpoints for the indices of the first model.
+    first = np.subtract(scratch.arange(segments), second, out=packed)
     first += begin.sum(axis=0)[:, None]
     return first, second, np.multiply(widths, 0.5**61, out=scratch.floats("widths", *widths.shape))

@@ -1,8 +1,8 @@
-"""Several ranking methods side by side, on portfolios and over metrics, and how far they agree.
+"""Rankings by several methods, on portfolios and aggregated over metrics, and the agreement among them.
 
-Source: [RAB] section 5, Tables 2 to 5: each test on a portfolio, and aggregated over the metrics.
+Source: [RAB] section 5, Tables 2 to 5.
 
-How much of a ranking remains with fewer samples ([RAB] Fig. 2).
+The assessment of stability on smaller samples follows [RAB] Fig. 2.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +12,8 @@ import numpy as np
 
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
@@ -32,15 +32,15 @@ class MethodStudy:
     Attributes
     ----------
     columns : dict of str to ClusteredScores
-        Every column of scores that was looked at, by the same names.
+        All columns of scores used by the methods, by name.
     studies : dict of str to RankStudy
-        The study of every column that was tested: ``P(IC)``, ``P(EC)``, metrics.
+        Study of each tested column, by name: ``P(IC)``, ``P(EC)``, or a metric.
     rankings : dict of str to Ranking
-        By full method name, in the order asked for.
+        Ranking by full method name, in the requested order.
     aggregations : dict of str to Aggregation
-        How aggregated rankings were found.
+        Rank aggregation for each method that aggregates rankings.
     agreement : ndarray, shape (m, m)
-        Kendall's tau between the methods' orders, ties in rank settled by the score.
+        Kendall's tau between the methods' orderings; scores break ties in rank.
     """
 
     columns: dict[str, ClusteredScores]
@@ -60,24 +60,24 @@ def study_methods(
     by_wins: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodStudy:
-    """Rank the models by every method, with one bootstrap a column.
+    """Rank the models by every method, using one bootstrap per column.
 
     Parameters
     ----------
     tables : ScoreTables
-        k models' scores under all metrics.
+        Scores of k models on all metrics.
     methods : sequence of Method
-        What to rank by.
     inference : Inference
-        How to test.
+        Test settings.
     names : sequence of k str
-        Models, for a choice among equally good aggregations.
+        Model names, used to break ties between equally good aggregations.
     aggregator : {"kemeny", "footrule", "pearson", "borda"}
-        Distance of rank aggregation.
+        Method of rank aggregation.
     by_wins : bool
-        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
+        Rank the models by their number of significant relative wins, as [RAB] does, instead of by their
+        ratios.
     progress : callable, optional
-        Called with the number of finished resamples of all columns and their total.
+        Called with the number of completed resamples over all columns, and the number planned.
 
     Returns
     -------
@@ -86,15 +86,15 @@ def study_methods(
     Raises
     ------
     InputError
-        If a test is asked for on fewer than 10 samples.
+        If a test is requested on fewer than 10 samples.
     """
     methods = list(dict.fromkeys(methods))
-    columns = {name: tables.column(name) for name in columns_needed(methods, tables.metrics)}
+    columns = {name: tables.clustered_column(name) for name in required_columns(methods, tables.metrics)}
     claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
     questions = {
-        name: Question(scores, tuple(asked))
+        name: Question(scores, tuple(tested_claims))
         for name, scores in columns.items()
-        if (asked := claims[name]) is not None
+        if (tested_claims := claims[name]) is not None
     }
     tested = study_columns([*questions.values()], inference, progress=progress)
     studies = {
@@ -106,18 +106,17 @@ def study_methods(
         if not method.aggregated:
             rankings[method.name] = studies[method.scope].rankings[method.statistic]
             continue
-        lists, weights = _lists_of(method, tables, columns, studies)
-        found = aggregate_rankings(lists, method=aggregator, weights=weights, names=names)
-        aggregations[method.name] = found
-        # The score of an aggregation is the weighted mean rank.
+        lists, weights = _rankings_to_aggregate(method, tables, columns, studies)
+        aggregation = aggregate_rankings(lists, method=aggregator, weights=weights, names=names)
+        aggregations[method.name] = aggregation
         mean_rank = weights @ lists / weights.sum()
-        rankings[method.name] = Ranking(rank=found.ranks, score=mean_rank, order=found.order)
-    agreement = kendall_tau(np.array([ranking.places for ranking in rankings.values()]))
+        rankings[method.name] = Ranking(rank=aggregation.ranks, score=mean_rank, order=aggregation.order)
+    agreement = kendall_tau(np.array([ranking.positions for ranking in rankings.values()]))
     return MethodStudy(columns, studies, rankings, aggregations, agreement)
 
 
-def columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
-    """Names of the columns of scores that methods look at, each once."""
+def required_columns(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
+    """Return the names of the columns of scores used by the methods, without duplicates."""
     needed: list[str] = []
     for method in methods:
         needed += metrics if method.scope == METRICS else [method.scope]
@@ -125,54 +124,54 @@ def columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[st
 
 
 def _claims_on(column: str, methods: Sequence[Method], metrics: Sequence[str]) -> list[Claim] | None:
-    """Claims to test on a column; None if nothing but mean-risk models looks at it."""
-    asked = [
+    """Return the claims to test on a column, or None if the column is only used by mean-risk models."""
+    matching = [
         method
         for method in methods
         if method.statistic != MEAN_RISK
         and (method.scope == column or (method.scope == METRICS and column in metrics))
     ]
-    if not asked:
+    if not matching:
         return None
-    return list(dict.fromkeys(method.claim for method in asked if method.claim is not None))
+    return list(dict.fromkeys(method.claim for method in matching if method.claim is not None))
 
 
-def _lists_of(
+def _rankings_to_aggregate(
     method: Method,
     tables: ScoreTables,
     columns: Mapping[str, ClusteredScores],
     studies: Mapping[str, RankStudy],
 ) -> tuple[Integers, Floats]:
-    """Rankings an aggregated method aggregates, shape (l, k), and their weights."""
-    over = tables.metrics if method.scope == METRICS else (method.scope,)
+    """Return the l rankings aggregated by a method, shape (l, k), and their weights."""
+    names = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
-    # Risks of [RAB] Table 1 that are consistent with second-order dominance, at the default levels.
     consistent = [column for column in risk_columns() if column.risk.ssd_consistent]
     lists: list[Integers] = []
-    for column in over:
+    for column in names:
         if method.statistic == MEAN_RISK:
-            from riskrank.engine.portfolio.mean_risk import mean_risk  # most rankings have no such method
+            from riskrank.engine.portfolio.mean_risk import mean_risk  # rarely needed
 
             scores = columns[column]
-            found = mean_risk(scores.values, consistent, weights=scores.weights)
-            lists += list(found.rank.T)
+            result = mean_risk(scores.values, consistent, weights=scores.weights)
+            lists += list(result.rank.T)
         else:
             lists.append(studies[column].rankings[method.statistic].rank)
-    # A metric brings as many lists as any other; aggregation looks at the ratios of their weights only.
-    return np.array(lists), np.repeat(shares, len(lists) // len(over))
+    # All metrics have equally many rankings, and aggregation uses only the ratios of the weights.
+    return np.array(lists), np.repeat(shares, len(lists) // len(names))
 
 
 @dataclass(frozen=True)
 class Stability:
-    """Agreement of rankings on random subsamples with those on all samples.
+    """Agreement between rankings of random subsamples and the ranking based on all samples.
 
     Attributes
     ----------
     methods : tuple of m str
     sizes : tuple of s int
-        Samples a subsample, increasing.
+        Subsample sizes, increasing.
     tau : ndarray, shape (m, s, r)
-        Kendall's tau of each repetition to the full-sample ranking, ties in rank settled by the score.
+        Kendall's tau between the ranking of each of r subsamples and the full ranking; scores break ties in
+        rank.
     """
 
     methods: tuple[str, ...]
@@ -181,26 +180,26 @@ class Stability:
 
     @property
     def repeats(self) -> int:
-        """Subsamples a size."""
+        """Number of subsamples of each size."""
         return self.tau.shape[2]
 
     @property
     def mean(self) -> Floats:
         """Mean tau over the subsamples, shape (m, s)."""
-        return np.array([[found.mean() for found in by_size] for by_size in self.tau])
+        return np.array([[taus.mean() for taus in by_size] for by_size in self.tau])
 
     @property
     def sd(self) -> Floats:
         """Standard deviation of tau over the subsamples, shape (m, s)."""
-        return np.array([[found.std(ddof=1) for found in by_size] for by_size in self.tau])
+        return np.array([[taus.std(ddof=1) for taus in by_size] for by_size in self.tau])
 
     @property
-    def steadiest_first(self) -> Integers:
-        """Methods by their mean tau over all sizes, the steadiest first, shape (m,)."""
+    def by_stability(self) -> Integers:
+        """Method indices in decreasing order of mean tau over all sizes, shape (m,)."""
         return np.argsort(-self.mean.mean(axis=1), kind="stable")
 
 
-def stability(
+def assess_stability(
     tables: ScoreTables,
     methods: Sequence[Method],
     inference: Inference,
@@ -213,65 +212,66 @@ def stability(
     by_wins: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stability:
-    """Repeat every method, portfolio and tests included, on random parts of the samples.
+    """Repeat all methods, including portfolios and tests, on random subsamples.
 
     Parameters
     ----------
     tables, methods, inference, names, aggregator, by_wins
-        As in :func:`riskrank.engine.dominance.method_rankings.study_methods`.
+        See :func:`study_methods`.
     full : MethodStudy
-        The same methods on all samples.
+        Results of the same methods on all samples.
     sizes : sequence of int
-        Samples a subsample, drawn without replacement.
+        Subsample sizes; subsamples are drawn without replacement.
     repeats : int
-        Subsamples a size.
+        Number of subsamples of each size.
     progress : callable, optional
-        Called with the number of finished repetitions and their total.
+        Called with the number of completed subsamples and the total number.
 
     Returns
     -------
     Stability
-        Identical for any number of jobs.
+        The result does not depend on the number of jobs.
 
     Raises
     ------
     UsageError
         If a subsample is larger than the data or too small for a test.
     """
-    wanted = tuple(sorted(set(sizes)))
+    grid = tuple(sorted(set(sizes)))
     fewest = max(10 if inference.test else 2, tables.fewest_samples)
-    for size in wanted:
+    for size in grid:
         if not fewest <= size <= tables.samples:
             raise UsageError(
                 f"a subsample of {size} samples cannot be drawn",
                 found=f"{tables.samples} samples, and methods that need at least {fewest}",
                 hint=f"choose sizes from {fewest} to {tables.samples}",
             )
-    quiet = replace(inference, jobs=1)
-    shared = (tables, tuple(dict.fromkeys(methods)), quiet, tuple(names), aggregator, by_wins)
+    sequential = replace(inference, jobs=1)
+    shared = (tables, tuple(dict.fromkeys(methods)), sequential, tuple(names), aggregator, by_wins)
     tasks = [
         (size, stream)
-        for size in wanted
+        for size in grid
         for stream in np.random.SeedSequence([inference.seed, size]).spawn(repeats)
     ]
-    reference = [ranking.places for ranking in full.rankings.values()]
+    reference = [ranking.positions for ranking in full.rankings.values()]
     tau = []
-    for found in run_tasks(_orders_of_subsample, shared, tasks, jobs=inference.jobs):
-        tau.append([kendall_tau(np.stack(pair))[0, 1] for pair in zip(reference, found, strict=True)])
+    for places in run_tasks(_rank_subsample, shared, tasks, jobs=inference.jobs):
+        tau.append([kendall_tau(np.stack(pair))[0, 1] for pair in zip(reference, places, strict=True)])
         if progress is not None:
             progress(len(tau), len(tasks))
-    shape = (len(wanted), repeats, len(reference))
-    return Stability(tuple(full.rankings), wanted, np.array(tau).reshape(shape).transpose(2, 0, 1))
+    shape = (len(grid), repeats, len(reference))
+    return Stability(tuple(full.rankings), grid, np.array(tau).reshape(shape).transpose(2, 0, 1))
 
 
-def _orders_of_subsample(
+def _rank_subsample(
     shared: tuple[ScoreTables, tuple[Method, ...], Inference, tuple[str, ...], str, bool],
     task: tuple[int, np.random.SeedSequence],
 ) -> list[Integers]:
+    """Rank the models by every method on one random subsample; return their positions by method."""
     tables, methods, inference, names, aggregator, by_wins = shared
     size, stream = task
     chosen, entropy = stream.spawn(2)
     part = tables.subsample(size, np.random.default_rng(chosen))
     seeded = replace(inference, seed=int(entropy.generate_state(1)[0]))
     study = study_methods(part, methods, seeded, names=names, aggregator=aggregator, by_wins=by_wins)
-    return [ranking.places for ranking in study.rankings.values()]
+    return [ranking.positions for ranking in study.rankings.values()]

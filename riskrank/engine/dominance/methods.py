@@ -1,7 +1,7 @@
-"""Ranking methods by the names [RAB] gives them: a statistic, and the scores it is computed on.
+"""Ranking methods, named as in [RAB]: a statistic and the scope (column of scores) it is computed on.
 
-``R-SSD@P(IC)`` is a statistic on a portfolio; ``RA(R-SSD@M)`` aggregates its rankings on every metric;
-``RA(MRM@P(IC))`` aggregates the rankings of all consistent mean-risk models on a portfolio.
+For example, ``R-SSD@P(IC)`` is a statistic on a portfolio. ``RA(R-SSD@M)`` aggregates the rankings by all
+metrics. ``RA(MRM@P(IC))`` aggregates the rankings of all consistent mean-risk models on a portfolio.
 """
 
 import re
@@ -23,16 +23,17 @@ _AGGREGATED = re.compile(r"RA\((.+)@(.+)\)")
 
 @dataclass(frozen=True)
 class Method:
-    """A statistic and its scope.
+    """A ranking method: a statistic and its scope.
 
     Attributes
     ----------
     statistic : str
-        ``R-FSD``, ``R-SSD``, ``FSD(τ)``, ``SSD(τ)``, one of the win rates, or ``MRM``.
+        ``R-FSD``, ``R-SSD``, ``FSD(τ)``, ``SSD(τ)``, the name of a win rate, or ``MRM`` (mean-risk models).
     scope : str
-        ``P(IC)``, ``P(EC)``, ``M`` for an aggregation over all metrics, or one metric's name.
+        ``P(IC)`` or ``P(EC)`` for a portfolio, ``M`` for an aggregation over all metrics, or the name of a
+        metric.
     claim : Claim or None
-        The claim behind a dominance statistic.
+        Claim tested by a dominance statistic; None for other statistics.
     """
 
     statistic: str
@@ -41,32 +42,34 @@ class Method:
 
     @property
     def aggregated(self) -> bool:
-        """Whether several rankings become one."""
+        """True if the method aggregates several rankings."""
         return self.scope == METRICS or self.statistic == MEAN_RISK
 
     @property
     def name(self) -> str:
-        """Name as the paper writes it."""
+        """Full name in the notation of [RAB]."""
         plain = f"{self.statistic}@{self.scope}"
         return f"RA({plain})" if self.aggregated else plain
 
 
-def methods_on(scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False) -> list[Method]:
-    """All methods on one scope: every claim, the win rates, and mean-risk models if wanted."""
-    found = [Method(claim.method, scope, claim) for claim in claims]
-    found += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
-    return found + ([Method(MEAN_RISK, scope)] if mean_risk else [])
+def methods_for_scope(
+    scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False
+) -> list[Method]:
+    """Return all methods for one scope: every claim, win rates and, if requested, mean-risk models."""
+    methods = [Method(claim.method, scope, claim) for claim in claims]
+    methods += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
+    return methods + ([Method(MEAN_RISK, scope)] if mean_risk else [])
 
 
 def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
-    """Read a method's name; a statistic alone is taken on the default scope.
+    """Parse a method name; a statistic without a scope gets the default scope.
 
-    A scope is a portfolio, ``M``, or one of ``metrics``.
+    A scope is a portfolio, ``M`` (all metrics) or one of ``metrics``.
 
     Raises
     ------
     UsageError
-        If the name is none that [RAB] or riskrank uses.
+        If there is no method of that name.
     """
     aggregated = _AGGREGATED.fullmatch(text)
     if aggregated:
@@ -75,28 +78,30 @@ def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) 
         statistic, _, scope = text.partition("@")
     method = _method(text, statistic, scope or default_scope, metrics)
     if bool(aggregated) != method.aggregated and scope:
-        raise _unknown(text)
+        raise _unknown_method(text)
     return method
 
 
 def _method(text: str, statistic: str, scope: str, metrics: Sequence[str]) -> Method:
+    """Build a method from its statistic and scope; raise UsageError if either is unknown."""
     if scope not in (INDEPENDENT, EMPIRICAL, METRICS, *metrics):
-        raise _unknown(text)
+        raise _unknown_method(text)
     if statistic in (*WIN_RATES, MEAN_RISK):
         return Method(statistic, scope)
     dominance = _DOMINANCE.fullmatch(statistic)
     if dominance is None or bool(dominance[1]) != (dominance[3] is None):
-        raise _unknown(text)
+        raise _unknown_method(text)
     try:
         threshold = None if dominance[3] is None else float(dominance[3])
     except ValueError:
-        raise _unknown(text) from None
+        raise _unknown_method(text) from None
     kind = RELATIVE if threshold is None else ABSOLUTE
     claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
     return Method(claim.method, scope, claim)
 
 
-def _unknown(text: str) -> UsageError:
+def _unknown_method(text: str) -> UsageError:
+    """Return the error for an unknown method name, including a suggestion."""
     examples = [
         "R-FSD@P(IC)",
         "R-SSD@P(IC)",
@@ -110,7 +115,7 @@ def _unknown(text: str) -> UsageError:
         "RA(MRM@M)",
     ]
     return UsageError(
-        f"{option('method', text)} is no method",
+        f"{option('method', text)} is not a known method",
         found=text,
-        hint=did_you_mean(text, examples, otherwise=f"methods: {listing(examples, most=len(examples))}"),
+        hint=did_you_mean(text, examples, fallback=f"methods: {listing(examples, most=len(examples))}"),
     )

@@ -1,13 +1,11 @@
-"""Two models' quantile functions, and what each score does to their violation ratio.
+"""Quantile functions of two models, their difference, and influence functions of their violation ratio.
 
-Where one model is better than another, and by how much: the difference of their quantile functions.
+The difference of the quantile functions shows at which levels one model is better, and by how much. With a
+pointwise bootstrap band it is known as the shift function (Doksum 1974, Wilcox 1995).
 
-A pointwise band from the bootstrap goes with it (the shift function; Doksum 1974, Wilcox 1995).
-
-One pair's violation ratio and what each score of either model does to it ([RAB] Theorems 1 and 2).
-
-A step of an empirical quantile function moved by a little changes the ratio at a known rate; the influence of
-a score is the sum of these rates over the gaps above it, centred.
+The violation ratio has a functional derivative with respect to each quantile function. The influence of a
+score is the integral of this derivative over the gaps between order statistics above it, centred ([RAB]
+Theorems 1 and 2).
 """
 
 from __future__ import annotations
@@ -19,45 +17,45 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.dominance.rank_guard import behind_pairs, least
+from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.matrix_products import dot
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
-from riskrank.engine.products import dot
+from riskrank.engine.sampling.degrees_of_freedom import expanded_interval
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_interval
-from riskrank.engine.sampling.resamples import blocks
-from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_of, units_of
+from riskrank.engine.sampling.resamples import make_blocks
+from riskrank.engine.sampling.steps import TOTAL, Steps, rounding_units, to_weight_units
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats, Integers
 
 
 class MergedGrid:
-    """Where the steps of two empirical quantile functions lie among each other.
+    """Merged breakpoints of two empirical quantile functions.
 
     Parameters
     ----------
     first, second : ndarray, shapes (n,) and (m,)
-        Weights of the scores, upwards, of sum 1.
+        Weights of the sorted scores of either sample; each sums to 1.
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
-        ends = [units_of(np.cumsum(weights)) for weights in (first, second)]
-        for own in ends:
-            own[-1] = TOTAL
-        # Ends that are equal but for rounding must merge into one breakpoint.
-        places = np.clip(np.searchsorted(ends[0], ends[1]), 1, len(ends[0]) - 1)
-        for near in (ends[0][places - 1], ends[0][places]):
-            close = np.abs(ends[1] - near) <= rounding_of(len(first) + len(second))
-            ends[1] = np.where(close, near, ends[1])
-        every = np.union1d(*ends)
-        self.width = np.diff(every, prepend=0) / TOTAL
-        # A segment lies under the first sample's step `step_first`, whose last segment is `at_first`.
-        self.step_first, self.step_second = (np.searchsorted(own, every) for own in ends)
-        self.at_first, self.at_second = (np.searchsorted(every, own) for own in ends)
+        breakpoints = [to_weight_units(np.cumsum(weights)) for weights in (first, second)]
+        for points in breakpoints:
+            points[-1] = TOTAL
+        # Breakpoints that differ only by rounding must become one.
+        places = np.clip(np.searchsorted(breakpoints[0], breakpoints[1]), 1, len(breakpoints[0]) - 1)
+        for near in (breakpoints[0][places - 1], breakpoints[0][places]):
+            close = np.abs(breakpoints[1] - near) <= rounding_units(len(first) + len(second))
+            breakpoints[1] = np.where(close, near, breakpoints[1])
+        merged = np.union1d(*breakpoints)
+        self.width = np.diff(merged, prepend=0) / TOTAL
+        # `step_first` is the first sample's step of each segment, `at_first` the last segment of each step.
+        self.step_first, self.step_second = (np.searchsorted(points, merged) for points in breakpoints)
+        self.at_first, self.at_second = (np.searchsorted(merged, points) for points in breakpoints)
 
 
 @dataclass(frozen=True)
 class PairInfluence:
-    """One pair's ratio and the influence of each order statistic of either sample (None if identical)."""
+    """Violation ratio of a pair, and the influences of both samples' order statistics (None if identical)."""
 
     ratio: float
     influence_first: Floats | None
@@ -65,7 +63,7 @@ class PairInfluence:
 
 
 def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Ratio of "x dominates y" and influences on it, from the quantile functions; x and y sorted upwards."""
+    """Return the first-order ratio of "x dominates y" and its influences; x and y must be sorted."""
     upper, lower = x[grid.step_first], y[grid.step_second]
     d = upper - lower
     below = np.minimum(d, 0)
@@ -74,20 +72,20 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
     squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
-        # Antiderivative of a(d): moving a step of the quantile function crosses all levels of its jump.
+        # Antiderivative of a(d); moving a step of the quantile function crosses all levels of its jump.
         under = np.minimum(gap, 0)
         return (under * under * squares - gap * gap * violation) / squares**2
 
-    def influence(own: Floats, other: Floats, at: Integers, sign: int) -> Floats:
-        # The other's value just before and just after each step; they differ where both step at once.
-        before, after = other[at[:-1]], other[at[:-1] + 1]
-        jump = np.zeros(len(own) - 1)
+    def influence(sample: Floats, curve: Floats, at: Integers, sign: int) -> Floats:
+        # The other curve's value before and after each step; they differ if both step at the same level.
+        before, after = curve[at[:-1]], curve[at[:-1] + 1]
+        jump = np.zeros(len(sample) - 1)
         for level in (before, after):
-            jump += 0.5 * (primitive(sign * (own[1:] - level)) - primitive(sign * (own[:-1] - level)))
-        return _from_jumps(jump)
+            jump += 0.5 * (primitive(sign * (sample[1:] - level)) - primitive(sign * (sample[:-1] - level)))
+        return _influence_from_jumps(jump)
 
     return PairInfluence(
-        # Sums of different order may differ in their last bit.
+        # Sums in a different order can differ in the last bit.
         min(float(violation / squares), 1.0),
         influence(x, lower, grid.at_first, 1),
         influence(y, upper, grid.at_second, -1),
@@ -95,72 +93,72 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
 
 
 def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Ratio and influences as for the first order, from the integrated quantile functions."""
+    """Return the second-order ratio of "x dominates y" and its influences; x and y must be sorted."""
     d = x[grid.step_first] - y[grid.step_second]
     if not d.any():
         return PairInfluence(0.5, None, None)
-    left, right, squares = _integrated(d, grid)
+    left, right, squares = _integrate(d, grid)
     area, negative = _negative_parts(left, right, grid.width)
     violation = negative.sum()
     rate = (2 * area * squares - grid.width * (left + right) * violation) / squares**2
-    # ∫_t^1 of the rate at the end of each segment.
+    # ∫_t^1 of the rate, with t the end of each segment.
     remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
     return PairInfluence(
         min(float(violation / squares), 1.0),
-        _from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
-        _from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
+        _influence_from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
+        _influence_from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
     )
 
 
 def _negative_parts(left: Floats, right: Floats, width: Floats) -> tuple[Floats, Floats]:
-    """∫ min(D, 0) and ∫ min(D, 0)² over each segment of a piecewise linear D."""
+    """Return ∫ min(D, 0) and ∫ min(D, 0)² on each segment for D linear between the given end values."""
     low, high = np.minimum(left, 0), np.minimum(right, 0)
     crossing = (left < 0) != (right < 0)
     span = np.where(crossing, np.abs(left - right), 1.0)
-    # Where D crosses zero, only the share of the segment on the negative side counts.
+    # If D crosses zero, only the negative part of the segment counts.
     share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * width
     return share * (low + high) / 2, share * (low * low + low * high + high * high) / 3
 
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
-    """∫ D² of the integrated quantiles."""
-    return _integrated(x[grid.step_first] - y[grid.step_second], grid)[2]
+    """Return ∫ D², where D is the difference of the integrated quantile functions."""
+    return _integrate(x[grid.step_first] - y[grid.step_second], grid)[2]
 
 
-def _integrated(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
-    """D, of quantiles that differ so, at both ends of each segment, and ∫ D²."""
+def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
+    """Integrate a difference of quantile functions to D; return D at both ends of each segment, and ∫ D²."""
     step = grid.width * difference
     right = np.cumsum(step)
     left = right - step
     return left, right, dot(grid.width, left * left + left * right + right * right) / 3
 
 
-def _from_jumps(jump: Floats) -> Floats:
-    """The centred influence of each order statistic from the integral of a over each gap above it."""
+def _influence_from_jumps(jump: Floats) -> Floats:
+    """Return centred influences of order statistics from the derivative integrated over each gap."""
     above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
     return above - above.mean()
 
 
-_MOST = 1000
-"""Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
+_MAX_LEVELS = 1000
+"""Largest number of breakpoints for exact curves; above it, this many evenly spaced levels are used."""
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class PairCurves:
-    """A pair of models at l levels.
+    """Quantile functions of a pair of models, evaluated at l levels.
 
     Attributes
     ----------
     levels : ndarray, shape (l,)
-        All breakpoints of both models in (0, 1], increasing.
+        Merged breakpoints of both models in (0, 1], increasing.
     winner, loser : ndarray, shape (2, l)
-        Quantile function (left-continuous: the value up to a level from the one before it) and its integral.
+        Left-continuous quantile function (row 0) and its integral (row 1).
     ratios : tuple of (float, float)
-        Violation ratios of "winner dominates loser" of orders 1 and 2.
+        Violation ratios of "winner dominates loser" for orders 1 and 2.
     band : (ndarray, ndarray), or None
-        Ends of an interval of the difference of the quantiles at each level, shapes (l,).
+        Lower and upper limits of the quantile difference at each level, shape (l,) each.
     """
 
     levels: Floats
@@ -177,40 +175,41 @@ def pair_curves(
     *,
     weights: tuple[ArrayLike, ArrayLike] = (1.0, 1.0),
 ) -> PairCurves:
-    """Curves of two models at their merged breakpoints.
+    """Compute the curves of two models at their merged breakpoints.
 
     Parameters
     ----------
     winner, loser : ndarray, shapes (n,) and (m,)
-        Scores, larger is better; the winner is the model whose dominance is looked at.
+        Scores; larger is better.
     ratios : sequence of two float
-        Its violation ratios, orders 1 and 2.
+        Violation ratios of "winner dominates loser" for orders 1 and 2.
     weights : (ndarray, ndarray), shapes (n,) and (m,), optional
-        How much each score counts; all the same by default.
+        Weights of the scores; equal by default.
 
     Returns
     -------
     PairCurves
         Without a band.
     """
-    levels = np.unique(np.concatenate([_ends(*own) for own in zip((winner, loser), weights, strict=True)]))
-    # The ends of both that differ by rounding are one.
+    levels = np.unique(np.concatenate([_breakpoints(*s) for s in zip((winner, loser), weights, strict=True)]))
+    # Breakpoints of both samples that differ only by rounding are one.
     levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
-    if levels.size > _MOST:
-        levels = np.arange(1, _MOST + 1) / _MOST
+    if levels.size > _MAX_LEVELS:
+        levels = np.arange(1, _MAX_LEVELS + 1) / _MAX_LEVELS
 
-    def both(sample: Floats, own: ArrayLike) -> Floats:
-        return np.array([quantile(sample, levels, own), integrated_quantile(sample, levels, own)])
+    def both(sample: Floats, share: ArrayLike) -> Floats:
+        """Return the quantile function and its integral at all levels, shape (2, l)."""
+        return np.array([quantile(sample, levels, share), integrated_quantile(sample, levels, share)])
 
     first, second = weights
     return PairCurves(levels, both(winner, first), both(loser, second), (float(ratios[0]), float(ratios[1])))
 
 
-def _ends(sample: Floats, weights: ArrayLike) -> Floats:
-    """Cumulated weights of a sample upwards, to 1."""
+def _breakpoints(sample: Floats, weights: ArrayLike) -> Floats:
+    """Return the cumulative weights of the sorted sample, ending at 1."""
     steps = weighted_steps(sample, np.broadcast_to(weights, sample.shape))
-    ends = steps.cumulated / float(steps.cumulated[-1])
-    return ends[np.diff(ends, prepend=0.0) > _ROUNDING]
+    levels = steps.cumulated / float(steps.cumulated[-1])
+    return levels[np.diff(levels, prepend=0.0) > _ROUNDING]
 
 
 _BATCH = 64
@@ -226,36 +225,36 @@ def quantile_difference(
     level: float = 0.05,
     seed: int = 0,
 ) -> Differences:
-    """Difference of two models' quantiles, with a band that holds at each level on its own.
+    """Compute the difference between two models' quantiles, with a pointwise bootstrap band.
 
     Parameters
     ----------
     scores : ClusteredScores
     winner, loser : int
-        Models; the difference is the winner's quantile less the loser's.
+        Model indices; the difference is winner minus loser.
     levels : array_like, shape (l,)
         Probabilities in (0, 1].
     resamples : int
-        Bootstrap resamples.
+        Number of bootstrap resamples.
     level : float
-        The band holds with probability 1 - level at each level.
+        Error level α: at each quantile level separately, the band has coverage 1 − α.
     seed : int
         Entropy of the random streams.
 
     Returns
     -------
     Differences
-        Arrays of shape (l,); expanded percentiles (method §4).
+        Arrays of shape (l,). The band uses expanded percentiles (method §4).
     """
     levels = np.asarray(levels, dtype=np.float64)
-    pair = scores.of_models((winner, loser))
+    pair = scores.select_models((winner, loser))
     both = zip(pair.values, pair.weights, strict=True)
-    better, worse = (quantile(own, levels, shares) for own, shares in both)
-    design, drawn = WeightedDesign(pair), []
-    for cumulated in design.batches(blocks(resamples, seed), size=_BATCH):
-        of_each = zip(design.values, cumulated, strict=True)
-        first, second = (np.stack([own[Steps(own, row).at(levels)] for row in rows]) for own, rows in of_each)
-        drawn.append(first - second)
-    behind = least(behind_pairs(pair, [(0, 1)]))
-    low, high = expanded_interval(np.concatenate(drawn), behind, level=1 - level)
+    better, worse = (quantile(v, levels, shares) for v, shares in both)
+    design, differences = WeightedDesign(pair), []
+    for cumulated in design.batches(make_blocks(resamples, seed), size=_BATCH):
+        pairs = zip(design.values, cumulated, strict=True)
+        first, second = (np.stack([v[Steps(v, r).quantile_index(levels)] for r in rows]) for v, rows in pairs)
+        differences.append(first - second)
+    samples = fewest_samples(pair_samples(pair, [(0, 1)]))
+    low, high = expanded_interval(np.concatenate(differences), samples, level=1 - level)
     return Differences(better - worse, low, high)

@@ -1,10 +1,10 @@
-"""Whose worst samples are worse, of two models that were drawn apart (method §4, "Unpaired models").
+"""Permutation tests of tail differences between unpaired models (method §4, "Unpaired models").
 
-The few worst of a small sample look too mild, and those of its resamples milder still: what a model never
-drew it never draws again. So each resample is moved back by twice what resamples are off on average, and what
-the resamples call worse has to stand against relabelling as well: whole units of both models are pooled and
-dealt out anew, within tasks where there are any, and the difference of the two tail means in standard errors
-is held against the same of the deals.
+The tail mean of a small sample is biased towards mild values. The bias is even larger in resamples, because
+these cannot contain failures that were never observed. Therefore each replicate is shifted by twice the
+average bias of the resamples. In addition, a permutation test must confirm a difference. It pools the units
+of both models and reassigns them at random, within tasks if there are any. The test statistic is the
+standardised difference of the two tail means.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Entries of a batch of deals, so that they stay in memory.
+# Entries of a batch of permutations, which limits memory.
 _BATCH = 1 << 21
 
-# Scores beyond a tail's share are looked at by so many standard deviations of how many are dealt of it.
-_ROOM = 10.0
+# Scores kept beyond the tail's share, in standard deviations of the number drawn from it.
+_MARGIN = 10.0
 
-_FEWEST_DEALS, _MOST_DEALS = 999, 49_999
+_MIN_DRAWS, _MAX_DRAWS = 999, 49_999
 
 
-def less_bias(estimate: Floats, replicates: Floats) -> Floats:
-    """Replicates moved back by twice what they are off on average, shape (B, ...)."""
-    # At the end of the range a mean may overflow, and compares rightly all the same.
+def correct_bias(estimate: Floats, replicates: Floats) -> Floats:
+    """Shift replicates by twice their mean bias relative to the estimate, shape (B, ...)."""
+    # A mean can overflow to infinity, which still compares correctly.
     with np.errstate(over="ignore", invalid="ignore"):
         return replicates - 2 * (replicates.mean(axis=0) - estimate)
 
 
 @dataclass(frozen=True)
-class Relabelled:
-    """What relabelling says of the tails of pairs, in a family of claims.
+class PermutedTails:
+    """Permutation tests for tail differences between pairs of models, adjusted as a family of claims.
 
     Parameters
     ----------
     scores : ClusteredScores
     level : float
-        Share of the worst samples.
+        Proportion of worst samples.
     claims : int
-        In the family.
+        Number of claims in the family.
     family : Family
     seed : int
     """
@@ -55,114 +55,120 @@ class Relabelled:
     claims: int
     family: Family
     seed: int
-    _known: dict[tuple[int, int], float] = field(default_factory=dict, repr=False, compare=False)
+    _cache: dict[tuple[int, int], float] = field(default_factory=dict, repr=False, compare=False)
 
     def p_adjusted(self, worse: int, better: int) -> float:
-        """Adjusted p-value of "the tail of the one is no worse than that of the other".
+        """Return the adjusted p-value for the null hypothesis "the tail of `worse` is not worse".
 
-        0 of models that are drawn together: their resamples need no second opinion.
+        Return 0 for models that share resamples; they need no permutation test.
         """
-        if self.scores.drawn_together:
+        if self.scores.joint_resamples:
             return 0.0
-        if (worse, better) not in self._known:
-            strictest = self.family.level(self.claims)
-            deals = int(np.clip(ceil(5 / strictest), _FEWEST_DEALS, max(_MOST_DEALS, ceil(2 / strictest))))
-            found = permuted_p_value(self.scores, worse, better, self.level, deals=deals, seed=self.seed)
-            self._known[worse, better] = self.family.judged_at(strictest, found)
-        return self._known[worse, better]
+        if (worse, better) not in self._cache:
+            strictest = self.family.interval_level(self.claims)
+            draws = int(np.clip(ceil(5 / strictest), _MIN_DRAWS, max(_MAX_DRAWS, ceil(2 / strictest))))
+            p_value = permuted_p_value(self.scores, worse, better, self.level, draws=draws, seed=self.seed)
+            self._cache[worse, better] = self.family.rescale_p_value(strictest, p_value)
+        return self._cache[worse, better]
 
-    def less_bias(self, estimate: Floats, replicates: Floats) -> Floats:
-        """Replicates moved back by twice what they are off on average, of models drawn apart."""
-        return replicates if self.scores.drawn_together else less_bias(estimate, replicates)
+    def correct_bias(self, estimate: Floats, replicates: Floats) -> Floats:
+        """Correct the bias of replicates if the models are unpaired; otherwise return them unchanged."""
+        return replicates if self.scores.joint_resamples else correct_bias(estimate, replicates)
 
 
 def permuted_p_value(
-    scores: ClusteredScores, worse: int, better: int, level: float, *, deals: int, seed: int, shift: float = 0
+    scores: ClusteredScores, worse: int, better: int, level: float, *, draws: int, seed: int, shift: float = 0
 ) -> float:
-    """P-value of "the mean of the worst samples of one model is no worse than another's".
+    """Return the permutation p-value for the null hypothesis "the tail mean of `worse` is not worse".
 
     Parameters
     ----------
     scores : ClusteredScores
-        Of models that are not paired.
+        Unpaired models.
     worse, better : int
-        The two models.
+        Indices of the model whose tail is claimed to be worse, and of the other model.
     level : float
-        Share of the worst samples.
-    deals : int
-        How often their units are dealt out anew.
+        Proportion of worst samples.
+    draws : int
+        Number of random permutations.
     seed : int
     shift : float
-        What the other's scores are moved down by before: how much worse the one may be.
+        Margin by which the tail may be worse; it is subtracted from the other model's scores.
 
     Returns
     -------
     float
-        At least 1 / (deals + 1).
+        At least 1 / (draws + 1).
     """
-    pool = _Pool.of(scores, worse, better, level, shift)
-    found = float(pool.gap(pool.own[None, :])[0])
+    pool = _Pool.from_scores(scores, worse, better, level, shift)
+    observed = float(pool.standardised_differences(pool.is_worse[None, :])[0])
     rng, beyond, done = np.random.default_rng([seed, 20]), 0, 0
-    while done < deals:
-        count = min(deals - done, max(_BATCH // pool.values.size, 1))
-        beyond += int(np.count_nonzero(pool.gap(pool.dealt(count, rng)) >= found - 1e-9 * abs(found)))
+    while done < draws:
+        count = min(draws - done, max(_BATCH // pool.values.size, 1))
+        beyond += int(
+            np.count_nonzero(
+                pool.standardised_differences(pool.draw(count, rng)) >= observed - 1e-9 * abs(observed)
+            )
+        )
         done += count
-    return (1 + beyond) / (deals + 1)
+    return (1 + beyond) / (draws + 1)
 
 
-def second_opinion(
+def permutation_test(
     scores: ClusteredScores,
     pair: tuple[int, int],
     level: float | None,
     boundary: float,
     *,
-    deals: int,
+    draws: int,
     seed: int,
 ) -> Callable[[int], float] | None:
-    """What relabelling says of "the first's tail lies above the other's by more than the boundary".
+    """Return a permutation test of "the first model's tail exceeds the second's by more than the boundary".
 
     Returns
     -------
     callable or None
-        P-value of that (1) or of "below" (−1); None of means, and of models that are drawn together.
+        Function that returns the one-sided p-value for the claim "by more" (argument 1) or "by less"
+        (argument −1). None for means, and for models that share resamples.
     """
-    if level is None or scores.drawn_together:
+    if level is None or scores.joint_resamples:
         return None
 
     def p_value(side: int) -> float:
         better, worse = pair[::side]
         shift = side * boundary
-        return permuted_p_value(scores, worse, better, level, deals=deals, seed=seed, shift=shift)
+        return permuted_p_value(scores, worse, better, level, draws=draws, seed=seed, shift=shift)
 
     return p_value
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """Scores of two models together, upwards, with the units and tasks they belong to.
+    """Pooled scores of two models in ascending order, with their units and tasks.
 
-    Of single samples only the worst are kept, more than any deal can give one model as its worst share.
+    If every sample is a separate unit, only the worst samples are kept: more than any permutation can place
+    in a tail.
 
     Attributes
     ----------
     values : ndarray, shape (d,)
     unit, task : ndarray of int, shapes (d,)
-        Of each score.
-    own : ndarray of bool, shape (U,)
-        Units of the model whose tail is claimed to be worse.
+        Unit and task of each score.
+    is_worse : ndarray of bool, shape (U,)
+        True for units of the model whose tail is claimed to be worse.
     task_of : ndarray of int, shape (U,)
         Task of each unit.
     weights : ndarray, shape (T,)
-        What a task weighs.
-    units, rows : ndarray of int, shapes (T, 2)
-        Units and scores a task, of the one model and of the other, kept or not.
+        Weights of the tasks.
+    units, rows : ndarray of int, shape (T, 2)
+        Number of units and of scores per task and model, including those not kept.
     level : float
     """
 
     values: Floats
     unit: Integers
     task: Integers
-    own: Booleans
+    is_worse: Booleans
     task_of: Integers
     weights: Floats
     units: Integers
@@ -170,74 +176,82 @@ class _Pool:
     level: float
 
     @classmethod
-    def of(cls, scores: ClusteredScores, worse: int, better: int, level: float, shift: float) -> _Pool:
+    def from_scores(
+        cls, scores: ClusteredScores, worse: int, better: int, level: float, shift: float
+    ) -> _Pool:
+        """Pool the scores of two models, after subtracting `shift` from the scores of the better one."""
         pair = (worse, better)
         values = np.concatenate([scores.values[worse], scores.values[better] - shift])
         counts = [scores.cluster_counts[model] for model in pair]
         unit = np.concatenate([scores.clusters[worse], scores.clusters[better] + counts[0]])
-        own, strata = np.arange(sum(counts)) < counts[0], scores.strata
-        task_of, weights = np.concatenate([strata.of_cluster[model] for model in pair]), strata.weights
-        sides = [np.where(own[units], 0, 1) for units in (np.arange(own.size), unit)]
+        is_worse, strata = np.arange(sum(counts)) < counts[0], scores.strata
+        task_of, weights = np.concatenate([strata.cluster_tasks[model] for model in pair]), strata.weights
+        sides = [np.where(is_worse[units], 0, 1) for units in (np.arange(is_worse.size), unit)]
         units, rows = (
             np.bincount(2 * task_of[of] + side, minlength=2 * weights.size).reshape(-1, 2)
-            for of, side in zip((np.arange(own.size), unit), sides, strict=True)
+            for of, side in zip((np.arange(is_worse.size), unit), sides, strict=True)
         )
         order = np.argsort(values, kind="stable")
-        if weights.size == 1 and values.size == own.size:
-            reach = level + _ROOM * sqrt(level * (1 - level) / min(counts))
-            order = order[: ceil(min(reach, 1.0) * own.size)]
-            own, task_of = own[unit[order]], task_of[unit[order]]
+        if weights.size == 1 and values.size == is_worse.size:
+            share = level + _MARGIN * sqrt(level * (1 - level) / min(counts))
+            order = order[: ceil(min(share, 1.0) * is_worse.size)]
+            is_worse, task_of = is_worse[unit[order]], task_of[unit[order]]
             unit[order] = np.arange(order.size)
-        kept = unit[order]
-        return cls(values[order], kept, task_of[kept], own, task_of, weights, units, rows, level)
+        unit_of = unit[order]
+        return cls(values[order], unit_of, task_of[unit_of], is_worse, task_of, weights, units, rows, level)
 
-    def dealt(self, count: int, rng: np.random.Generator) -> Booleans:
-        """Units of the one model by as many deals, shape (count, U): each task gives it as many as it had."""
-        found = np.empty((count, self.own.size), dtype=bool)
-        for task, (mine, others) in enumerate(self.units.tolist()):
+    def draw(self, count: int, rng: np.random.Generator) -> Booleans:
+        """Draw permutations as masks of the first model's units, shape (count, U).
+
+        Each model keeps its number of units per task.
+        """
+        units = np.empty((count, self.is_worse.size), dtype=bool)
+        for task, (n, m) in enumerate(self.units.tolist()):
             columns = np.flatnonzero(self.task_of == task)
             keys = rng.random((count, columns.size))
-            many = rng.hypergeometric(mine, others, columns.size, count) if columns.size else np.zeros(count)
+            chosen = rng.hypergeometric(n, m, columns.size, count) if columns.size else np.zeros(count)
             places = keys.argsort(axis=1).argsort(axis=1)
-            found[:, columns] = places < many[:, None]
-        return found
+            units[:, columns] = places < chosen[:, None]
+        return units
 
-    def gap(self, own: Booleans) -> Floats:
-        """By how many standard errors the tail of the one lies below the other's, shape (deals,)."""
-        first, error = self._tail(own, 0)
-        second, other = self._tail(~own, 1)
-        spread = np.sqrt(error + other)
+    def standardised_differences(self, mask: Booleans) -> Floats:
+        """Return the standardised difference of tail means for each permutation, shape (count,)."""
+        first, error = self._tail_means(mask, 0)
+        second, second_error = self._tail_means(~mask, 1)
+        spread = np.sqrt(error + second_error)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(second == first, 0.0, (second - first) / spread)
 
-    def _tail(self, own: Booleans, side: int) -> tuple[Floats, Floats]:
-        """Means of the worst shares and their squared standard errors, shapes (deals,)."""
-        weights = own[:, self.unit] * (self.weights[self.task] / self._rows(own, side)[:, self.task])
+    def _tail_means(self, mask: Booleans, side: int) -> tuple[Floats, Floats]:
+        """Return tail means and their squared standard errors for each permutation, shape (count,) each."""
+        weights = mask[:, self.unit] * (
+            self.weights[self.task] / self._rows_per_task(mask, side)[:, self.task]
+        )
         reached = np.minimum(np.cumsum(weights, axis=1), self.level)
         tail = np.diff(reached, axis=1, prepend=0.0) @ self.values / self.level
         end = np.count_nonzero(reached < self.level * (1 - 1e-12), axis=1)
         quantile = self.values[np.minimum(end, self.values.size - 1)]
         below = weights * np.minimum(self.values - quantile[:, None], 0.0)
-        variance = np.zeros(len(own))
+        variance = np.zeros(len(mask))
         for task in range(self.weights.size):
             columns = np.flatnonzero(self.task_of[self.unit] == task)
-            sums = self._by_unit(below, columns)
+            sums = self._sum_by_unit(below, columns)
             count = max(int(self.units[task, side]), 2)
             variance += (sums**2).sum(axis=1) - sums.sum(axis=1) ** 2 / count
         return tail, np.maximum(variance, 0.0) / self.level**2
 
-    def _by_unit(self, values: Floats, columns: Integers) -> Floats:
-        """Sums over the scores of each unit."""
+    def _sum_by_unit(self, values: Floats, columns: Integers) -> Floats:
+        """Sum the values in the given columns by unit."""
         sorting = columns[np.argsort(self.unit[columns], kind="stable")]
         starts = np.flatnonzero(np.diff(self.unit[sorting], prepend=-1))
         if starts.size == columns.size:
             return values[:, columns]
         return np.add.reduceat(values[:, sorting], starts, axis=1)
 
-    def _rows(self, own: Booleans, side: int) -> Integers:
-        """Scores of one model a task, shape (deals, T): units of unequal size change that with every deal."""
+    def _rows_per_task(self, mask: Booleans, side: int) -> Integers:
+        """Return the number of scores of one model in each task, by permutation, shape (count, T)."""
         if self.units.sum() == self.rows.sum():
-            return np.broadcast_to(self.rows[:, side], (len(own), self.weights.size))
-        of = np.zeros((self.own.size, self.weights.size))
-        np.add.at(of, (self.unit, self.task), 1)
-        return np.maximum(own @ of, 1).astype(np.int64)
+            return np.broadcast_to(self.rows[:, side], (len(mask), self.weights.size))
+        sizes = np.zeros((self.is_worse.size, self.weights.size))
+        np.add.at(sizes, (self.unit, self.task), 1)
+        return np.maximum(mask @ sizes, 1).astype(np.int64)

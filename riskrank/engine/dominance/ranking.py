@@ -1,7 +1,7 @@
-"""What the table says before any test, and with the verdicts on pairs the ranking that it makes.
+"""Estimates of violation ratios, and rankings based on pairwise verdicts.
 
-Source: method §4, "From verdicts to a ranking" (order by the estimate, doubt by the tests); [RAB] section 3
-(Borda aggregation of pairwise tests).
+Models are ordered by the estimates, and the tests provide the uncertainty (method §4,
+"From verdicts to a ranking"). Borda aggregation of pairwise tests follows [RAB] section 3.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.simultaneous import RankSets, rank_sets, rank_sets_of_wins, tiers
+from riskrank.engine.dominance.simultaneous import RankSets, rank_sets, rank_sets_of_wins, split_into_tiers
 from riskrank.engine.dominance.violation import ORDERS, ViolationKernel, violation_matrices
-from riskrank.engine.judges.tails import for_tail
-from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
-from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
+from riskrank.engine.judges.tails import tune_for_tail
+from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
+from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.ties import competition_ranks
@@ -24,52 +24,53 @@ TAIL_LEVEL = 0.05
 
 
 def tail_level(scores: ClusteredScores) -> float:
-    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4).
+    """Return the proportion of worst scores in a tail: 5 %, or more if needed for five samples (method §4).
 
-    With a judge, 20 of those that people scored (method §12).
+    With a judge, the tail contains at least 20 samples with human labels (method §12).
     """
     if scores.judged:
-        return min(max(TAIL_LEVEL, FEWEST_LABELS / scores.labelled), 1.0)
+        return min(max(TAIL_LEVEL, MIN_LABELS / scores.n_labelled), 1.0)
     samples: float = min(scores.cluster_counts)
-    if not scores.plain:
-        # Also where whole tasks are drawn, a tail is one of samples.
+    if not scores.unweighted:
+        # Tails consist of samples, even if whole tasks are sampled.
         sums = [np.bincount(*both) for both in zip(scores.samples, scores.weights, strict=True)]
-        samples = min(float(1 / (own**2).sum()) for own in sums)
+        samples = min(float(1 / (shares**2).sum()) for shares in sums)
     return min(max(TAIL_LEVEL, 5 / samples), 1.0)
 
 
-def matrices_of(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
-    """Violation ratios of all ordered pairs of any design, shape (orders, k, k)."""
-    if scores.plain:
+def violation_ratios(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
+    """Return the violation ratios of all ordered pairs, for any sampling design, shape (orders, k, k)."""
+    if scores.unweighted:
         return violation_matrices([np.sort(value) for value in scores.values], orders=orders)
-    return weighted_matrices(scores, orders=orders)
+    return weighted_violation_ratios(scores, orders=orders)
 
 
-def weighted_matrices(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
-    """The same by merging steps, whatever the weights."""
-    design = WeightedDesign(replace(scores, values=CommonScale.of(scores.values).of_all(scores.values)))
-    kernel = ViolationKernel.of(scores.models, orders=orders)
-    return kernel.ratios_of_steps(design.values, design.of_sample(), max(scores.sizes))[..., 0]
+def weighted_violation_ratios(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
+    """Return the violation ratios for arbitrarily weighted scores, computed by merging step functions."""
+    design = WeightedDesign(replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values)))
+    kernel = ViolationKernel.for_models(scores.models, orders=orders)
+    return kernel.ratios_of_steps(design.values, design.sample_weights(), max(scores.sizes))[..., 0]
 
 
 @dataclass(frozen=True)
 class ViolationEstimates:
-    """Violation ratios of the table at hand.
+    """Violation ratios, means and tail means estimated from the sample.
 
     Attributes
     ----------
     ratios : ndarray, shape (2, k, k)
-        Orders 1 and 2.
+        Violation ratios of all ordered pairs, for orders 1 and 2.
     means : ndarray, shape (k,)
         Mean score of each model.
     identical : ndarray of bool, shape (k, k)
-        Pairs whose empirical distributions are equal.
+        True for pairs with equal empirical distributions.
     samples : float
-        Independent samples behind the least-sampled model; of unequal clusters Kish's number.
+        Number of independent samples of the model with the fewest; Kish's effective number for unequal
+        clusters.
     tails : ndarray, shape (k,)
-        Mean of the worst share `tail_level` of each model's scores.
+        Tail mean of each model: the mean of the worst proportion `tail_level` of its scores.
     tail_level : float
-        max(0.05, 5/n).
+        See :func:`tail_level`; without a judge, max(0.05, 5/n).
     """
 
     ratios: Floats
@@ -80,57 +81,57 @@ class ViolationEstimates:
     tail_level: float
 
 
-def estimate(scores: ClusteredScores) -> ViolationEstimates:
-    """Violation ratios of both orders ([RAB] section 2).
+def estimate_violation(scores: ClusteredScores) -> ViolationEstimates:
+    """Compute violation ratios of both orders ([RAB] section 2), means and tail means.
 
     Parameters
     ----------
     scores : ClusteredScores
-        k models' scores.
+        Scores of k models.
 
     Returns
     -------
     ViolationEstimates
     """
-    # On a common scale sums of scores near the largest double stay finite.
-    scale, level, k = CommonScale.of(scores.values), tail_level(scores), scores.models
-    scaled = replace(scores, values=scale.of_all(scores.values))
-    ratios, means, tails = (_plain if scores.plain else _weighted)(scaled, level)
+    # On a common scale, sums of scores near the largest double stay finite.
+    scale, level, k = CommonScale.fit(scores.values), tail_level(scores), scores.models
+    scaled = replace(scores, values=scale.apply_all(scores.values))
+    ratios, means, tails = (_plain_estimates if scores.unweighted else _weighted_estimates)(scaled, level)
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
-        identical[i, j] = identical[j, i] = alike(scaled.of_models([i, j]))
-    independent = float(scores.independent.min())
+        identical[i, j] = identical[j, i] = identically_distributed(scaled.select_models([i, j]))
+    independent = float(scores.effective_sizes.min())
     return ViolationEstimates(ratios, scale.undo(means), identical, independent, scale.undo(tails), level)
 
 
 Estimated = tuple[Floats, Floats, Floats]
-"""Ratios, means and tail means."""
 
 
-def _plain(scores: ClusteredScores, level: float) -> Estimated:
+def _plain_estimates(scores: ClusteredScores, level: float) -> Estimated:
+    """Return ratios, means and tail means for equally weighted scores."""
     ordered = [np.sort(value) for value in scores.values]
     means = np.array([value.mean() for value in ordered])
-    tails = np.array([tail_value_of_sorted(value, level) for value in ordered])
+    tails = np.array([sorted_tail_value_at_risk(value, level) for value in ordered])
     return violation_matrices(ordered), means, tails
 
 
-def _weighted(scores: ClusteredScores, level: float) -> Estimated:
-    """The same of scores that weigh differently (method §8)."""
-    design, worst = WeightedDesign(scores), WeightedDesign(for_tail(scores, level))
-    cumulated = design.of_sample()
-    steps, ends = (
-        [Steps(*one) for one in zip(own.values, (rows[0] for rows in of), strict=True)]
-        for own, of in ((design, cumulated), (worst, worst.of_sample()))
+def _weighted_estimates(scores: ClusteredScores, level: float) -> Estimated:
+    """Return ratios, means and tail means for unequally weighted scores (method §8)."""
+    design, worst = WeightedDesign(scores), WeightedDesign(tune_for_tail(scores, level))
+    cumulated = design.sample_weights()
+    steps, tail_steps = (
+        [Steps(*step) for step in zip(d.values, (rows[0] for rows in weights), strict=True)]
+        for d, weights in ((design, cumulated), (worst, worst.sample_weights()))
     )
-    kernel, most = ViolationKernel.of(len(steps)), max(scores.sizes)
+    kernel, most = ViolationKernel.for_models(len(steps)), max(scores.sizes)
     ratios = kernel.ratios_of_steps(design.values, cumulated, most)[..., 0]
-    means, tails = np.array([one.means for one in steps]), np.array([one.tail_means(level) for one in ends])
-    return ratios, means, tails
+    tails = np.array([step.tail_means(level) for step in tail_steps])
+    return ratios, np.array([step.means for step in steps]), tails
 
 
-def alike(scores: ClusteredScores) -> bool:
-    """Whether all models have one distribution of scores; sums of their weights are rounded."""
-    if scores.plain and len({(own.min(), own.max()) for own in scores.values}) > 1:
+def identically_distributed(scores: ClusteredScores) -> bool:
+    """Return True if all models have equal score distributions, up to rounding of the weights."""
+    if scores.unweighted and len({(sample.min(), sample.max()) for sample in scores.values}) > 1:
         return False
     values, of_score = np.unique(np.concatenate(scores.values), return_inverse=True)
     places = of_score + np.repeat(np.arange(scores.models), scores.sizes) * values.size
@@ -140,25 +141,25 @@ def alike(scores: ClusteredScores) -> bool:
 
 @dataclass(frozen=True)
 class Ranking:
-    """One method's ranking of k models.
+    """Ranking of k models by a single method.
 
     Attributes
     ----------
     rank : ndarray of int, shape (k,)
-        1 is best; ties share the smaller rank (1, 2, 2, 4).
+        1 is best; ties share the smallest rank (1, 2, 2, 4).
     wins : ndarray of int, shape (k,), or None
-        Models beaten, where the method compares pairs.
+        Number of models that each model beats; None if the method does not compare pairs.
     score : ndarray, shape (k,)
-        One-versus-all violation ratio (small is good) or win rate (large is good).
+        One-versus-all violation ratio (smaller is better) or win rate (larger is better).
     rank_low, rank_high : ndarray of int, shape (k,), or None
-        Rank set: all models' true places lie in theirs together with probability 1 − α. None without tests
-        of pairs; win rates have none, since a percentile interval of a rank misses the truth far too often.
+        Limits of the rank sets, which have simultaneous coverage of at least 1 − α. None without pairwise
+        tests. Win rates have none, because the coverage of percentile intervals for ranks is far too low.
     tier : ndarray of int, shape (k,), or None
-        Models of one tier are not separated by any test.
+        Tier of each model; no two models in the same tier are significantly different.
     order : ndarray of int, shape (k,)
-        Model numbers from first to last, ties in rank settled by the score.
+        Model indices from first to last; scores break ties in rank.
     losses : ndarray of int, shape (k,), or None
-        Models it is beaten by, where the method compares pairs.
+        Number of models that beat each model; None if the method does not compare pairs.
     """
 
     rank: Integers
@@ -171,22 +172,22 @@ class Ranking:
     tier: Integers | None = None
 
     @property
-    def places(self) -> Integers:
-        """Place of every model in the order, 1 for the first, shape (k,); no two share one."""
+    def positions(self) -> Integers:
+        """Position of each model in the order, shape (k,); 1 is first, and positions are distinct."""
         return np.argsort(self.order) + 1
 
 
 def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
-    """Ranking by the one-versus-all ratio ε_i, with the places the tests leave (method §4).
+    """Rank models by their one-versus-all ratios ε_i, with rank sets from the tests (method §4).
 
     Parameters
     ----------
     dominates : ndarray of bool, shape (k, k)
-        Whether i beats j in relative dominance.
+        True where i beats j in relative dominance.
     ratio : ndarray, shape (k,)
-        One-versus-all violation ratios, small is good; models equal up to rounding share a rank.
+        One-versus-all violation ratios; smaller is better. Ratios that are equal up to rounding share a rank.
     tested : bool
-        Whether the wins are significant ones; only then are there rank sets and tiers.
+        True if the wins are test results; without tests there are no rank sets or tiers.
 
     Returns
     -------
@@ -194,31 +195,26 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
     """
     rank = competition_ranks(ratio)
     order = np.argsort(rank, kind="stable")
-    return _with_places(rank, order, ratio, rank_sets(dominates), dominates if tested else None)
+    return _build_ranking(rank, order, ratio, rank_sets(dominates), dominates if tested else None)
 
 
 def rank_by_wins(
-    dominates: Booleans,
-    ratio: Floats,
-    *,
-    tested: bool,
-    relative: bool = False,
-    exclusive: bool = True,
+    dominates: Booleans, ratio: Floats, *, tested: bool, relative: bool = False, exclusive: bool = True
 ) -> Ranking:
-    """Borda ranking on wins, ordered by the one-versus-all ratio within ties ([RAB] section 3).
+    """Rank models by their number of wins (Borda); one-versus-all ratios order tied models ([RAB] section 3).
 
     Parameters
     ----------
     dominates : ndarray of bool, shape (k, k)
-        Whether i beats j.
+        True where i beats j.
     ratio : ndarray, shape (k,)
-        One-versus-all violation ratios, small is good.
+        One-versus-all violation ratios; smaller is better.
     tested : bool
-        Whether the wins are significant ones; only then are there rank sets and tiers.
+        True if the wins are test results; without tests there are no rank sets or tiers.
     relative : bool
-        Whether the wins are those of relative dominance, which order ε_i.
+        True for wins in relative dominance, which are statements about the order of ε_i.
     exclusive : bool
-        Whether two models cannot both beat each other: false for thresholds above ½.
+        True if at most one of two models can beat the other; False for thresholds above ½.
 
     Returns
     -------
@@ -227,21 +223,21 @@ def rank_by_wins(
     sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
     rank = competition_ranks(-sets.wins)
     order = np.lexsort((competition_ranks(ratio), rank))
-    return _with_places(rank, order, ratio, sets, dominates if tested else None)
+    return _build_ranking(rank, order, ratio, sets, dominates if tested else None)
 
 
-def _with_places(
+def _build_ranking(
     rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
 ) -> Ranking:
-    """A ranking with its wins, and where they are significant with the places they leave."""
-    found = Ranking(rank, ratio, order, sets.wins, sets.losses)
+    """Return a ranking with wins and losses and, if the wins are test results, with rank sets and tiers."""
+    ranking = Ranking(rank, ratio, order, sets.wins, sets.losses)
     if tested is None:
-        return found
-    return replace(found, rank_low=sets.low, rank_high=sets.high, tier=tiers(tested, order))
+        return ranking
+    return replace(ranking, rank_low=sets.low, rank_high=sets.high, tier=split_into_tiers(tested, order))
 
 
 def rank_by_score(score: Floats) -> Ranking:
-    """Ranking by a score of which more is better, such as a win rate.
+    """Rank models by a score where larger is better, such as a win rate.
 
     Parameters
     ----------
@@ -250,7 +246,7 @@ def rank_by_score(score: Floats) -> Ranking:
     Returns
     -------
     Ranking
-        Without wins, rank sets and tiers.
+        Has no wins, rank sets or tiers.
     """
     rank = competition_ranks(-score)
     return Ranking(rank=rank, score=score, order=np.argsort(rank, kind="stable"))

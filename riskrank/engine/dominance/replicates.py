@@ -1,10 +1,10 @@
-"""What is kept of bootstrap resamples (method §4).
+"""Bootstrap replicates for one column of scores, reduced to the statistics that the tests need (method §4).
 
-The ratios of every resample would be (B, orders, k, k) numbers. No test needs them whole: relative claims
-live on the k one-versus-all ratios of a resample, direct and absolute ones on counts of crossings and two
-running moments a pair. Only those are kept.
+Storing all ratios for all resamples would take (B, orders, k, k) numbers. The tests need only part of them.
+Relative claims use the k one-versus-all ratios of every resample. Direct and absolute claims use counts of
+crossings and two running moments per pair.
 
-Replicates of a column from all resamples of its tasks, where tasks like these are few (method §8).
+If there are only a few sampled tasks, all possible resamples of the tasks are enumerated (method §8).
 """
 
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.ranking import tail_level
-from riskrank.engine.dominance.violation import COST, WEIGHING, ViolationKernel
+from riskrank.engine.dominance.violation import MERGING_COST, WEIGHTING_COST, ViolationKernel
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import Steps
-from riskrank.engine.sampling.weighted_resamples import MOST_UNITS, Multisets, WeightedDesign
+from riskrank.engine.sampling.weighted_resamples import MAX_UNITS, Multisets, WeightedDesign
 from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
 class BootstrapColumn:
-    """One column of scores and what to keep of its resamples.
+    """One column of scores and the statistics to record in each resample.
 
     Attributes
     ----------
@@ -32,9 +32,9 @@ class BootstrapColumn:
     orders : tuple of int
         Orders of dominance.
     thresholds : tuple of float
-        Values of ε_ij whose crossings are counted.
+        For each threshold, resamples with ε_ij at or above it are counted.
     pairs : tuple of (int, int), or None
-        Pairs to look at; None for all, with one-versus-all ratios.
+        Pairs to compare; None for all pairs, which also provides the one-versus-all ratios.
     """
 
     scores: ClusteredScores
@@ -44,30 +44,30 @@ class BootstrapColumn:
 
     @cached_property
     def comparisons(self) -> float:
-        """Score comparisons a resample costs: pairs times scores a model, as if all weighed the same."""
+        """Number of score comparisons per resample, relative to the cost for equally weighted scores."""
         k = self.scores.models
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
             pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        if self.scores.plain:  # also of units of several sizes: how many resamples depends on it
+        if self.scores.unweighted:  # the number of resamples depends on it
             return pairs * sum(self.scores.sizes) / k
-        # Few different values are merged at once, whatever their number; weighing them is a pass a model.
+        # Distinct values are merged whatever the number of scores; weighting is one pass per model.
         values = sum(np.unique(value).size for value in self.scores.values) / k
-        return COST * pairs * values + WEIGHING * sum(self.scores.sizes)
+        return MERGING_COST * pairs * values + WEIGHTING_COST * sum(self.scores.sizes)
 
 
 @dataclass(frozen=True)
 class Replicates:
-    """What is kept of every resample.
+    """Statistics recorded in each resample.
 
     Attributes
     ----------
     orders : tuple of o int
-        Orders of dominance that were looked at.
+        Orders of dominance.
     thresholds : tuple of t float
-        Values of ε_ij whose crossings were counted.
+        Thresholds on ε_ij for which crossings were counted.
     overall : ndarray, shape (B, o, k), or None
-        One-versus-all ratios ε_i; None where only some pairs were looked at.
+        One-versus-all ratios ε_i; None if only some pairs were compared.
     crossings : ndarray of int, shape (t, o, k, k)
         Number of resamples with ε_ij at or above the threshold.
     ratio_error : ndarray, shape (o, k, k)
@@ -75,12 +75,13 @@ class Replicates:
     means : ndarray, shape (B, k)
         Mean score of each model, in the units of the scores.
     tails : ndarray, shape (B, k)
-        Mean of the worst share `tail_level` of each model's scores, in the same units.
+        Tail mean of each model (mean of the worst proportion `tail_level`), in the units of the scores.
     tail_level : float
-        max(0.05, 5/n).
-    masses : ndarray, shape (M,), or None
-        Of all resamples of few tasks (method §8): the probability of each. Then `overall` has M rows, the
-        crossings are probabilities, and each row of `means` and `tails` counts the same.
+        Proportion of worst scores in the tail means.
+    probabilities : ndarray, shape (M,), or None
+        Probability of each resample if all resamples of a few tasks were enumerated (method §8), else None.
+        In that case `overall` has M rows and `crossings` contains probabilities. The rows of `means` and
+        `tails` have equal weights.
     """
 
     orders: tuple[int, ...]
@@ -91,30 +92,30 @@ class Replicates:
     means: Floats
     tails: Floats
     tail_level: float
-    masses: Floats | None = None
+    probabilities: Floats | None = None
 
     @property
     def count(self) -> int:
         """Number of resamples, B."""
         return len(self.means)
 
-    def smallest_share(self, most: int) -> float:
-        """Smallest share of resamples that can be shown, where so many would be drawn at most."""
-        return 1 / (most + 1) if self.masses is None else float(self.masses.min())
+    def smallest_probability(self, most: int) -> float:
+        """Return the smallest resample probability observable with at most `most` random resamples."""
+        return 1 / (most + 1) if self.probabilities is None else float(self.probabilities.min())
 
     def one_versus_all(self, order: int) -> Floats:
-        """Replicates of ε_i for one order, shape (B, k)."""
+        """Return the replicates of the one-versus-all ratios ε_i for a given order, shape (B, k)."""
         assert self.overall is not None, "one-versus-all ratios need all pairs"
         return self.overall[:, self.orders.index(order)]
 
-    def crossed(self, order: int, threshold: float) -> Integers | Floats:
-        """Number of resamples with ε_ij at or above a threshold, or their probability, shape (k, k)."""
+    def crossing_counts(self, order: int, threshold: float) -> Integers | Floats:
+        """Return the number (or probability) of resamples with ε_ij ≥ `threshold`, shape (k, k)."""
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
 
 @dataclass(frozen=True)
 class Part:
-    """The resamples of one task, summed up where nothing more is needed."""
+    """Statistics of the resamples computed in one worker task."""
 
     overall: Floats
     crossings: Integers
@@ -124,105 +125,110 @@ class Part:
     tails: Floats
 
 
-class Gathering:
-    """Resamples of one column as their parts come in."""
+class Collector:
+    """Accumulate the statistics of one column's resamples as the worker tasks finish."""
 
     def __init__(self, column: BootstrapColumn, scale: CommonScale, tail_level: float) -> None:
         self._column, self._scale, self._tail_level = column, scale, tail_level
-        self._kept: list[Part] = []
+        self._parts: list[Part] = []
         self._crossings: Any = 0
         self._sums: Any = 0.0
         self._squares: Any = 0.0
         self.count = 0
 
     def add(self, part: Part) -> None:
-        """Take in the next part."""
+        """Add the statistics of the next worker task."""
         self._crossings = self._crossings + part.crossings
         self._sums = self._sums + part.sums
         self._squares = self._squares + part.squares
         empty = np.empty(0)
-        self._kept.append(replace(part, crossings=np.empty(0, dtype=np.int64), sums=empty, squares=empty))
+        self._parts.append(replace(part, crossings=np.empty(0, dtype=np.int64), sums=empty, squares=empty))
         self.count += len(part.means)
 
     def replicates(self) -> Replicates:
-        """All resamples so far."""
-        kept, scale = self._kept, self._scale
+        """Return the replicates from all resamples added so far."""
+        parts, scale = self._parts, self._scale
         spread = self._squares - self._sums**2 / self.count
-        overall = np.concatenate([part.overall for part in kept])
+        overall = np.concatenate([part.overall for part in parts])
         return Replicates(
             self._column.orders,
             self._column.thresholds,
             overall if self._column.pairs is None else None,
             self._crossings,
             np.sqrt(np.maximum(spread, 0) / max(self.count - 1, 1)),
-            scale.undo(np.concatenate([part.means for part in kept])),
-            scale.undo(np.concatenate([part.tails for part in kept])),
+            scale.undo(np.concatenate([part.means for part in parts])),
+            scale.undo(np.concatenate([part.tails for part in parts])),
             self._tail_level,
         )
 
 
-# Resamples weighed at once.
+# Resamples per batch.
 _BATCH = 64
 
 
-def enumerable(column: BootstrapColumn, work_limit: float) -> Multisets | None:
-    """All resamples of a column whose tasks are drawn; None of many tasks, or where they would take long."""
-    tasks = column.scores.drawn_tasks
-    if not 0 < tasks <= MOST_UNITS:
+def all_resamples(column: BootstrapColumn, work_limit: float) -> Multisets | None:
+    """Enumerate all possible resamples of a column with sampled tasks.
+
+    Return None if the tasks are not sampled, if there are too many of them, or if the enumeration would
+    exceed `work_limit` score comparisons.
+    """
+    tasks = column.scores.n_random_tasks
+    if not 0 < tasks <= MAX_UNITS:
         return None
-    found = Multisets.of(tasks)
-    return found if len(found.masses) * column.comparisons <= work_limit else None
+    multisets = Multisets.from_units(tasks)
+    return multisets if len(multisets.probabilities) * column.comparisons <= work_limit else None
 
 
-def enumerated(column: BootstrapColumn, multisets: Multisets) -> Replicates:
-    """Replicates of all resamples, with their probabilities.
+def all_replicates(column: BootstrapColumn, multisets: Multisets) -> Replicates:
+    """Compute the replicates and probabilities of all possible resamples.
 
     Parameters
     ----------
     column : BootstrapColumn
-        Whose tasks are drawn.
+        A column whose tasks are sampled.
     multisets : Multisets
-        Of the tasks.
+        All multisets of its tasks.
 
     Returns
     -------
     Replicates
     """
     scores, k = column.scores, column.scores.models
-    scale, level = CommonScale.of(scores.values), tail_level(scores)
-    design = WeightedDesign(replace(scores, values=scale.of_all(scores.values)))
-    kernel = ViolationKernel.of(k, orders=column.orders, pairs=column.pairs)
-    masses, o = multisets.masses, len(column.orders)
+    scale, level = CommonScale.fit(scores.values), tail_level(scores)
+    design = WeightedDesign(replace(scores, values=scale.apply_all(scores.values)))
+    kernel = ViolationKernel.for_models(k, orders=column.orders, pairs=column.pairs)
+    masses, o = multisets.probabilities, len(column.orders)
     crossings = np.zeros((len(column.thresholds), o, k, k))
     sums, squares = np.zeros((2, o, k, k))
     overall, means, tails = [], [], []
     for start in range(0, len(masses), _BATCH):
         rows = slice(start, start + _BATCH)
-        cumulated = design.of_counts([multisets.counts[rows]] * k)
+        cumulated = design.resample_weights([multisets.counts[rows]] * k)
         ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
         mass = masses[rows]
         if column.pairs is None:
             overall.append(((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1))
         for t, threshold in enumerate(column.thresholds):
-            crossings[t] += _weighed(ratios >= threshold, mass)
-        sums += _weighed(ratios, mass)
-        squares += _weighed(ratios**2, mass)
-        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
-        means.append(np.stack([one.means for one in steps], axis=1))
-        tails.append(np.stack([one.tail_means(level) for one in steps], axis=1))
-    alike = multisets.rows()
+            crossings[t] += _weighted_sum(ratios >= threshold, mass)
+        sums += _weighted_sum(ratios, mass)
+        squares += _weighted_sum(ratios**2, mass)
+        steps = [Steps(*step) for step in zip(design.values, cumulated, strict=True)]
+        means.append(np.stack([step.means for step in steps], axis=1))
+        tails.append(np.stack([step.tail_means(level) for step in steps], axis=1))
+    repeated = multisets.equiprobable_rows()
     return Replicates(
         column.orders,
         column.thresholds,
         np.concatenate(overall) if column.pairs is None else None,
         crossings,
         np.sqrt(np.maximum(squares - sums**2, 0.0)),
-        scale.undo(np.concatenate(means)[alike]),
-        scale.undo(np.concatenate(tails)[alike]),
+        scale.undo(np.concatenate(means)[repeated]),
+        scale.undo(np.concatenate(tails)[repeated]),
         level,
         masses,
     )
 
 
-def _weighed(values: np.ndarray, mass: Floats) -> Floats:
+def _weighted_sum(values: np.ndarray, mass: Floats) -> Floats:
+    """Return the probability-weighted sum over resamples (last axis)."""
     return np.einsum("...b,b->...", values.astype(np.float64), mass)

@@ -1,89 +1,88 @@
-"""The default test of a claim on all pairs, continued round by round (method §4, rules 1 to 4).
+"""Tests of dominance claims: bootstrap in rounds, Algorithm 1 of [RAB], and asymptotic tests (method §4).
 
-Algorithm 1 of [RAB] to the letter, kept to be compared with; it rejects far too often (method §4).
-
-Dominance tests from standard errors, without resampling (method §4 "CLT").
+The default test adds resamples round by round. Algorithm 1 of [RAB] is included for comparison; its type I
+error is far too high. The asymptotic tests use standard errors from influence functions (method §4, "CLT").
 """
 
 import numpy as np
 from scipy.special import logit, ndtr
 
-from riskrank.engine.dominance.closing import ClaimFamily, Counted, relative_tail
 from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.rank_guard import (
-    behind_pairs,
-    direct_guard,
-    guard_share,
-    least,
-    relative_guard,
+    direct_rank_p_values,
+    fewest_samples,
+    guard_factor,
+    pair_samples,
+    relative_rank_p_values,
 )
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.sign_tests import sign_tests
-from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
+from riskrank.engine.dominance.sign_tests import sign_test_p_values
+from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts, extrapolate_tail
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, arrange_tests, family_pairs
 from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers
 
-# Statistics of a tail are made for this many pairs at a time: B numbers each.
+# Pairs whose tails are computed at a time; each needs B numbers.
 _PAIRS_AT_ONCE = 256
 
 
 class BootstrapTest:
-    """The default test of one claim, continued round by round (method §4, rules 1 to 4).
+    """Default bootstrap test of one claim, updated after each round of resamples (method §4).
 
     Parameters
     ----------
     question : Question
-        The column, and the pairs that make up the family.
+        Column of scores, and the pairs that form the family.
     claim : Claim
-        What to test; the null hypothesis is that the statistic is at or above its boundary.
+        Claim to test. The null hypothesis is that the statistic is at or above the claim's boundary.
     inference : Inference
-        Level and correction of the family.
+        Settings, such as the level and the correction for multiple tests.
     """
 
     def __init__(self, question: Question, claim: Claim, inference: Inference) -> None:
         self._estimates, self._claim = question.estimates, claim
         scores = question.scores
-        self._pairs = family_of(scores.models, question.pairs)
+        self._pairs = family_pairs(scores.models, question.pairs)
         winners = self._pairs[0]
-        own = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
-        samples = behind_pairs(scores, own)[self._pairs]
-        # Beyond ½ the claim is compatible with being the worse model, which ranks and signs would show.
+        pairs = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
+        samples = pair_samples(scores, pairs)[self._pairs]
+        # Above ½ the claim is compatible with being the worse model, which rank and sign tests would reject.
         guard, exact = np.zeros((2, len(winners)))
-        if own is None or claim.boundary <= 0.5:
-            exact = sign_tests(scores)[self._pairs] / 2
-        if own is None:
-            guard = relative_guard(scores)[self._pairs]
+        if pairs is None or claim.boundary <= 0.5:
+            exact = sign_test_p_values(scores)[self._pairs] / 2
+        if pairs is None:
+            guard = relative_rank_p_values(scores)[self._pairs]
         elif claim.boundary <= 0.5:
-            # Nobody else's presence in the table changes a claim about two models.
-            guard = direct_guard(scores, own)[self._pairs]
-        # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
+            # Other models must not change a claim about two models.
+            guard = direct_rank_p_values(scores, pairs)[self._pairs]
+        # If the sample itself supports the null hypothesis, no count of resamples may reject it.
         against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
-        share = guard_share(paired=scores.drawn_together)
+        share = guard_factor(paired=scores.joint_resamples)
         guard = np.where(against, 0.5 * share, guard)
         self._family = ClaimFamily(
             samples,
             guard,
             family=inference.family,
-            guard_share=share,
+            guard_factor=share,
             exact=exact,
-            most=inference.planned(len(winners), least(samples)),
+            max_resamples=inference.planned_resamples(len(winners), fewest_samples(samples)),
         )
 
     @property
     def closed(self) -> bool:
-        """Whether no further resample can change a verdict."""
+        """True if all pairs are decided, so that more resamples cannot change a verdict."""
         return bool(self._family.closed.all())
 
-    def settle(self, replicates: Replicates, *, last: bool) -> None:
-        """Close what the resamples so far can close; everything if no round follows."""
-        found = crossings_of(self._claim, replicates)[self._pairs]
-        if replicates.masses is not None:
-            shares = np.asarray(found, dtype=np.float64)
-            self._family.settle_all(replicates.count, shares, float(replicates.masses.min()))
+    def update(self, replicates: Replicates, *, last: bool) -> None:
+        """Close the pairs that the resamples so far decide, or all pairs in the last round."""
+        observed = claim_crossings(self._claim, replicates)[self._pairs]
+        if replicates.probabilities is not None:
+            shares = np.asarray(observed, dtype=np.float64)
+            self._family.close_all(replicates.count, shares, float(replicates.probabilities.min()))
             return
-        crossings, tail = counted(found, replicates), None
+        crossings, tail = to_counts(observed, replicates), None
         if self._claim.kind == RELATIVE:
             tail = np.full(len(crossings), np.nan)
             uncrossed = np.flatnonzero((crossings == 0) & ~self._family.closed)
@@ -91,64 +90,64 @@ class BootstrapTest:
             for start in range(0, len(uncrossed), _PAIRS_AT_ONCE):
                 some = uncrossed[start : start + _PAIRS_AT_ONCE]
                 winners, losers = (side[some] for side in self._pairs)
-                tail[some] = relative_tail(overall[:, winners] - overall[:, losers])
-        self._family.settle(Counted(replicates.count, crossings, tail), last=last)
+                tail[some] = extrapolate_tail(overall[:, winners] - overall[:, losers])
+        self._family.update(ResampleCounts(replicates.count, crossings, tail), last=last)
 
     def result(self, replicates: Replicates) -> DominanceTests:
-        """Verdicts after the last round."""
+        """Return the verdicts after the last round."""
         family = self._family
-        return decide(
+        return arrange_tests(
             self._estimates,
             self._claim,
             self._pairs,
-            standard_error=errors_of(self._claim, replicates)[self._pairs],
+            standard_error=bootstrap_errors(self._claim, replicates)[self._pairs],
             p_value=family.p_value,
             p_adjusted=family.p_adjusted,
             dominates=family.dominates,
             extrapolated=family.extrapolated,
             decided=family.decided,
-            crossings=counted(crossings_of(self._claim, replicates), replicates)[self._pairs],
+            crossings=to_counts(claim_crossings(self._claim, replicates), replicates)[self._pairs],
             resamples=family.resamples,
             resamples_needed=family.needed,
         )
 
 
-def crossings_of(claim: Claim, replicates: Replicates) -> Integers | Floats:
-    """Resamples in which the statistic is at or above its boundary, or their probability, shape (k, k)."""
+def claim_crossings(claim: Claim, replicates: Replicates) -> Integers | Floats:
+    """Return the number (or probability) of resamples that cross the claim's boundary, shape (k, k)."""
     if claim.kind != RELATIVE:
-        return replicates.crossed(claim.order, claim.boundary)
-    overall, masses = replicates.one_versus_all(claim.order), replicates.masses
+        return replicates.crossing_counts(claim.order, claim.boundary)
+    overall, masses = replicates.one_versus_all(claim.order), replicates.probabilities
     if masses is not None:
-        return np.array([masses @ (own[:, None] >= overall) for own in overall.T])
-    return np.array([np.count_nonzero(own[:, None] >= overall, axis=0) for own in overall.T])
+        return np.array([masses @ (ratios[:, None] >= overall) for ratios in overall.T])
+    return np.array([np.count_nonzero(ratios[:, None] >= overall, axis=0) for ratios in overall.T])
 
 
-def counted(crossings: Integers | Floats, replicates: Replicates) -> Integers:
-    """How many of the resamples that is."""
-    times = 1 if replicates.masses is None else replicates.count
+def to_counts(crossings: Integers | Floats, replicates: Replicates) -> Integers:
+    """Convert crossings to numbers of resamples if they are given as probabilities."""
+    times = 1 if replicates.probabilities is None else replicates.count
     return np.rint(crossings * times).astype(np.int64)
 
 
-def errors_of(claim: Claim, replicates: Replicates) -> Floats:
-    """Bootstrap standard errors of the statistic, shape (k, k)."""
+def bootstrap_errors(claim: Claim, replicates: Replicates) -> Floats:
+    """Return the bootstrap standard errors of the claim's statistic, shape (k, k)."""
     if claim.kind != RELATIVE:
         return replicates.ratio_error[replicates.orders.index(claim.order)]
     if replicates.count < 2:
         return np.zeros(replicates.means.shape[1:] * 2)
-    overall, masses = replicates.one_versus_all(claim.order), replicates.masses
+    overall, masses = replicates.one_versus_all(claim.order), replicates.probabilities
     if masses is not None:
-        away = overall - masses @ overall
-        return np.array([np.sqrt(masses @ (own[:, None] - away) ** 2) for own in away.T])
-    return np.array([(own[:, None] - overall).std(axis=0, ddof=1) for own in overall.T])
+        deviations = overall - masses @ overall
+        return np.array([np.sqrt(masses @ (ratios[:, None] - deviations) ** 2) for ratios in deviations.T])
+    return np.array([(ratios[:, None] - overall).std(axis=0, ddof=1) for ratios in overall.T])
 
 
 def paper_test(
     estimates: ViolationEstimates, replicates: Replicates, claim: Claim, *, level: float = 0.05
 ) -> DominanceTests:
-    """[RAB] Algorithm 1 to the letter: ``T - t₀ <= σ_boot Φ⁻¹(α / k²) / √n``.
+    """Run Algorithm 1 of [RAB] exactly as printed: ``T - t₀ <= σ_boot Φ⁻¹(α / k²) / √n``.
 
-    σ_boot already is the standard error; dividing it by √n again makes this nearly a comparison of
-    point estimates, which rejects a true null hypothesis 43-52 % of the time at a nominal 5 %.
+    σ_boot already is the standard error. Dividing it by √n again nearly turns the test into a comparison of
+    point estimates. At a nominal level of 5 %, it rejects a true null hypothesis 43-52 % of the time.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ def paper_test(
     replicates : Replicates
     claim : Claim
     level : float
-        Level of the family of all k(k - 1) ordered pairs.
+        Family-wise level α for all k(k - 1) ordered pairs.
 
     Returns
     -------
@@ -164,14 +163,14 @@ def paper_test(
         With ``p = Φ(√n (T - t₀) / σ_boot)``, adjusted by the paper's factor k².
     """
     k = len(estimates.means)
-    pairs = family_of(k, None)
-    error = errors_of(claim, replicates)[pairs]
+    pairs = family_pairs(k, None)
+    error = bootstrap_errors(claim, replicates)[pairs]
     excess = claim.statistic(estimates.ratios[claim.order - 1])[pairs] - claim.boundary
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(excess == 0, 0.0, np.sqrt(estimates.samples) * excess / error)
     p_value = ndtr(z)
     p_adjusted = np.minimum(p_value * k * k, 1.0)
-    return decide(
+    return arrange_tests(
         estimates,
         claim,
         pairs,
@@ -179,25 +178,25 @@ def paper_test(
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=p_adjusted <= level,
-        crossings=counted(crossings_of(claim, replicates), replicates)[pairs],
+        crossings=to_counts(claim_crossings(claim, replicates), replicates)[pairs],
         resamples=np.full(len(p_value), replicates.count),
         resamples_needed=np.zeros(len(p_value), dtype=np.int64),
     )
 
 
 def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: Integers | int) -> Floats:
-    """P-values of "the violation ratio is at least `threshold`" from a z-score on the logit scale.
+    """Return p-values for the null hypothesis "ratio ≥ `threshold`", from a z-score on the logit scale.
 
-    A ratio lives in [0, 1] and its estimate is skewed near the ends; on the logit scale a normal error comes
-    nearer. Estimates are kept 1/4n away from the ends and errors at least that large: at 0 or 1 exactly, the
-    influence vanishes and the plain error would claim certainty.
+    A ratio lies in [0, 1], and its estimate is skewed near 0 and 1. On the logit scale the error is closer to
+    normal. Estimates are kept at least 1/(4n) away from 0 and 1, and standard errors are at least that large.
+    At exactly 0 or 1 the influence function vanishes, and the plain standard error would be 0.
 
     Parameters
     ----------
     estimate : ndarray
-        Violation ratios ε_ij; for relative statistics give (1 + Δε_ij)/2 and threshold ½.
+        Violation ratios ε_ij; for relative statistics (1 + Δε_ij)/2, with threshold ½.
     error : ndarray, same shape
-        Standard errors; for relative statistics, half those of Δε_ij.
+        Standard errors; for relative statistics, half the standard errors of Δε_ij.
     threshold : float
         τ in (0, 1).
     size : ndarray of int or int
@@ -206,18 +205,19 @@ def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: In
     Returns
     -------
     ndarray, same shape
-        NaN where the estimate is.
+        NaN if the estimate is NaN.
     """
     edge = 1 / (4 * np.asarray(size, dtype=float))
-    kept = np.clip(np.asarray(estimate, dtype=float), edge, 1 - edge)
-    spread = np.maximum(error, edge) / (kept * (1 - kept))
-    return ndtr((logit(kept) - logit(threshold)) / spread)
+    clipped = np.clip(np.asarray(estimate, dtype=float), edge, 1 - edge)
+    spread = np.maximum(error, edge) / (clipped * (1 - clipped))
+    return ndtr((logit(clipped) - logit(threshold)) / spread)
 
 
 def claim_p_values(result: ViolationInfluence, claim: Claim) -> Floats:
-    """P-values of a claim on all ordered pairs, shape (k, k), NaN on the diagonal.
+    """Return the p-values of a claim for all ordered pairs, shape (k, k), NaN on the diagonal.
 
-    The null hypothesis is ε_ij ≥ τ, of a relative claim Δε_ij ≥ 0, or i and j the same.
+    The null hypothesis is that ε_ij ≥ τ (Δε_ij ≥ 0 for a relative claim), or that i and j have equal
+    distributions.
     """
     estimate, error, threshold = result.ratio, result.ratio_error, claim.boundary
     if claim.kind == RELATIVE:
@@ -234,34 +234,32 @@ def clt_test(
     family: Family = Family(),
     pairs: Pairs | None = None,
 ) -> DominanceTests:
-    """Asymptotic test by influence functions, without resampling ([RAB] Theorems 1 and 2, method §4).
+    """Test a claim with influence functions instead of resampling ([RAB] Theorems 1 and 2, method §4).
 
     Parameters
     ----------
     estimates : ViolationEstimates
-        Ratios of the sample.
     influence : ViolationInfluence
-        Standard errors for the order of the claim.
+        Standard errors for the claim's order.
     claim : Claim
-        What to test.
     family : Family
     pairs : sequence of (int, int), optional
-        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
+        Ordered pairs (winner, loser) that form the family; by default all k(k - 1).
 
     Returns
     -------
     DominanceTests
-        With logit-scale p-values, all decided.
+        Has p-values computed on the logit scale; all claims are decided.
     """
-    wanted = family_of(len(estimates.means), pairs)
+    selected = family_pairs(len(estimates.means), pairs)
     error = influence.relative_error if claim.kind == RELATIVE else influence.ratio_error
-    p_value = claim_p_values(influence, claim)[wanted]
-    p_adjusted = family.adjusted(p_value)
-    return decide(
+    p_value = claim_p_values(influence, claim)[selected]
+    p_adjusted = family.adjust_p_values(p_value)
+    return arrange_tests(
         estimates,
         claim,
-        wanted,
-        standard_error=error[wanted],
+        selected,
+        standard_error=error[selected],
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=family.significant(p_adjusted),

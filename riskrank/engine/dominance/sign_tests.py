@@ -1,7 +1,8 @@
-"""The exact sign test, without which no claim of dominance is shown (method §4, "Few samples").
+"""Exact sign tests that every dominance claim must also pass (method §4, "Few samples").
 
-Resamples never draw a failure that nobody saw: of 100 samples, four of which one model fails and none the
-other, they show a difference that the sign test, of two values McNemar's, does not.
+Resamples cannot contain a kind of failure that was never observed. Suppose that one model fails on four of
+100 samples and the other on none. This difference is significant by the bootstrap, but not by the sign test
+(McNemar's test for binary scores).
 """
 
 from collections.abc import Sequence
@@ -13,21 +14,22 @@ from riskrank.engine.changes.cases import sign_test
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 
-# Weights that differ by no more are the same but for rounding.
+# Weights that differ by less are equal up to rounding.
 _ROUNDING = 1e-12
 
 
-def sign_tests(scores: ClusteredScores) -> Floats:
-    """Exact two-sided p-values of "no difference" of scores of the same samples; 0 of all others.
+def sign_test_p_values(scores: ClusteredScores) -> Floats:
+    """Return exact two-sided p-values for the null hypothesis of no difference, for all pairs of models.
 
-    Scores of two values, such as 0 and 1, have the sign test, clusters changing sides as a whole: their
-    distributions differ by the means alone, so that every order of dominance has it. Of other scores no exact
-    test can show more than m samples that differ, all in one direction: 2/2^m.
+    For binary scores, such as 0 and 1, this is the sign test, with clusters as units. Binary distributions
+    differ only in the mean, so the test is valid for every order of dominance. For other scores the value is
+    a lower bound: if m samples differ, no exact test can give a p-value below 2/2^m. For unpaired or
+    unequally weighted scores it is 0, which never restricts a claim.
 
     Parameters
     ----------
     scores : ClusteredScores
-        k models' scores.
+        Scores of k models.
 
     Returns
     -------
@@ -35,31 +37,31 @@ def sign_tests(scores: ClusteredScores) -> Floats:
         Symmetric.
     """
     k = scores.models
-    found = np.zeros((k, k))
-    if not _counts_alike(scores):
-        return found
+    p_values = np.zeros((k, k))
+    if not _has_equal_weights(scores):
+        return p_values
     means, clusters = scores.sample_means(), scores.sample_clusters()[0]
-    signs = two_valued(means)  # of several runs they are shares
+    binary = is_binary(means)  # of several runs they are shares
     for i, j in combinations(range(k), 2):
         gains = np.subtract(means[i] > means[j], means[i] < means[j], dtype=np.float64)
-        least = min(2 * 0.5 ** np.unique(clusters[gains != 0]).size, 1.0)
-        found[i, j] = found[j, i] = sign_test(gains, clusters) if signs else least
-    return found
+        smallest = min(2 * 0.5 ** np.unique(clusters[gains != 0]).size, 1.0)
+        p_values[i, j] = p_values[j, i] = sign_test(gains, clusters) if binary else smallest
+    return p_values
 
 
-def by_signs(scores: ClusteredScores) -> bool:
-    """Whether the sign test decides all there is to decide of these scores."""
-    return _counts_alike(scores) and two_valued(scores.values) and two_valued(scores.sample_means())
+def is_sign_tested(scores: ClusteredScores) -> bool:
+    """Return True if the sign test alone decides all comparisons of these scores."""
+    return _has_equal_weights(scores) and is_binary(scores.values) and is_binary(scores.sample_means())
 
 
-def two_valued(values: Sequence[Floats]) -> bool:
-    """Whether there are two values at most, so that a mean says all: a worst share tells nothing more."""
-    low, high = min(own.min() for own in values), max(own.max() for own in values)
-    return all(((own == low) | (own == high)).all() for own in values)
+def is_binary(values: Sequence[Floats]) -> bool:
+    """Return True if the scores take at most two distinct values."""
+    low, high = min(column.min() for column in values), max(column.max() for column in values)
+    return all(((column == low) | (column == high)).all() for column in values)
 
 
-def _counts_alike(scores: ClusteredScores) -> bool:
-    """Whether samples are the same for all models, each as much as another, also of a suite."""
+def _has_equal_weights(scores: ClusteredScores) -> bool:
+    """Return True if all models share the same samples and all samples have equal weights."""
     if not scores.paired or scores.judged or scores.strata.random:
         return False
-    return not scores.strata.several or bool(np.ptp(scores.shares[0]) <= _ROUNDING)
+    return not scores.strata.has_several_tasks or bool(np.ptp(scores.mean_weights[0]) <= _ROUNDING)

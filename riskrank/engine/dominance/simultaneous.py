@@ -1,19 +1,20 @@
-"""What holds of all models together: intervals of their differences, rank sets, and tiers (method §4).
+"""Simultaneous inference for all models: intervals for differences, rank sets and tiers (method §4).
 
-The leader of a ranking was chosen by the same samples, so that intervals for one pair at a time miss too
-often: those of eight equal models to their leader all hold in half of the tables. Here the largest
-|Δ* − Δ|/se* over *all* pairs, whoever leads, says how many standard errors are wide enough for every pair at
-once. Its quantile is widened for few samples as a p-value is: read as a quantile of a normal, it becomes that
-of Student's t.
+The leader is selected with the same samples, so the coverage of individual intervals is too low. For eight
+equal models, the joint coverage of the individual intervals for differences from the leader is only one half.
+The simultaneous intervals use the largest |Δ* − Δ|/se* over *all* pairs, whichever model leads. For small
+samples, its quantile is widened in the same way as p-values are: normal quantiles are replaced by those of
+Student's t.
 
-Simulated, 400 to 2,000 tables a case: of equal models all rows hold in .93 to .96 (normal and 0/1; 8, 12 and
-20 of them; 30 and 200 samples), more where one leads. With 15 samples it is .92 to .94, and .88 of twenty
-models on 0/1 scores: n samples span no more than n − 1 dimensions, so that models look related that are not,
-and the largest of all their differences seems to be smaller than it is.
+Simulations used normal and 0/1 scores of 8, 12 and 20 models, with 400 to 2,000 tables per case. For equal
+models the joint coverage is .93 to .96 with 30 and 200 samples, and higher if one model leads. With 15
+samples it is .92 to .94, and .88 for twenty models with 0/1 scores. The reason is that n samples span at most
+n − 1 dimensions. Independent models then appear correlated, and the largest of their differences is
+underestimated.
 
-A ranking orders models by an estimate; what is known of the true order are the significant wins. If all of
-them are true, which the control of the family-wise error promises with probability 1 − α, then a model's true
-place is at least one after those that beat it and at most that many before the last as it beats.
+A ranking orders models by an estimate; the evidence about the true order consists of the significant wins.
+With family-wise error control, all of them are correct with probability at least 1 − α. A model's true rank
+is then below all models that beat it, and above all models that it beats.
 
 References
 ----------
@@ -28,115 +29,117 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from riskrank.engine.sampling.freedom import Behind, Widening
+from riskrank.engine.sampling.degrees_of_freedom import Expansion, SampleSize
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# A spread that is this small beside the numbers themselves is their rounding.
+# A standard deviation below this share of the numbers is rounding error.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the differences of k models' statistics vary, one at a time and all together.
+    """Bootstrap spread of the pairwise differences of k models' statistics.
 
     Attributes
     ----------
     errors : ndarray, shape (k, k)
-        Bootstrap standard errors of the differences; 0 where no resample changes one.
-    wide : float, or ndarray of shape (k, k)
-        So many of them hold every difference at once, with the probability asked for; or each by itself.
+        Bootstrap standard errors of the differences; 0 if a difference is constant over the resamples.
+    multiplier : float, or ndarray of shape (k, k)
+        Half-width of an interval in standard errors: a single value for simultaneous intervals, else one per
+        pair.
     variances : ndarray, shape (k,)
-        Of the statistics themselves, in units of the largest number squared.
-    reach : ndarray, shape (B,)
-        How many standard errors hold every difference of a resample at once, upwards.
+        Variances of the statistics, relative to the square of the largest absolute value.
+    maxima : ndarray, shape (B,)
+        Largest absolute deviation over all differences in each resample, in standard errors, sorted.
     """
 
     errors: Floats
-    wide: float | Floats
+    multiplier: float | Floats
     variances: Floats
-    reach: Floats
+    maxima: Floats
 
-    def half_widths(self, leader: int, samples: Behind) -> Floats:
-        """Half the width of the interval of each model's difference to a leader, shape (k,).
+    def half_widths(self, leader: int, samples: SampleSize) -> Floats:
+        """Return the half-widths of the intervals for each model's difference from a leader, shape (k,).
 
         Parameters
         ----------
         leader : int
-            The model the differences are to.
-        samples : float, ndarray of shape (k,), or Freedom
-            Independent samples behind each difference, at least 2, or degrees of freedom.
+            Index of the model to compare with.
+        samples : float, ndarray of shape (k,), or Dof
+            Number of independent samples behind each difference, at least 2, or degrees of freedom.
         """
-        of = Widening.of(samples)
-        wide = np.broadcast_to(self.wide, self.errors.shape)[leader]
+        widening = Expansion.from_size(samples)
+        multiplier = np.broadcast_to(self.multiplier, self.errors.shape)[leader]
         with np.errstate(over="ignore", invalid="ignore"):
-            found = of.widen * -stdtrit(of.df, ndtr(-wide)) * self.errors[leader]
-        return np.where(self.errors[leader] > 0, found, 0.0)
+            widths = widening.widen * -stdtrit(widening.df, ndtr(-multiplier)) * self.errors[leader]
+        return np.where(self.errors[leader] > 0, widths, 0.0)
 
-    def p_values(self, difference: Floats, leader: int, samples: Behind) -> Floats:
-        """P-values of "no difference to the leader" among all pairs, shape (k,).
+    def p_values(self, difference: Floats, leader: int, samples: SampleSize) -> Floats:
+        """Return p-values for the null hypothesis of no difference from the leader, shape (k,).
 
-        At most α exactly where the interval of probability 1 − α leaves out 0.
+        They are adjusted for all pairs of models. A p-value is at most α if and only if the simultaneous (1 −
+        α) interval excludes 0.
         """
-        of = Widening.of(samples)
+        widening = Expansion.from_size(samples)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            apart = np.where(difference == 0, 0.0, np.abs(difference) / self.errors[leader])
-        away, shares = -ndtri(stdtr(of.df, -apart / of.widen)), np.linspace(0, 1, len(self.reach))
-        return np.maximum(1 - np.interp(away, self.reach, shares), 1 / (len(self.reach) + 1))
+            t = np.where(difference == 0, 0.0, np.abs(difference) / self.errors[leader])
+        z, shares = (-ndtri(stdtr(widening.df, -t / widening.widen)), np.linspace(0, 1, len(self.maxima)))
+        return np.maximum(1 - np.interp(z, self.maxima, shares), 1 / (len(self.maxima) + 1))
 
 
-def spread_of_differences(
-    estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95, together: bool = True
+def difference_spread(
+    estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95, simultaneous: bool = True
 ) -> Spread:
-    """Find the standard errors of all differences, and how many of them hold all at once, or each by itself.
+    """Compute the bootstrap standard errors of all differences and the multipliers for their intervals.
 
     Parameters
     ----------
     estimate : array_like, shape (k,)
-        Of the sample.
+        Statistics estimated from the sample.
     replicates : ndarray, shape (B, k)
-        The same of each resample; resamples drawn for all models together keep the pairing.
+        Statistics in each resample; shared resamples preserve the pairing of models.
     confidence : float
-        Probability that all intervals hold.
-    together : bool
-        Whether all hold at once; of two models both are the same.
+        Coverage of the intervals.
+    simultaneous : bool
+        True for simultaneous intervals, False for individual ones; for two models both are equal.
 
     Returns
     -------
     Spread
     """
     expected = np.asarray(estimate, dtype=np.float64)
-    # In units of the largest, whose square may be beyond any number.
+    # Divide by the largest number, whose square can overflow.
     largest = max(float(np.abs(replicates).max()), float(np.abs(expected).max())) or 1.0
-    drawn, expected = np.ascontiguousarray((replicates / largest).T), expected / largest
-    k, count = drawn.shape
-    errors, alone, reach = np.zeros((k, k)), np.zeros((k, k)), np.zeros(count)
+    scaled, expected = np.ascontiguousarray((replicates / largest).T), expected / largest
+    k, count = scaled.shape
+    errors, single, maxima = np.zeros((k, k)), np.zeros((k, k)), np.zeros(count)
     for i in range(k if count > 1 else 0):
         for j in range(i):
-            away = drawn[i] - drawn[j]
-            error = float(away.std(ddof=1))
+            deviations = scaled[i] - scaled[j]
+            error = float(deviations.std(ddof=1))
             if error <= _ROUNDING:
                 continue
             errors[i, j] = errors[j, i] = error
-            away -= expected[i] - expected[j]
-            away = np.abs(away) / error
-            if together:
-                np.maximum(reach, away, out=reach)
+            deviations -= expected[i] - expected[j]
+            deviations = np.abs(deviations) / error
+            if simultaneous:
+                np.maximum(maxima, deviations, out=maxima)
             else:
-                alone[i, j] = alone[j, i] = np.quantile(away, confidence)
-    wide = float(np.quantile(reach, confidence)) if together else alone
-    return Spread(errors * largest, wide, drawn.var(axis=1), np.sort(reach))
+                single[i, j] = single[j, i] = np.quantile(deviations, confidence)
+    multiplier = float(np.quantile(maxima, confidence)) if simultaneous else single
+    return Spread(errors * largest, multiplier, scaled.var(axis=1), np.sort(maxima))
 
 
 @dataclass(frozen=True)
 class RankSets:
-    """Places that remain possible for each of k models.
+    """Sets of plausible ranks for k models.
 
     Attributes
     ----------
     low, high : ndarray of int, shape (k,)
-        First and last possible place; 1 is best.
+        Best and worst plausible rank; 1 is best.
     wins, losses : ndarray of int, shape (k,)
-        Models it significantly beats, and that significantly beat it.
+        Number of models that each model significantly beats, and that significantly beat it.
     """
 
     low: Integers
@@ -147,14 +150,14 @@ class RankSets:
 
 @dataclass(frozen=True)
 class Separation:
-    """How many pairs of models the tests tell apart.
+    """Number of pairs of models that are significantly different.
 
     Attributes
     ----------
     pairs, separated : int
-        Pairs of models, and those of which one significantly beats the other.
+        Total number of pairs, and number of pairs in which one model significantly beats the other.
     neighbours, separated_neighbours : int
-        The same among pairs that follow each other in the order.
+        The same counts for pairs of models that are adjacent in the ranking.
     """
 
     pairs: int
@@ -163,49 +166,49 @@ class Separation:
     separated_neighbours: int
 
     @property
-    def share(self) -> float:
-        """Share of all pairs that are separated, in [0, 1]."""
+    def proportion(self) -> float:
+        """Proportion of all pairs that are separated, in [0, 1]."""
         return self.separated / self.pairs
 
 
 def rank_sets(beats: ArrayLike) -> RankSets:
-    """Rank sets of relative claims, whose wins order one number per model (ε_i).
+    """Compute rank sets from relative claims, whose wins are statements about the order of ε_i.
 
     Parameters
     ----------
     beats : array_like of bool, shape (k, k)
-        Whether i significantly beats j in a family of tests whose family-wise error is controlled.
+        True where i significantly beats j, in a family of tests with family-wise error control.
 
     Returns
     -------
     RankSets
-        All of them hold together with the probability that no win is false. With ties in truth, every
-        place that a tied model may be given is held.
+        Their simultaneous coverage is at least the probability that no win is false. The set of a model that
+        is truly tied contains every rank that it can have.
     """
-    verdicts = _verdicts(beats)
+    verdicts = _clear_diagonal(beats)
     wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
     return RankSets(1 + losses, len(verdicts) - wins, wins, losses)
 
 
 def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
-    """Rank sets of the place by number of wins, for absolute claims, of which a win orders nothing else.
+    """Compute rank sets for the ranking by number of wins, for absolute claims.
 
-    A model truly wins at least as often as the tests found; where two models cannot both beat each other, at
-    most against all that did not significantly beat it. It stands certainly behind those whose fewest wins
-    exceed its most.
+    A model's true number of wins is at least the number of significant ones. If two models cannot beat each
+    other, it is at most the number of models that do not significantly beat it. A model ranks behind another
+    if its largest possible number of wins is below the other's smallest.
 
     Parameters
     ----------
     beats : array_like of bool, shape (k, k)
-        As for `rank_sets`.
+        See `rank_sets`.
     exclusive : bool
-        Whether "i beats j" and "j beats i" exclude each other, as they do for a threshold of at most ½.
+        True if "i beats j" and "j beats i" are mutually exclusive, as they are for thresholds of at most ½.
 
     Returns
     -------
     RankSets
     """
-    verdicts = _verdicts(beats)
+    verdicts = _clear_diagonal(beats)
     k = len(verdicts)
     wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
     most = k - 1 - losses if exclusive else np.full(k, k - 1)
@@ -214,32 +217,32 @@ def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
     return RankSets(1 + ahead, k - behind, wins, losses)
 
 
-def tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
-    """Cut an order into tiers, runs of models of which no two are separated.
+def split_into_tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
+    """Split an order into tiers: runs of models in which no two models are significantly different.
 
-    From the first model on, each joins the running tier unless a test separates it from one of its members;
-    then it opens the next. A tier is thus as long as it can be from its first model on. Models of different
-    tiers need not be separated: the rank sets say what is.
+    Each model joins the current tier unless it is significantly different from a member of that tier; then it
+    starts the next tier. Models in different tiers are not necessarily separated; the rank sets show which
+    ones are.
 
     Parameters
     ----------
     beats : array_like of bool, shape (k, k)
-        Whether i significantly beats j.
+        True where i significantly beats j.
     order : array_like of int, shape (k,)
-        Model numbers from first to last, by ε.
+        Model indices from first to last, by ε.
 
     Returns
     -------
     ndarray of int, shape (k,)
-        Tier of each model, 1 is the first.
+        Tier of each model; 1 is the first.
     """
-    verdicts = _verdicts(beats)
-    apart = verdicts | verdicts.T
+    verdicts = _clear_diagonal(beats)
+    separated = verdicts | verdicts.T
     tier = np.empty(len(verdicts), dtype=np.int64)
     members: list[int] = []
     current = 1
     for model in np.asarray(order).tolist():
-        if apart[model, members].any():
+        if separated[model, members].any():
             current += 1
             members = []
         members.append(model)
@@ -247,33 +250,33 @@ def tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
     return tier
 
 
-def separation(beats: ArrayLike, order: ArrayLike) -> Separation:
-    """Count the separated pairs, of all and of neighbours in the order.
+def count_separated_pairs(beats: ArrayLike, order: ArrayLike) -> Separation:
+    """Count the separated pairs among all pairs, and among pairs that are adjacent in the order.
 
     Parameters
     ----------
     beats : array_like of bool, shape (k, k)
-        Whether i significantly beats j.
+        True where i significantly beats j.
     order : array_like of int, shape (k,)
-        Model numbers from first to last.
+        Model indices from first to last.
 
     Returns
     -------
     Separation
     """
-    verdicts = _verdicts(beats)
-    apart = verdicts | verdicts.T
+    verdicts = _clear_diagonal(beats)
+    separated = verdicts | verdicts.T
     k, places = len(verdicts), np.asarray(order)
     return Separation(
         pairs=k * (k - 1) // 2,
-        separated=int(np.triu(apart, 1).sum()),
+        separated=int(np.triu(separated, 1).sum()),
         neighbours=k - 1,
-        separated_neighbours=int(apart[places[:-1], places[1:]].sum()),
+        separated_neighbours=int(separated[places[:-1], places[1:]].sum()),
     )
 
 
-def _verdicts(beats: ArrayLike) -> Booleans:
-    """Verdicts as a matrix of bool whose meaningless diagonal is False."""
+def _clear_diagonal(beats: ArrayLike) -> Booleans:
+    """Return the verdicts as a boolean matrix with False on the diagonal."""
     verdicts = np.array(beats, dtype=bool)
     np.fill_diagonal(verdicts, False)
     return verdicts

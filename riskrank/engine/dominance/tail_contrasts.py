@@ -1,8 +1,8 @@
-"""One model's worst samples on every metric against those of every other model (method §4).
+"""Contrasts of tail means: one model against all others on every metric (method §4).
 
-A combined score is bounded: how bad the worst samples are in the units of a metric does not show in it. Each
-contrast is the difference of two tail means on one metric, by the test of a hidden risk
-(:mod:`riskrank.engine.dominance.hidden_risk`), in a family of all metrics and all other models.
+A combined score is bounded, so it hides how bad the worst samples are in the units of a metric. Each contrast
+is the difference between two tail means on one metric. It is tested like a hidden risk (see
+:mod:`riskrank.engine.dominance.hidden_risk`); the family includes all metrics and all other models.
 """
 
 from collections.abc import Sequence
@@ -11,203 +11,210 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.closing import ClaimFamily, Counted
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.permuted_tails import Relabelled
-from riskrank.engine.dominance.rank_guard import behind_pairs, least
-from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.dominance.permuted_tails import PermutedTails
+from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts
+from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.types import Booleans, Floats
 
-# Sums of the same numbers in another order differ by a few units in the last place.
+# Sums of the same numbers in a different order differ by a few units in the last place.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
 class TailContrasts:
-    """All models' tail means against those of one on m metrics; the row of that model says nothing.
+    """Differences in tail means between all k models and a reference model on m metrics.
+
+    The reference's own row is meaningless.
 
     Attributes
     ----------
-    against : int
-        The model the others are held against.
+    reference : int
+        Index of the model that the others are compared with.
     level : float
-        Share of the worst samples.
+        Proportion of worst samples.
     tails : ndarray, shape (k, m)
-        Their means, larger is better.
-    resampled : ndarray, shape (B, k, m)
-        The same of resamples.
+        Tail means in the sample; larger is better.
+    replicates : ndarray, shape (B, k, m)
+        Tail means in each resample.
     p_milder : ndarray, shape (k, m)
-        Adjusted over the (k - 1)·m contrasts: small if the other's tail is better.
+        P-values for the claim that the model's tail is better, adjusted for the (k - 1)·m contrasts.
     milder : ndarray of bool, shape (k, m)
-        Where the other's tail is significantly better.
+        True where the model's tail is significantly better.
     hidden : ndarray of bool, shape (k, m)
-        Where it is, and the other's mean is not, so that it does not say so.
+        True where the model's tail is significantly better, but its mean is not.
     undecided : ndarray of bool, shape (k, m)
-        Where the resamples are too few to tell whether it is.
-    gains : ndarray of bool, shape (k, m)
-        What the one has to show against the other: where its own tail is significantly better, or its mean,
-        and neither is significantly worse.
-    ahead : ndarray of bool, shape (k,)
-        Whether its mean is significantly better than the other's on every metric, whatever the tails: a
-        trade of mean and tail, as on one metric alone.
+        True where there are too few resamples to decide the claim.
+    advantages : ndarray of bool, shape (k, m)
+        True where the reference has a significantly better tail or mean than the model, and neither is
+        significantly worse.
+    means_ahead : ndarray of bool, shape (k,)
+        True if the reference's mean is significantly better than the model's on every metric, regardless of
+        tails. A better tail of the model is then a trade-off.
     """
 
-    against: int
+    reference: int
     level: float
     tails: Floats
-    resampled: Floats
+    replicates: Floats
     p_milder: Floats
     milder: Booleans
     hidden: Booleans
     undecided: Booleans
-    gains: Booleans
-    ahead: Booleans
+    advantages: Booleans
+    means_ahead: Booleans
 
     @property
-    def milder_for_nothing(self) -> NDArray[np.intp]:
-        """Models of significantly better tails on a metric, against which the one has nothing to show."""
-        return np.flatnonzero(self.milder.any(axis=1) & ~self.gains.any(axis=1) & ~self.ahead)
+    def milder_unopposed(self) -> NDArray[np.intp]:
+        """Models with a significantly better tail on some metric, where the reference has no advantage."""
+        return np.flatnonzero(self.milder.any(axis=1) & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
     @property
-    def traded(self) -> Booleans:
-        """Where the other's tail is significantly better, and better means are all there is to show."""
-        return self.milder & (self.ahead & ~self.gains.any(axis=1))[:, None]
+    def trade_offs(self) -> Booleans:
+        """True where a model's tail is significantly better and the reference is ahead on means only."""
+        return self.milder & (self.means_ahead & ~self.advantages.any(axis=1))[:, None]
 
     @property
-    def open(self) -> NDArray[np.intp]:
-        """Models that more resamples might show to be such."""
-        asked = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
-        return np.flatnonzero(asked & ~self.gains.any(axis=1) & ~self.ahead)
+    def undecided_models(self) -> NDArray[np.intp]:
+        """Models that could be added to `milder_unopposed` with more resamples."""
+        candidates = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
+        return np.flatnonzero(candidates & ~self.advantages.any(axis=1) & ~self.means_ahead)
 
 
 def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -> TailContrasts:
-    """Hold every model's tails against those of one model.
+    """Compare the tail means of every model with those of a reference model.
 
     Parameters
     ----------
     tails : MetricTails
     means : Contrasts
-        Of the same models against that one.
+        Contrasts of means against the same reference model.
     inference : Inference
-        By resamples.
+        Test settings; resampling must be enabled.
 
     Returns
     -------
     TailContrasts
     """
     k, m = tails.sample.shape
-    others = np.delete(np.arange(k), means.against)
-    behind = _behind(tails, means.against, others)
-    better, worse = (_Side(tails, means.against, behind, inference, sign) for sign in (1, -1))
-    asked = len(others) * m
-    second = [Relabelled(one, tails.level, asked, inference.family, tails.seed) for one in tails.columns]
-    rounds = inference.rounds(asked, tails.work, least(behind))
-    drawn = tails.resampled(0)
+    rivals = np.delete(np.arange(k), means.reference)
+    samples = _contrast_samples(tails, means.reference, rivals)
+    better, worse = (_Direction(tails, means.reference, samples, inference, sign) for sign in (1, -1))
+    claims = len(rivals) * m
+    permuted = [PermutedTails(c, tails.level, claims, inference.family, tails.seed) for c in tails.columns]
+    rounds = inference.round_totals(claims, tails.work, fewest_samples(samples))
+    resampled = tails.replicates(0)
     for total in rounds:
         if better.closed:
             break
-        drawn = tails.resampled(total)
-        better.settle(second[0].less_bias(tails.sample, drawn), last=total == rounds[-1])
-    milder, undecided = better.shown, better.undecided
-    if milder.any() or undecided.any() or means.throughout.size:
-        worse.settle(second[0].less_bias(tails.sample, drawn), last=True)
-    milder, p_milder = _confirmed(milder, better.p_adjusted, second, means.against)
-    shown_worse, _ = _confirmed(worse.shown, worse.p_adjusted, second, means.against, worse=True)
+        resampled = tails.replicates(total)
+        better.update(permuted[0].correct_bias(tails.sample, resampled), last=total == rounds[-1])
+    milder, undecided = better.significant, better.undecided
+    if milder.any() or undecided.any() or means.better_throughout.size:
+        worse.update(permuted[0].correct_bias(tails.sample, resampled), last=True)
+    milder, p_milder = _confirm(milder, better.p_adjusted, permuted, means.reference)
+    worse_tail, _ = _confirm(worse.significant, worse.p_adjusted, permuted, means.reference, worse=True)
     behind_in_mean = means.worse
     return TailContrasts(
-        means.against,
+        means.reference,
         tails.level,
         tails.sample,
-        drawn,
+        resampled,
         p_milder,
         milder,
         milder & ~means.better,
         undecided,
-        (shown_worse & ~means.better) | (behind_in_mean & ~milder & tails.counting),
-        np.asarray((behind_in_mean | ~tails.counting).all(axis=1)),
+        (worse_tail & ~means.better) | (behind_in_mean & ~milder & tails.weighted),
+        np.asarray((behind_in_mean | ~tails.weighted).all(axis=1)),
     )
 
 
-def _confirmed(
-    shown: Booleans, p_adjusted: Floats, second: Sequence[Relabelled], against: int, *, worse: bool = False
+def _confirm(
+    mask: Booleans,
+    p_values: Floats,
+    permuted: Sequence[PermutedTails],
+    reference: int,
+    *,
+    worse: bool = False,
 ) -> tuple[Booleans, Floats]:
-    """What relabelling shows as well, metric by metric, with the larger p-values."""
-    shown, p_adjusted = shown.copy(), p_adjusted.copy()
-    for i, at in np.argwhere(shown).tolist():
-        pair = (i, against) if worse else (against, i)
-        p_adjusted[i, at] = max(p_adjusted[i, at], second[at].p_adjusted(*pair))
-        shown[i, at] = second[at].family.significant(second[at].p_adjusted(*pair))
-    return shown, p_adjusted
+    """Restrict contrasts to those also significant by permutation; return them with the larger p-values."""
+    mask, p_values = mask.copy(), p_values.copy()
+    for i, metric in np.argwhere(mask).tolist():
+        pair = (i, reference) if worse else (reference, i)
+        p_values[i, metric] = max(p_values[i, metric], permuted[metric].p_adjusted(*pair))
+        mask[i, metric] = permuted[metric].family.significant(permuted[metric].p_adjusted(*pair))
+    return mask, p_values
 
 
-class _Side:
-    """The claims of one direction: with sign 1 that others' tails are better, with −1 that they are worse."""
+class _Direction:
+    """Tests in one direction: sign 1 for "the model's tail is better", −1 for "the model's tail is worse"."""
 
     def __init__(
-        self,
-        tails: MetricTails,
-        against: int,
-        behind: Floats | Freedom,
-        inference: Inference,
-        sign: int,
+        self, tails: MetricTails, reference: int, samples: Floats | Dof, inference: Inference, sign: int
     ) -> None:
-        self._tails, self._against, self._sign = tails, against, sign
-        self._others = others = np.delete(np.arange(len(tails.sample)), against)
+        self._tails, self._reference, self._sign = tails, reference, sign
+        self._rivals = rivals = np.delete(np.arange(len(tails.sample)), reference)
         self._slack = _ROUNDING * np.abs(tails.sample).max(axis=0)
-        above = self._above(tails.sample[others], tails.sample[against]) & tails.counting
+        above = self._holds(tails.sample[rivals], tails.sample[reference]) & tails.weighted
         self._family = ClaimFamily(
-            behind,
-            # Where the sample itself speaks against a claim, or a metric has no weight, nothing is shown.
+            samples,
+            # No claim is significant if the sample contradicts it or the metric has no weight.
             np.where(above, 0.0, 1.0).ravel(),
-            guard_share=1.0,
+            guard_factor=1.0,
             family=inference.family,
-            most=inference.planned(above.size, least(behind)),
+            max_resamples=inference.planned_resamples(above.size, fewest_samples(samples)),
         )
 
     @property
     def closed(self) -> bool:
+        """True if all contrasts are decided."""
         return bool(self._family.closed.all())
 
     @property
-    def shown(self) -> Booleans:
-        return self._placed(self._family.dominates) > 0
+    def significant(self) -> Booleans:
+        """True where a contrast is significant, shape (k, m)."""
+        return self._as_table(self._family.dominates) > 0
 
     @property
     def undecided(self) -> Booleans:
-        return self._placed(~self._family.decided) > 0
+        """True where there are too few resamples, shape (k, m)."""
+        return self._as_table(~self._family.decided) > 0
 
     @property
     def p_adjusted(self) -> Floats:
-        return self._placed(self._family.p_adjusted, 1.0)
+        """Adjusted p-values, shape (k, m)."""
+        return self._as_table(self._family.p_adjusted, 1.0)
 
-    def settle(self, drawn: Floats, *, last: bool) -> None:
-        own = drawn[:, self._against]
-        crossings = [np.count_nonzero(~self._above(drawn[:, i], own), axis=0) for i in self._others]
-        self._family.settle(Counted(len(drawn), np.concatenate(crossings)), last=last)
+    def update(self, resampled: Floats, *, last: bool) -> None:
+        """Close the contrasts that are decided by the resampled tail means, or all in the last round."""
+        reference = resampled[:, self._reference]
+        crossings = [np.count_nonzero(~self._holds(resampled[:, i], reference), axis=0) for i in self._rivals]
+        self._family.update(ResampleCounts(len(resampled), np.concatenate(crossings)), last=last)
 
-    def _placed(self, values: Floats | Booleans, own: float = 0.0) -> Floats:
-        """Values of all contrasts as (k, m), with one for the model itself."""
-        found = np.full(self._tails.sample.shape, own)
-        found[self._others] = values.reshape(len(self._others), -1)
-        return found
+    def _as_table(self, values: Floats | Booleans, fill: float = 0.0) -> Floats:
+        """Arrange the values of all contrasts in shape (k, m), with `fill` in the reference's row."""
+        table = np.full(self._tails.sample.shape, fill)
+        table[self._rivals] = values.reshape(len(self._rivals), -1)
+        return table
 
-    def _above(self, other: Floats, own: Floats) -> Booleans:
-        """Where the other's tail is better than its own, or worse, whichever is claimed."""
-        # At the end of the range a little more than the largest number overflows, and compares rightly.
+    def _holds(self, rival: Floats, reference: Floats) -> Booleans:
+        """Return True where the claim of this direction holds for the given tail means."""
+        # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
-            return self._sign * other > self._sign * own + self._slack
+            return self._sign * rival > self._sign * reference + self._slack
 
 
-def _behind(tails: MetricTails, against: int, others: NDArray[np.intp]) -> Floats | Freedom:
-    """What stands behind each contrast, metrics of one model side by side."""
-    each = [behind_pairs(scores)[against, others] for scores in tails.columns]
+def _contrast_samples(tails: MetricTails, reference: int, rivals: NDArray[np.intp]) -> Floats | Dof:
+    """Return the number of samples (or degrees of freedom) of each contrast, by model and then metric."""
+    columns = [pair_samples(scores)[reference, rivals] for scores in tails.columns]
 
-    def beside(values: Sequence[Floats]) -> Floats:
+    def flatten(values: Sequence[Floats]) -> Floats:
         return np.stack(values, axis=1).ravel()
 
-    freedom = [one for one in each if isinstance(one, Freedom)]
-    if freedom:
-        return Freedom(beside([one.df for one in freedom]), beside([one.seen for one in freedom]))
-    return beside([one for one in each if not isinstance(one, Freedom)])
+    dofs = [column for column in columns if isinstance(column, Dof)]
+    if dofs:
+        return Dof(flatten([dof.df for dof in dofs]), flatten([dof.variance_ratio for dof in dofs]))
+    return flatten([column for column in columns if not isinstance(column, Dof)])

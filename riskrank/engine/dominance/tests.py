@@ -1,16 +1,14 @@
-"""Tests of almost and relative stochastic dominance for all ordered pairs of models.
+"""Tests of almost and relative stochastic dominance between all ordered pairs of models.
 
-Source: [RAB] sections 2 and 3, Algorithm 1; method §3 and §4, which corrects its rejection rule.
+Source: [RAB] sections 2 and 3, Algorithm 1; method §3 and §4, which corrects the rejection rule of Algorithm
+1.
 
-Better in one group of samples, worse in another (method §4, "What a verdict may say").
+`significant_across_groups` tests whether a model is better in one group of samples and worse in another
+(method §4, "What a verdict may say"). Each group is tested separately, so such a claim is selected among
+groups × pairs. Without a correction for all of them, 16 % of tables with identical models yield such a claim.
 
-Every group has tests of its own. To say that the order of two models turns around between groups is a choice
-among groups × pairs, and without a correction over all of them it is said in 16 % of tables of identical
-models.
-
-What a reader must know before believing the verdicts of tests.
-
-Compact letter display: two models share a letter exactly if no test separates them.
+`letter_groups` computes a compact letter display: two models share a letter if and only if they are not
+significantly different.
 
 References
 ----------
@@ -29,51 +27,53 @@ from riskrank.engine.dominance.inference import ABSOLUTE, Claim, Inference
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
+from riskrank.engine.sampling.design import ClusteredScores, size_warnings
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import option
 
 Pairs = Sequence[tuple[int, int]]
 
-# Student's test of the tasks' means has to agree with a claim, or stands in for it.
-BESIDE, INSTEAD = "beside", "instead"
+# Student's test of the task means must agree with a claim, or replaces it.
+COMBINED, REPLACED = "beside", "instead"
 
 
 @dataclass(frozen=True)
 class DominanceTests:
-    """Verdicts on all ordered pairs; ``[i, j]`` is about "i dominates j", the diagonal is meaningless.
+    """Verdicts on all ordered pairs of models; entry ``[i, j]`` refers to "i dominates j".
 
-    Pairs that were not asked for have p-values of 1 and dominate nobody.
+    The diagonal is meaningless.
+
+    Pairs outside the family have p-values of 1 and no dominance.
 
     Attributes
     ----------
     claim : Claim
-        What was tested.
+        Claim that was tested.
     ratios : ndarray, shape (k, k)
         Violation ratios.
     statistic : ndarray, shape (k, k)
-        Violation ratio, or the difference of one-versus-all ratios for relative dominance.
+        Test statistic: violation ratio, or difference of one-versus-all ratios for relative dominance.
     identical : ndarray of bool, shape (k, k)
-        Pairs whose empirical distributions are equal.
+        True for pairs with equal empirical distributions.
     dominates : ndarray of bool, shape (k, k)
-        Adjusted p-value at most α; without a test, the statistic below its boundary.
+        True where the adjusted p-value is at most α or, without a test, the statistic is below its boundary.
     standard_error, p_value, p_adjusted : ndarray, shape (k, k), or None
-        None if no test was asked for.
+        Standard error of the statistic, p-value and adjusted p-value; None without a test.
     extrapolated : ndarray of bool, shape (k, k)
-        Whether the claim was closed by its continued tail.
+        True where the claim was decided by tail extrapolation.
     decided : ndarray of bool, shape (k, k)
-        False where the claim is not significant only because the resamples are too few to say so.
+        False where there are too few resamples for the claim to become significant.
     crossings : ndarray of int, shape (k, k), or None
-        Resamples in which the statistic was at or above its boundary.
+        Number of resamples with the statistic at or above its boundary.
     resamples : ndarray of int, shape (k, k), or None
-        Resamples after which the claim was closed.
+        Number of resamples after which the claim was decided.
     resamples_needed : ndarray of int, shape (k, k), or None
-        Resamples that would decide an undecided claim, 0 for the others.
+        Number of resamples that would decide an undecided claim; 0 for decided claims.
     family : int
-        Number of tests adjusted for, m.
-    of_means : {"", "beside", "instead"}
-        Of drawn tasks: whether Student's test of their means has to agree, or stands in for claims that no
-        resample of few tasks could show.
+        Number of tests in the family, m.
+    mean_test : {"", "beside", "instead"}
+        Role of Student's test of the means of sampled tasks: not used, required in addition, or used instead
+        of claims that cannot be confirmed by resampling few tasks.
     """
 
     claim: Claim
@@ -90,20 +90,20 @@ class DominanceTests:
     resamples: Integers | None = None
     resamples_needed: Integers | None = None
     family: int = 0
-    of_means: str = ""
+    mean_test: str = ""
 
     @property
     def one_versus_all(self) -> Floats:
-        """Mean violation ratio of each model against all others, shape (k,)."""
+        """Mean violation ratio of each model over all others, shape (k,)."""
         return one_versus_all(self.ratios)
 
     def letter_groups(self, order: Integers) -> list[tuple[int, ...]]:
-        """Groups of models that no verdict separates, along an order of shape (k,)."""
+        """Return groups of models that are not significantly different, along an order of shape (k,)."""
         return letter_groups(self.dominates | self.dominates.T, order.tolist())
 
 
-def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
-    """Who dominates whom in the sample, without a test.
+def sample_dominance(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
+    """Return the dominance relations of all ordered pairs in the sample, without a test.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
     Returns
     -------
     DominanceTests
-        With ``dominates`` where the statistic lies below its boundary, and no p-values.
+        Has no p-values; ``dominates`` is True where the statistic is below its boundary.
     """
     ratios = estimates.ratios[claim.order - 1]
     statistic = claim.statistic(ratios)
@@ -122,8 +122,8 @@ def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
     return DominanceTests(claim, ratios, statistic, estimates.identical, below, None, None, None, none, ~none)
 
 
-def family_of(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
-    """Winners and losers of the ordered pairs of a family, each pair once; all pairs by default."""
+def family_pairs(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
+    """Return the winners and losers of a family's ordered pairs without duplicates; by default, all pairs."""
     if pairs is None:
         winners, losers = np.nonzero(~np.eye(k, dtype=bool))
         return winners, losers
@@ -131,7 +131,7 @@ def family_of(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
     return unique[:, 0], unique[:, 1]
 
 
-# What is said of pairs outside a family.
+# Values for pairs outside a family.
 _OUTSIDE = {
     "dominates": False,
     "standard_error": 0.0,
@@ -145,19 +145,20 @@ _OUTSIDE = {
 }
 
 
-def decide(
-    estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **found: NDArray
+def arrange_tests(
+    estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **arrays: NDArray
 ) -> DominanceTests:
-    """Verdicts of a family of pairs laid out as squares; pairs outside it dominate nobody.
+    """Arrange test results for a family of pairs in (k, k) tables; other pairs have no dominance.
 
     Parameters
     ----------
     estimates : ViolationEstimates
     claim : Claim
     pairs : two ndarrays of int, shape (m,)
-        Winners and losers.
-    **found : ndarray, shape (m,)
-        What `DominanceTests` holds by pair: all of it up to the adjusted p-values, and what else there is.
+        Winner and loser of each pair.
+    **arrays : ndarray, shape (m,)
+        Values of `DominanceTests` attributes by pair. Standard errors, p-values, adjusted p-values and
+        ``dominates`` are required.
 
     Returns
     -------
@@ -166,101 +167,101 @@ def decide(
     ratios = estimates.ratios[claim.order - 1]
     no = np.zeros(ratios.shape, dtype=bool)
     squares: dict[str, Any] = {"extrapolated": no, "decided": ~no}
-    for name, values in found.items():
+    for name, values in arrays.items():
         squares[name] = np.full(ratios.shape, _OUTSIDE[name], dtype=values.dtype)
         squares[name][pairs] = values
     statistic, m = claim.statistic(ratios), len(pairs[0])
     return DominanceTests(claim, ratios, statistic, estimates.identical, family=m, **squares)
 
 
-def better_by(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Who is better than whom by some tests of a column; None where none says so, or up to a threshold."""
-    found = [one.dominates for one in tests if one is not None and one.claim.kind != ABSOLUTE]
-    return np.any(found, axis=0) if found else None
+def significant_wins(tests: Iterable[DominanceTests | None]) -> Booleans | None:
+    """Return the wins in any of the tests of relative or direct claims, or None without such tests."""
+    verdicts = [test.dominates for test in tests if test is not None and test.claim.kind != ABSOLUTE]
+    return np.any(verdicts, axis=0) if verdicts else None
 
 
-def across_groups(p_values: Sequence[Floats], family: Family = Family()) -> Booleans:
-    """Take the tests of several groups for one family.
+def significant_across_groups(p_values: Sequence[Floats], family: Family = Family()) -> Booleans:
+    """Test the same claims in several groups as a single family.
 
-    Answers: "may I say better in X, worse in Y?"
+    This makes it valid to conclude that a model is better in one group and worse in another.
 
     Parameters
     ----------
     p_values : sequence of g ndarrays, shapes (k, k)
-        Of the same claim on the same k models in every group, before any correction.
+        Unadjusted p-values of the same claim for the same k models, by group.
     family : Family, optional
         Level and correction.
 
     Returns
     -------
     ndarray of bool, shape (g, k, k)
-        What is significant among the g·k(k − 1) tests; nothing on the diagonals.
+        True where significant in the family of g·k(k − 1) tests; False on the diagonals.
     """
     stacked = np.stack(p_values)
-    asked = np.broadcast_to(~np.eye(stacked.shape[1], dtype=bool), stacked.shape)
-    return family.significant(family.adjusted(stacked, asked)) & asked
+    off_diagonal = np.broadcast_to(~np.eye(stacked.shape[1], dtype=bool), stacked.shape)
+    return family.significant(family.adjust_p_values(stacked, off_diagonal)) & off_diagonal
 
 
-def advice_on(
+def collect_advice(
     scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
 ) -> tuple[str, ...]:
-    """Say what weakens the tests of a column, a sentence each."""
-    advice = [*weak_sizes(scores).values()]
+    """Return one sentence of advice for each weakness of a column's tests."""
+    advice = [*size_warnings(scores).values()]
     if inference.paper_exact:
         advice.append(
-            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
-            "paper prints it: at a nominal 5 % this rejects true null hypotheses about half of the time"
+            f"{option('paper_exact', True)} divides the bootstrap standard error by √n a second time, as "
+            "printed in the paper; at a nominal 5 %, it rejects about half of all true null hypotheses"
         )
         return tuple(advice)
-    undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
-    if any(found.of_means == INSTEAD for found in tests):
+    undecided = sum(int(np.count_nonzero(~test.decided)) for test in tests)
+    if any(test.mean_test == REPLACED for test in tests):
         advice.append(
-            f"no resample of {min(scores.cluster_counts)} tasks can show dominance in a family of "
-            f"{max(found.family for found in tests)} tests: the ranking's tests are Student's, of the macro "
-            "means over tasks; more tasks would tell"
+            f"resampling {min(scores.cluster_counts)} tasks cannot show dominance in a family of "
+            f"{max(test.family for test in tests)} tests, so the ranking uses Student's t tests of the macro "
+            "means; add tasks to test dominance"
         )
-    elif undecided and scores.unit == "tasks" and inference.resamples == "auto":
+    elif undecided and scores.unit_name == "tasks" and inference.resamples == "auto":
         advice.append(
-            f"{undecided} of {sum(found.family for found in tests)} claims are not decided: no resample of "
-            f"{min(scores.cluster_counts)} tasks can show p-values so small; more tasks would"
+            f"{undecided} of {sum(test.family for test in tests)} claims are not decided: resampling "
+            f"{min(scores.cluster_counts)} tasks cannot show such small p-values; add tasks"
         )
     elif undecided:
-        drawn, needed = 0, 0
-        for found in tests:
-            if found.resamples is not None and found.resamples_needed is not None:
-                drawn = max(drawn, int(found.resamples.max()))
-                needed = max(needed, int(found.resamples_needed.max()))
-        all_tests = sum(found.family for found in tests)
+        resamples, needed = 0, 0
+        for test in tests:
+            if test.resamples is not None and test.resamples_needed is not None:
+                resamples = max(resamples, int(test.resamples.max()))
+                needed = max(needed, int(test.resamples_needed.max()))
+        all_tests = sum(test.family for test in tests)
         together = " of all tests together" if len(tests) > 1 else ""
         advice.append(
-            f"{undecided} of {all_tests} claims{together} are not decided at {drawn:,} resamples, which "
-            f"cannot show p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
+            f"{undecided} of {all_tests} claims{together} are not decided at {resamples:,} resamples, too "
+            f"few for such small p-values: {option('resamples', _round_up(needed))} would decide them"
         )
     return tuple(advice)
 
 
-def _rounded_up(number: int) -> int:
-    """The next number with two significant digits."""
+def _round_up(number: int) -> int:
+    """Round up to two significant digits."""
     unit = 10 ** max(len(str(number)) - 2, 0)
     return -(-number // unit) * unit
 
 
 def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Groups of models that nothing separates, such that every pair nothing separates is in one of them.
+    """Return groups of models that are not separated, such that every non-separated pair shares a group.
 
-    Groups grow greedily in the given order, which finds few of them, not always the fewest.
+    Groups are grown greedily in the given order, which does not always minimise their number.
 
     Parameters
     ----------
     separated : ndarray of bool, shape (k, k)
-        Whether two models are told apart; symmetric.
+        True where two models are significantly different; symmetric.
     order : sequence of k int
         Models, the best first.
 
     Returns
     -------
     list of tuple of int
-        By their first model in the order; a model that is apart from all others is a group of its own.
+        Sorted by first member; a model that is separated from all others forms a group by itself.
     """
     together = ~np.asarray(separated, dtype=bool)
     covered = np.eye(len(order), dtype=bool)

@@ -1,13 +1,13 @@
-"""Violation ratios of almost stochastic dominance, integrated exactly.
+"""Violation ratios of almost stochastic dominance, computed by exact integration.
 
 Source: [RAB] section 2 and appendix D, method §3. The violation ratio of "i dominates j" is
 
 * order 1: ``∫ (Q_j - Q_i)₊² / ∫ (Q_j - Q_i)²`` over the quantile functions ``Q``,
 * order 2: the same with integrated quantile functions.
 
-Both integrals run over the merged breakpoints of the two samples, never over a fixed grid of
-probabilities. Since ``D₊² = (D² + D|D|) / 2``, one pass for ``∫ D²`` and one for ``∫ D|D|`` give the
-ratio of both directions at once: they add up to 1.
+Both integrals are computed over the merged breakpoints of the two samples, not over a fixed grid of
+probabilities. Since ``D₊² = (D² + D|D|) / 2``, the integrals ``∫ D²`` and ``∫ D|D|`` give the ratios in both
+directions, which sum to 1.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.merged_steps import Block, merged, side_by_side
-from riskrank.engine.dominance.violation_pieces import equal_widths, own_widths
+from riskrank.engine.dominance.merged_steps import PairBlock, merge_breakpoints, pad_steps
+from riskrank.engine.dominance.violation_pieces import integrate_equal_widths, integrate_unequal_widths
 from riskrank.engine.sampling.resamples import Scratch
 from riskrank.engine.types import Floats, Integers
 
 ORDERS = (1, 2)
 
-# Differences worked on at once, so few that every step finds them in a cache.
+# Differences processed at once, few enough to stay in the cache.
 _CACHE = 1 << 17
 
-# The same of segments with widths of their own, which take more arrays.
+# The same for segments of unequal width, which need more arrays.
 _SEGMENTS = 1 << 16
 
-# A merged segment costs so many times what one of equal widths does.
-COST = 4.0
+# Cost of a merged segment relative to a segment of equal width.
+MERGING_COST = 4.0
 
-# To weigh a score of one model in a resample costs so many comparisons of equal scores.
-WEIGHING = 4.0
+# Cost of weighting a score in a resample, in comparisons of equally weighted scores.
+WEIGHTING_COST = 4.0
 
 
 def violation_matrices(ordered: Sequence[Floats], *, orders: Sequence[int] = ORDERS) -> Floats:
-    """Violation ratios of all ordered pairs of models whose finite scores are sorted already.
+    """Compute the violation ratios of all ordered pairs of models from sorted, finite scores.
 
     Parameters
     ----------
     ordered : sequence of k ndarrays, shapes (n_i,)
-        Scores of each model, sorted upwards.
+        Scores of each model in ascending order.
     orders : sequence of int
         Orders of dominance.
 
@@ -52,12 +52,12 @@ def violation_matrices(ordered: Sequence[Floats], *, orders: Sequence[int] = ORD
     -------
     ndarray, shape (orders, k, k)
     """
-    scale, kernel = CommonScale.of(ordered), ViolationKernel.of(len(ordered), orders=orders)
+    scale, kernel = CommonScale.fit(ordered), ViolationKernel.for_models(len(ordered), orders=orders)
     return kernel.ratios([scale.apply(sample)[None] for sample in ordered])[..., 0]
 
 
 def one_versus_all(ratios: Floats) -> Floats:
-    """One-versus-all violation ratio ``ε_i``, the mean over the other models ([RAB] eq. 10).
+    """Return the one-versus-all violation ratio ε_i: the mean ratio against all other models ([RAB] eq. 10).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def one_versus_all(ratios: Floats) -> Floats:
     Returns
     -------
     ndarray, shape (..., k)
-        Mean of each row without its diagonal.
+        Mean of each row without the diagonal.
     """
     k = ratios.shape[-1]
     return (ratios.sum(axis=-1) - np.diagonal(ratios, axis1=-2, axis2=-1)) / (k - 1)
@@ -75,132 +75,136 @@ def one_versus_all(ratios: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ViolationKernel:
-    """Violation ratios of k models' samples; built once, called for every batch of resamples.
+    """Calculator of the violation ratios of k models, built once and called for each batch of resamples.
 
-    Calls share scratch arrays: one kernel serves one thread.
+    Calls reuse scratch arrays, so a kernel must not be shared between threads.
 
     Attributes
     ----------
     orders : tuple of int
-        Orders of dominance wanted.
+        Orders of dominance.
     pairs : two ndarrays of int, shape (p,)
-        First model i and second model j > i of every pair, in this order.
+        First model i and second model j > i of each pair, sorted.
     """
 
     orders: tuple[int, ...]
     pairs: tuple[Integers, Integers]
     _scratch: Scratch = field(default_factory=Scratch)
     _grids: dict[tuple[int, int], tuple[Integers, Integers, Floats]] = field(default_factory=dict)
-    _blocks: dict[int, list[Block]] = field(default_factory=dict)
+    _blocks: dict[int, list[PairBlock]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def for_models(
         cls, models: int, *, orders: Sequence[int] = ORDERS, pairs: Sequence[tuple[int, int]] | None = None
     ) -> ViolationKernel:
-        """Lay out the pairs.
+        """Create a kernel for all pairs or for given pairs of k models.
 
         Parameters
         ----------
         models : int
-            Their number, k.
+            Number of models, k.
         orders : sequence of int
-            Orders of dominance wanted.
+            Orders of dominance.
         pairs : sequence of (int, int), optional
-            Pairs wanted, in either direction; all by default.
+            Pairs to compare, in either direction; by default all pairs.
         """
-        met = np.triu(np.ones((models, models), dtype=bool), 1)
+        selected = np.triu(np.ones((models, models), dtype=bool), 1)
         if pairs is not None:
-            met[:] = False
+            selected[:] = False
             for i, j in pairs:
-                met[min(i, j), max(i, j)] = True
-        first, second = np.nonzero(met)
+                selected[min(i, j), max(i, j)] = True
+        first, second = np.nonzero(selected)
         return cls(tuple(orders), (first, second))
 
     def ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Ratios of "i dominates j" for every resample of a batch of scores that all weigh the same.
+        """Compute the ratios of "i dominates j" in each resample of a batch of equally weighted scores.
 
         Parameters
         ----------
         ordered : sequence of k ndarrays, shapes (B, n_i), or one ndarray of shape (k, B, n)
-            Scores sorted upwards within each resample.
+            Scores in ascending order within each resample.
 
         Returns
         -------
         ndarray, shape (orders, k, k, B)
-            ½ on the diagonal and for pairs that were not asked for. A resample's ratios do not depend on
-            the batch it is in.
+            ½ on the diagonal and for pairs that are not compared. The ratios of a resample do not depend on
+            its batch.
         """
-        # Zeros stay for pairs that are not looked at: ½, as for equal models.
-        squares, signed = self._nothing(len(ordered), len(ordered[0]))
+        # Other pairs keep zeros, which give ½, as for equal models.
+        squares, signed = self._zero_integrals(len(ordered), len(ordered[0]))
         if len({sample.shape[-1] for sample in ordered}) == 1:
-            self._common_grid(np.asarray(ordered), squares, signed)
+            self._fill_equal_sizes(np.asarray(ordered), squares, signed)
         else:
-            self._grids_of_pairs(list(ordered), squares, signed)
+            self._fill_unequal_sizes(list(ordered), squares, signed)
         return _ratios(squares, signed)
 
     def ratios_of_steps(self, values: Sequence[Floats], cumulated: Sequence[Integers], scores: int) -> Floats:
-        """The same of scores with weights: their steps are merged by cumulated weight.
+        """Compute the ratios for unequally weighted scores, whose steps are merged by cumulative weight.
 
         Parameters
         ----------
         values : sequence of k ndarrays, shapes (d_i,)
-            Values of each model, upwards, on a common scale.
+            Values of each model in ascending order, on a common scale.
         cumulated : sequence of k ndarrays of int64, shapes (B, d_i)
-            Weight up to and including each value, in units; non-decreasing.
+            Cumulative weight up to and including each value, in integer units; non-decreasing.
         scores : int
-            Most scores of a model, from which the weights were summed up.
+            Largest number of scores per model, which bounds the rounding error of the cumulative weights.
 
         Returns
         -------
         ndarray, shape (orders, k, k, B)
         """
         k, batch, most = len(values), len(cumulated[0]), max(value.size for value in values)
-        squares, signed = self._nothing(k, batch)
+        squares, signed = self._zero_integrals(k, batch)
         size = max(_SEGMENTS // (2 * most), 1)
         for start in range(0, batch, size):
             rows = slice(start, start + size)
-            steps = [(value, ends[rows]) for value, ends in zip(values, cumulated, strict=True)]
-            self._merged_grids(*side_by_side(steps), scores, squares[..., rows], signed[..., rows])
+            steps = [(value, weight[rows]) for value, weight in zip(values, cumulated, strict=True)]
+            self._fill_weighted(*pad_steps(steps), scores, squares[..., rows], signed[..., rows])
         return _ratios(squares, signed)
 
-    def _nothing(self, k: int, batch: int) -> Floats:
+    def _zero_integrals(self, k: int, batch: int) -> Floats:
+        """Return zero-initialised arrays for ``∫ D²`` and ``∫ D|D|`` of all pairs, shape (2, o, k, k, B)."""
         return np.zeros((2, len(self.orders), k, k, batch))
 
-    def _in_blocks(self, pairs: int) -> list[Block]:
-        """All pairs, at most so many at a time."""
+    def _pair_blocks(self, pairs: int) -> list[PairBlock]:
+        """Split all pairs into blocks of at most `pairs`."""
         if pairs not in self._blocks:
             every = np.stack(self.pairs, axis=1)
             parts = np.split(every, range(pairs, len(every), pairs))
-            self._blocks[pairs] = [Block.of(part) for part in parts]
+            self._blocks[pairs] = [PairBlock.from_pairs(part) for part in parts]
         return self._blocks[pairs]
 
-    def _common_grid(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
+    def _fill_equal_sizes(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
+        """Fill in the integrals for samples of equal size; large batches are split in half."""
         _, batch, n = quantiles.shape
         if n * batch > _CACHE and batch > 1:
             for half in (slice(None, batch // 2), slice(batch // 2, None)):
-                self._common_grid(quantiles[:, half], squares[..., half], signed[..., half])
+                self._fill_equal_sizes(quantiles[:, half], squares[..., half], signed[..., half])
             return
         for at, order in enumerate(self.orders):
             heights = quantiles
             if order == 2:
                 heights = self._scratch.floats("integrated", *quantiles.shape)
                 np.cumsum(quantiles, axis=2, out=heights)
-            blocks = self._in_blocks(max(_CACHE // (n * batch), 1))
-            found = equal_widths(heights, blocks, order, self._scratch)
-            squares[at, *self.pairs], signed[at, *self.pairs] = (own.reshape(-1, batch) for own in found)
+            blocks = self._pair_blocks(max(_CACHE // (n * batch), 1))
+            pieces = integrate_equal_widths(heights, blocks, order, self._scratch)
+            squares[at, *self.pairs], signed[at, *self.pairs] = (piece.reshape(-1, batch) for piece in pieces)
 
-    def _grids_of_pairs(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
-        """Of samples of several sizes, whose breakpoints are the same in all resamples."""
+    def _fill_unequal_sizes(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
+        """Fill in the integrals for samples of unequal sizes; breakpoints are the same in all resamples."""
         for i, j in zip(*self.pairs, strict=True):
-            steps_i, steps_j, widths = self._grid(ordered[i].shape[1], ordered[j].shape[1])
+            steps_i, steps_j, widths = self._merged_segments(ordered[i].shape[1], ordered[j].shape[1])
             difference = ordered[j][:, steps_j] - ordered[i][:, steps_i]
             for at, order in enumerate(self.orders):
-                squares[at, i, j], signed[at, i, j] = own_widths(difference, widths, order, self._scratch)
+                squares[at, i, j], signed[at, i, j] = integrate_unequal_widths(
+                    difference, widths, order, self._scratch
+                )
 
-    def _grid(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
-        """Step of each sample and width, for every segment between merged breakpoints.
+    def _merged_segments(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
+        """Return each sample's step index and the width for every segment between merged breakpoints.
 
-        Breakpoints a/n and b/m are compared as the integers a m and b n: exact, whatever the sizes.
+        Breakpoints a/n and b/m are compared exactly, as the integers a·m and b·n.
         """
         if (n, m) not in self._grids:
             points = np.union1d(np.arange(n + 1) * m, np.arange(m + 1) * n)
@@ -208,27 +212,27 @@ class ViolationKernel:
             self._grids[n, m] = left // m, left // n, np.diff(points) / (n * m)
         return self._grids[n, m]
 
-    def _merged_grids(
-        self, values: Floats, ends: Integers, scores: int, squares: Floats, signed: Floats
+    def _fill_weighted(
+        self, values: Floats, breakpoints: Integers, scores: int, squares: Floats, signed: Floats
     ) -> None:
-        """Of models' steps, each with breakpoints of its own."""
-        _, batch, count = ends.shape
+        """Fill in the integrals for steps whose breakpoints differ between models and resamples."""
+        _, batch, count = breakpoints.shape
         scratch = self._scratch
-        for block in self._in_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
-            first, second, widths = merged(ends, block, scores, scratch)
+        for block in self._pair_blocks(max(_SEGMENTS // (2 * count * batch), 1)):
+            first, second, widths = merge_breakpoints(breakpoints, block, scores, scratch)
             difference = scratch.floats("difference", *widths.shape)
             values.take(second, mode="clip", out=difference)
             difference -= values.take(first, mode="clip", out=scratch.floats("size", *difference.shape))
             for at, order in enumerate(self.orders):
-                found = own_widths(difference, widths, order, scratch)
-                for table, own in zip((squares, signed), found, strict=True):
-                    table[at, block.first, block.second] = own.reshape(-1, batch)
+                pieces = integrate_unequal_widths(difference, widths, order, scratch)
+                for table, piece in zip((squares, signed), pieces, strict=True):
+                    table[at, block.first, block.second] = piece.reshape(-1, batch)
 
 
 def _ratios(squares: Floats, signed: Floats) -> Floats:
-    """Ratios of all ordered pairs from ``∫ D²`` and ``∫ D|D|`` of the pairs i < j, shape (o, k, k, B).
+    """Return the ratios of all ordered pairs from the integrals of pairs i < j, shape (o, k, k, B).
 
-    ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, and ½ wherever the two quantile functions are equal.
+    The ratio is ``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, or ½ for equal quantile functions.
     """
     same = squares == 0
     above = np.clip(0.5 + np.where(same, 0.0, signed) / (2 * np.where(same, 1.0, squares)), 0.0, 1.0)

@@ -1,1 +1,1 @@
-"""What samples say of claims: one maker a kind of evidence."""
+"""Evidence for claims; each module implements one kind of estimator."""

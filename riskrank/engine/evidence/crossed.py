@@ -1,8 +1,8 @@
-"""Differences of means whose noise comes from several sources: items, wordings, judges (method §15).
+"""Differences in means with several crossed sources of variation: items, prompts, judges (method §15).
 
-Items are always a sample of items like these; so are the levels of the factors that are named. With N rows
-and d̄ the mean difference, a factor f of L_f levels adds V_f = L/(L − 1) · Σ_levels (Σ_rows (d − d̄))²/N² to
-the variance; the residual is counted once too often, which costs two per cent of an interval.
+Items are always treated as a random sample, and so are the levels of the named factors. With N rows and mean
+difference d̄, a factor f with L levels adds V_f = L/(L − 1) · Σ_levels (Σ_rows (d − d̄))²/N² to the variance.
+The residual variance is counted once too often, which widens intervals by two per cent.
 
 References
 ----------
@@ -19,61 +19,62 @@ from math import ceil, inf, prod
 
 import numpy as np
 
-from riskrank.engine.evidence.student import Student, sum_of
-from riskrank.engine.sampling.design import FEWEST_LEVELS
+from riskrank.engine.evidence.student import Student, independent_sum
+from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Floats, Integers
 
-# Levels of a factor that a plan considers.
-_MOST_LEVELS = 40
+# Largest number of levels per factor in a plan.
+_MAX_LEVELS = 40
 
 
 def crossed_difference(differences: Floats, factors: Sequence[Integers]) -> Student:
-    """The mean of differences, with what every factor adds to its error.
+    """Return the mean difference, with a standard error that includes all factors.
 
     Parameters
     ----------
     differences : ndarray, shape (N,)
-        A row a combination of levels that both models have.
+        One row per combination of levels for which both models have a score.
     factors : sequence of F ndarrays of int, shapes (N,)
-        Level of each row, the items first: within another factor they are its sample, and add nothing to it.
+        Factor level of each row; items come first. Items nested within another factor are dropped.
 
     Returns
     -------
     Student
-        Of one estimate, with Satterthwaite's degrees of freedom.
+        A single estimate with Satterthwaite's degrees of freedom.
     """
     mean, n = float(differences.mean()), differences.size
-    items, *others = factors
-    if any(is_within(items, other) for other in others):
-        factors = others
-    away, errors, df = differences - mean, [], []
+    items, *crossed = factors
+    if any(is_nested(items, factor) for factor in crossed):
+        factors = crossed
+    centred, errors, df = differences - mean, [], []
     for levels in factors:
-        _, numbers = np.unique(levels, return_inverse=True)
-        count = int(numbers.max()) + 1
-        sums = np.bincount(numbers, away)
+        _, codes = np.unique(levels, return_inverse=True)
+        count = int(codes.max()) + 1
+        sums = np.bincount(codes, centred)
         errors.append(np.sqrt(count / max(count - 1, 1) * float((sums**2).sum())) / n)
         df.append(max(count - 1, 1))
     value = np.zeros(len(errors))
     value[0] = mean
-    return sum_of(value, np.array(errors), np.array(df, dtype=np.float64), float(df[0]))
+    return independent_sum(value, np.array(errors), np.array(df, dtype=np.float64), float(df[0]))
 
 
-def is_within(items: Integers, levels: Integers) -> bool:
-    """Whether each item has one level."""
+def is_nested(items: Integers, levels: Integers) -> bool:
+    """Return True if each item occurs at only one level of a factor."""
     return len(np.unique(items)) == len(np.unique(np.stack([items, levels]), axis=1).T)
 
 
 @dataclass(frozen=True)
 class Components:
-    """Where the variance of a difference comes from.
+    """Variance components of a difference, by factor.
 
     Attributes
     ----------
     names : tuple of F str
-        Factors, the items first.
+        Names of the factors, items first.
     levels : tuple of F int
+        Number of levels of each factor.
     variances : dict of frozenset of str to float
-        σ² of every factor and of factors together; the empty set is what is left.
+        Variance component of each factor and interaction; the empty set stands for the residual.
     """
 
     names: tuple[str, ...]
@@ -81,85 +82,102 @@ class Components:
     variances: Mapping[frozenset[str], float]
 
     @classmethod
-    def of(cls, differences: Floats, factors: Mapping[str, Integers]) -> Components:
-        """Henderson's method 1: sums of squares of all subsets of factors, solved for their variances."""
+    def estimate(cls, differences: Floats, factors: Mapping[str, Integers]) -> Components:
+        """Estimate the components by Henderson's method 1, from sums of squares for all subsets of factors.
+
+        Parameters
+        ----------
+        differences : ndarray, shape (N,)
+        factors : mapping of str to ndarray of int, shape (N,)
+            Level of each row, by factor; items come first.
+        """
         names, n = tuple(factors), differences.size
-        codes = {name: np.unique(own, return_inverse=True)[1] for name, own in factors.items()}
-        every = chain.from_iterable(combinations(names, count) for count in range(len(names) + 1))
-        subsets = [frozenset(some) for some in every]
-        groups = {some: _numbered([codes[name] for name in names if name in some], n) for some in subsets}
+        codes = {name: np.unique(labels, return_inverse=True)[1] for name, labels in factors.items()}
+        combos = chain.from_iterable(combinations(names, count) for count in range(len(names) + 1))
+        subsets = [frozenset(subset) for subset in combos]
+        groups = {s: _cell_codes([codes[name] for name in names if name in s], n) for s in subsets}
         rows = np.arange(n)
-        if int(groups[frozenset(names)].max()) == n - 1:  # a row a combination, which is what is left
+        if int(groups[frozenset(names)].max()) == n - 1:  # the highest interaction is the residual
             subsets.remove(frozenset(names))
-        # What is left varies by row.
-        unknown, sources = [*subsets[1:], frozenset()], [*(groups[some] for some in subsets[1:]), rows]
+        # The residual has one level per row.
+        unknown, sources = [*subsets[1:], frozenset()], [*(groups[subset] for subset in subsets[1:]), rows]
         equations = [np.zeros(n, dtype=np.int64), *sources]
-        sums = np.array([_squares(differences, own) for own in equations])
-        shares = np.array([[n, *(_overlap(own, other) for other in sources)] for own in equations])
-        found = np.linalg.lstsq(shares, sums, rcond=None)[0][1:]
-        levels = tuple(int(own.max()) + 1 for own in codes.values())
-        return cls(names, levels, dict(zip(unknown, np.maximum(found, 0.0).tolist(), strict=True)))
+        sums = np.array([_group_sum_of_squares(differences, labels) for labels in equations])
+        shares = np.array(
+            [[n, *(_overlap_sum(labels, source) for source in sources)] for labels in equations]
+        )
+        solution = np.linalg.lstsq(shares, sums, rcond=None)[0][1:]
+        levels = tuple(int(labels.max()) + 1 for labels in codes.values())
+        return cls(names, levels, dict(zip(unknown, np.maximum(solution, 0.0).tolist(), strict=True)))
 
     def variance(self, counts: Sequence[float]) -> float:
-        """Variance of the mean difference over so many levels of each factor, one row a combination."""
-        return sum(self._parts(counts).values())
+        """Return the variance of the mean for given numbers of levels, with one row per combination."""
+        return sum(self._contributions(counts).values())
 
     @property
     def shares(self) -> dict[frozenset[str], float]:
-        """Share of the variance of the mean that each source has."""
-        parts = self._parts(self.levels)
-        whole = sum(parts.values())
-        return {some: part / whole if whole else 0.0 for some, part in parts.items()}
+        """Proportion of the variance of the mean due to each source."""
+        parts = self._contributions(self.levels)
+        total = sum(parts.values())
+        return {source: part / total if total else 0.0 for source, part in parts.items()}
 
-    def _parts(self, counts: Sequence[float]) -> dict[frozenset[str], float]:
+    def _contributions(self, counts: Sequence[float]) -> dict[frozenset[str], float]:
+        """Return the contribution of each source to the variance of the mean."""
         size, rows = dict(zip(self.names, counts, strict=True)), prod(counts)
         return {
-            some: value / (prod(size[name] for name in some) if some else rows)
-            for some, value in self.variances.items()
+            source: value / (prod(size[name] for name in source) if source else rows)
+            for source, value in self.variances.items()
         }
 
     @property
-    def floor(self) -> float:
-        """Standard error that no number of items passes."""
+    def minimum_error(self) -> float:
+        """Standard error of the mean in the limit of infinitely many items."""
         return float(np.sqrt(self.variance([inf, *self.levels[1:]])))
 
-    def cheapest(self, costs: Mapping[str, float], kept: float = 0.25) -> tuple[int, ...] | None:
-        """The cheapest levels of each factor whose variance is a share of today's; None where there are none.
+    def cheapest_plan(self, costs: Mapping[str, float], share: float = 0.25) -> tuple[int, ...] | None:
+        """Return the cheapest numbers of levels that reduce the variance to the given proportion.
 
         Parameters
         ----------
         costs : mapping of str to float
-            Of one level of each factor.
-        kept : float
-            Share of the variance that may be left.
+            Cost of one level of each factor.
+        share : float
+            Target variance as a fraction of the current variance.
+
+        Returns
+        -------
+        tuple of int or None
+            Number of levels of each factor; None if no plan reaches the target.
         """
-        wanted, best = kept * self.variance(self.levels), None
-        most = [range(FEWEST_LEVELS, _MOST_LEVELS + 1) for _ in self.names[1:]]
-        for others in product(*most):
-            floor = self.variance([inf, *others])
-            if floor >= wanted:
+        target, best = share * self.variance(self.levels), None
+        ranges = [range(MIN_LEVELS, _MAX_LEVELS + 1) for _ in self.names[1:]]
+        for levels in product(*ranges):
+            floor = self.variance([inf, *levels])
+            if floor >= target:
                 continue
-            items = ceil((self.variance([1, *others]) - floor) / (wanted - floor))
-            plan = (max(items, 1), *others)
+            items = ceil((self.variance([1, *levels]) - floor) / (target - floor))
+            plan = (max(items, 1), *levels)
             cost = sum(costs[name] * count for name, count in zip(self.names, plan, strict=True))
             if best is None or cost < best[0]:
                 best = cost, plan
         return None if best is None else best[1]
 
 
-def _numbered(codes: Sequence[Integers], n: int) -> Integers:
-    found = np.zeros(n, dtype=np.int64)
-    for own in codes:
-        found = np.unique(found * (int(own.max()) + 1) + own, return_inverse=True)[1]
-    return found
+def _cell_codes(codes: Sequence[Integers], n: int) -> Integers:
+    """Number the combinations of several factors' levels."""
+    cells = np.zeros(n, dtype=np.int64)
+    for code in codes:
+        cells = np.unique(cells * (int(code.max()) + 1) + code, return_inverse=True)[1]
+    return cells
 
 
-def _squares(values: Floats, groups: Integers) -> float:
+def _group_sum_of_squares(values: Floats, groups: Integers) -> float:
+    """Return Σ (group sum)²/(group size)."""
     return float((np.bincount(groups, values) ** 2 / np.bincount(groups)).sum())
 
 
-def _overlap(groups: Integers, levels: Integers) -> float:
-    """Σ n_su²/n_s over groups s and levels u."""
-    both = groups * (int(levels.max()) + 1) + levels
-    pairs, counts = np.unique(both, return_counts=True)
-    return float((counts**2 / np.bincount(groups)[pairs // (int(levels.max()) + 1)]).sum())
+def _overlap_sum(groups: Integers, levels: Integers) -> float:
+    """Return Σ n_su²/n_s, with n_su the number of rows in group s at level u and n_s the size of group s."""
+    cells = groups * (int(levels.max()) + 1) + levels
+    distinct, counts = np.unique(cells, return_counts=True)
+    return float((counts**2 / np.bincount(groups)[distinct // (int(levels.max()) + 1)]).sum())

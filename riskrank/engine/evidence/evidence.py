@@ -1,14 +1,14 @@
-"""What the samples say of claims, whatever kind of evidence it is: the one thing a family is asked with.
+"""Evidence for claims: estimates, p-values and intervals in a common form, whatever the method.
 
-A claim says that a statistic lies above its boundary. Every kind of evidence (resamples, influence functions,
-Johnson's t, permutations, bets, bounds) has a maker in this package, and all makers give this.
+A claim states that a statistic is above its boundary. Each module of this package converts one kind of result
+(resamples, Student's t, permutations, bets, ...) to `Evidence`.
 
-A claim at its worst both ways: what is missing speaks against it, then for it (method §11).
-
-Whatever the missing scores are, they lie within their bounds, and so does the difference between two fills:
-the new model's gaps at the worst end and the old one's at the best, and the reverse (Manski 1990). A claim is
-shown only if it is with the first fill, and refuted only if it is with the second; its one-sided p-values are
-at least those of any other fill, so that the correction for many claims holds as it stands.
+With missing scores, a claim is assessed in the worst case (method §11). If all scores are bounded, the
+difference is bounded by two imputations (Manski 1990). One sets the new model's missing scores to their worst
+and the old model's to their best values; the other does the reverse. A claim is significant only if it is
+significant under the first imputation, and contradicted only if it is contradicted under the second. The
+one-sided p-values are at least those of any other imputation, so corrections for multiple claims remain
+valid.
 
 References
 ----------
@@ -26,38 +26,37 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
 
-Ends = Callable[[float], tuple[Floats, Floats]]
-"""Intervals at a two-sided level, compatible with the p-values: low and high ends, infinite where open."""
+Intervals = Callable[[float], tuple[Floats, Floats]]
+"""Function of a two-sided level: limits compatible with the p-values; infinite if unbounded."""
 
-Needed = Callable[[float], Floats]
-"""Samples that would decide each claim at a two-sided level; infinite where no number would."""
+RequiredSamples = Callable[[float], Floats]
+"""Function of a two-sided level: number of samples that decides each claim; infinite if no number does."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the samples say of claims, arrays of one shape, an entry a claim.
+    """Evidence for a family of claims: arrays of equal shape, with one entry per claim.
 
     Attributes
     ----------
     estimate, error : ndarray
-        The statistic in the sample, larger is better, and its standard error, in its units.
+        Estimate of the statistic (larger is better), and its standard error.
     p_above, p_below : ndarray
-        One-sided p-values: small if the statistic lies above, or below, its boundary.
+        One-sided p-values for the claim "the statistic is above its boundary" and for "it is below".
     boundary : ndarray
-        The claim is that the statistic lies above it.
-    worth : ndarray
-        Independent samples the claim rests on.
-    ends : callable
-        See :data:`Ends`; by default nothing is known.
-    needed : callable
-        See :data:`Needed`; by default no number is known.
+        The claim is that the statistic is above this value.
+    samples : ndarray
+        Effective number of independent samples.
+    interval : callable
+        See :data:`Intervals`; unbounded by default.
+    samples_needed : callable
+        See :data:`RequiredSamples`; infinite by default.
     log_e : (ndarray, ndarray) or None
-        Of bets: logarithms of the e-values for the statistic lying above, and below, its boundary.
-    between : ndarray, shape (..., 2, 2), or None
-        Of p-values that were counted, of "above" and of "below": the ends between which those of other
-        resamples lie.
+        Logarithms of the e-values for "above its boundary" and for "below"; None without bets.
+    mc_bounds : ndarray, shape (..., 2, 2), or None
+        Monte Carlo limits (last axis) of `p_above` and `p_below`; None without resampling.
     resamples : float
-        That they were counted in; 0 where nothing was.
+        Number of resamples behind the p-values; 0 without resampling.
     """
 
     estimate: Floats
@@ -65,15 +64,15 @@ class Evidence:
     p_above: Floats
     p_below: Floats
     boundary: Floats
-    worth: Floats
-    ends: Ends = field(repr=False)
-    needed: Needed = field(repr=False)
+    samples: Floats
+    interval: Intervals = field(repr=False)
+    samples_needed: RequiredSamples = field(repr=False)
     log_e: tuple[Floats, Floats] | None = None
-    between: Floats | None = None
+    mc_bounds: Floats | None = None
     resamples: float = 0
 
     @classmethod
-    def of(
+    def build(
         cls,
         estimate: ArrayLike,
         p_above: ArrayLike,
@@ -81,103 +80,124 @@ class Evidence:
         *,
         error: ArrayLike = np.nan,
         boundary: ArrayLike = 0.0,
-        worth: ArrayLike = np.nan,
-        **known: Any,
+        samples: ArrayLike = np.nan,
+        **extra: Any,
     ) -> Evidence:
-        """Fill in what is not known, in the shape of the estimate; `known` holds other attributes."""
-        own = np.asarray(estimate, dtype=np.float64)
-        infinite = np.full(own.shape, np.inf)
-        known = {"ends": lambda _level: (-infinite, infinite), "needed": lambda _level: infinite} | known
-        values = {
+        """Broadcast the arguments to the shape of the estimate; `extra` sets further attributes."""
+        estimates = np.asarray(estimate, dtype=np.float64)
+        infinite = np.full(estimates.shape, np.inf)
+        defaults = {
+            "interval": lambda _level: (-infinite, infinite),
+            "samples_needed": lambda _level: infinite,
+        }
+        arrays = {
             "error": error,
             "p_above": p_above,
             "p_below": p_below,
             "boundary": boundary,
-            "worth": worth,
+            "samples": samples,
         }
-        for name, value in values.items():
-            known[name] = np.broadcast_to(np.asarray(value, dtype=np.float64), own.shape)
-        return cls(own, **known)
+        for name, value in arrays.items():
+            extra[name] = np.broadcast_to(np.asarray(value, dtype=np.float64), estimates.shape)
+        return cls(estimates, **(defaults | extra))
 
     @property
     def p_value(self) -> Floats:
-        """Two-sided p-value of "the statistic is at its boundary"."""
-        return _two_sided(self.p_above, self.p_below)
+        """Two-sided p-value for the null hypothesis that the statistic equals its boundary."""
+        return _two_sided_p_value(self.p_above, self.p_below)
 
     @property
-    def p_ends(self) -> Floats:
-        """Ends of the p-values of "above" and "below", shape (..., 2, 2): these where nothing was counted."""
-        if self.between is not None:
-            return self.between
+    def p_bounds(self) -> Floats:
+        """Monte Carlo limits of `p_above` and `p_below`, shape (..., 2, 2); exact without resampling."""
+        if self.mc_bounds is not None:
+            return self.mc_bounds
         return np.stack([np.stack([self.p_above, self.p_below], axis=-1)] * 2, axis=-1)
 
-    def p_value_ends(self, sides: int) -> tuple[Floats, Floats]:
-        """Low and high ends of the p-values of "above", or of both sides."""
-        above, below = self.p_ends[..., 0, :], self.p_ends[..., 1, :]
-        ends = above if sides == 1 else _two_sided(above, below)
-        return ends[..., 0], ends[..., 1]
+    def p_value_bounds(self, sides: int) -> tuple[Floats, Floats]:
+        """Return the Monte Carlo limits of the one-sided or two-sided p-value.
+
+        Parameters
+        ----------
+        sides : {1, 2}
+            1 for `p_above`, 2 for the two-sided p-value.
+
+        Returns
+        -------
+        lower, upper : ndarray
+        """
+        above, below = self.p_bounds[..., 0, :], self.p_bounds[..., 1, :]
+        bounds = above if sides == 1 else _two_sided_p_value(above, below)
+        return bounds[..., 0], bounds[..., 1]
 
 
-def _two_sided(above: Floats, below: Floats) -> Floats:
+def _two_sided_p_value(above: Floats, below: Floats) -> Floats:
+    """Return twice the smaller of two one-sided p-values, at most 1."""
     return np.minimum(1.0, 2 * np.minimum(above, below))
 
 
-def together(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
-    """Evidence of several kinds as one: each with the places of its claims, which are all there are."""
-    order = np.argsort(np.concatenate([places for places, _ in parts]), kind="stable")
+def combine_evidence(parts: Sequence[tuple[Sequence[int], Evidence]]) -> Evidence:
+    """Combine evidence for several sets of claims.
 
-    def joined(arrays: Sequence[Floats]) -> Floats:
+    Parameters
+    ----------
+    parts : sequence of (sequence of int, Evidence)
+        Positions of the claims in the result, and their evidence. Together, the positions are 0, 1, ...
+        without gaps.
+    """
+    order = np.argsort(np.concatenate([indices for indices, _ in parts]), kind="stable")
+
+    def join(arrays: Sequence[Floats]) -> Floats:
         return np.asarray(np.concatenate(arrays)[order])
 
-    def ends(level: float) -> tuple[Floats, Floats]:
-        low, high = zip(*(one.ends(level) for _, one in parts), strict=True)
-        return joined(low), joined(high)
+    def interval(level: float) -> tuple[Floats, Floats]:
+        low, high = zip(*(evidence.interval(level) for _, evidence in parts), strict=True)
+        return join(low), join(high)
 
-    names = ("estimate", "p_above", "p_below", "error", "boundary", "worth")
-    known: dict[str, Any] = {name: joined([getattr(one, name) for _, one in parts]) for name in names}
-    return Evidence.of(
-        **known,
-        ends=ends,
-        needed=lambda level: joined([one.needed(level) for _, one in parts]),
-        between=joined([one.p_ends for _, one in parts]),
-        resamples=max(one.resamples for _, one in parts),
+    names = ("estimate", "p_above", "p_below", "error", "boundary", "samples")
+    fields: dict[str, Any] = {name: join([getattr(part, name) for _, part in parts]) for name in names}
+    return Evidence.build(
+        **fields,
+        interval=interval,
+        samples_needed=lambda level: join([evidence.samples_needed(level) for _, evidence in parts]),
+        mc_bounds=join([evidence.p_bounds for _, evidence in parts]),
+        resamples=max(evidence.resamples for _, evidence in parts),
     )
 
 
-def either_way(against: Evidence, in_favour: Evidence) -> Evidence:
-    """What the samples say of claims, whatever the missing ones are.
+def worst_case_evidence(against: Evidence, in_favour: Evidence) -> Evidence:
+    """Return evidence that is valid for all possible values of the missing scores.
 
     Parameters
     ----------
     against, in_favour : Evidence
-        Of the same claims, with what is missing against them, and in favour of them.
+        Evidence for the same claims, with missing scores imputed against the claims and in favour of them.
 
     Returns
     -------
     Evidence
-        The estimate is the middle of those there can be.
+        The estimate is the midpoint of the range of possible estimates.
     """
     low, high = against.estimate, in_favour.estimate
 
-    def ends(level: float) -> tuple[Floats, Floats]:
-        return against.ends(level)[0], in_favour.ends(level)[1]
+    def interval(level: float) -> tuple[Floats, Floats]:
+        return against.interval(level)[0], in_favour.interval(level)[1]
 
     def needed(level: float) -> Floats:
-        """No number where a claim hangs on what is missing."""
+        """Return the samples needed; infinite if the decision depends on the missing scores."""
         above, below = low > against.boundary, high < against.boundary
-        told = np.where(above, against.needed(level), in_favour.needed(level))
-        return np.where(above | below, told, np.inf)
+        samples = np.where(above, against.samples_needed(level), in_favour.samples_needed(level))
+        return np.where(above | below, samples, np.inf)
 
-    return Evidence.of(
+    return Evidence.build(
         low + (high - low) / 2,
         against.p_above,
         in_favour.p_below,
         error=np.maximum(against.error, in_favour.error),
         boundary=against.boundary,
-        worth=against.worth,
-        ends=ends,
-        needed=needed,
+        samples=against.samples,
+        interval=interval,
+        samples_needed=needed,
         log_e=(against.log_e[0], in_favour.log_e[1]) if against.log_e and in_favour.log_e else None,
-        between=np.concatenate([against.p_ends[..., :1, :], in_favour.p_ends[..., 1:, :]], axis=-2),
+        mc_bounds=np.concatenate([against.p_bounds[..., :1, :], in_favour.p_bounds[..., 1:, :]], axis=-2),
         resamples=max(against.resamples, in_favour.resamples),
     )

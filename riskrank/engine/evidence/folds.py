@@ -1,9 +1,9 @@
-"""Differences of mean scores over folds of cross-validation, which share their training rows (method §13).
+"""Differences in mean scores over cross-validation folds, which share training rows (method §13).
 
-With J = R·K folds, R repeats of K, the mean difference varies by c·s², s² being the variance of the folds'
-differences: a part 1/K of it the folds have of their own, a part q = n_test/n_train they share. Repeats get
-half as much again of the shared part, since no estimate of the variance sees the shared training rows; what
-is shared differs from table to table, so that degrees of freedom are 2K and not J − 1.
+There are J = R·K folds: R repeats of K folds. The variance of the mean difference is c·s², where s² is the
+variance of the differences over folds. The factor c consists of an independent part 1/K and a shared part q =
+n_test/n_train. With repeats the shared part is multiplied by 1.5, because it cannot be estimated from folds
+that share training rows. It also varies between tables, so there are 2K degrees of freedom instead of J − 1.
 
 References
 ----------
@@ -17,75 +17,77 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.evidence.student import Student, sum_of
+from riskrank.engine.evidence.student import Student, independent_sum
 from riskrank.engine.types import Floats, Integers
 
-# Rows that are tested to those that are trained on, where nobody knows how many folds there are.
-_UNKNOWN_SHARE = 1 / 4
-_FEW = 5
+# Ratio of test rows to training rows if the number of folds is unknown; fewer folds than _FEW_SPLITS count as
+# one repeat.
+_DEFAULT_RATIO = 1 / 4
+_FEW_SPLITS = 5
 
 
 @dataclass(frozen=True)
 class Folds:
-    """How one data set was split.
+    """Cross-validation splits of one data set.
 
     Attributes
     ----------
     count : int
-        Scores of a model, J.
+        Number of scores per model, J.
     splits : int or None
-        Folds of a repeat, K; None where nobody knows.
+        Folds per repeat, K; None if unknown.
     """
 
     count: int
     splits: int | None
 
     @property
-    def known(self) -> int | None:
-        """Folds of a repeat: fewer than five splits are taken for one repeat."""
-        return self.count if self.splits is None and self.count < _FEW else self.splits
+    def per_repeat(self) -> int | None:
+        """Number of folds per repeat, K; if it is unknown, fewer than five folds count as a single repeat."""
+        return self.count if self.splits is None and self.count < _FEW_SPLITS else self.splits
 
     @property
-    def kept(self) -> float:
-        """The variance of the mean difference over that of the folds' differences, c."""
-        if self.known is None:
-            return 1 / self.count + 1.5 * _UNKNOWN_SHARE
-        share = 1 / (self.known - 1)
-        return min(1 / self.known + share, 1 / self.count + 1.5 * share)
+    def variance_factor(self) -> float:
+        """Ratio c of the variance of the mean difference to the variance of the differences over folds."""
+        if self.per_repeat is None:
+            return 1 / self.count + 1.5 * _DEFAULT_RATIO
+        ratio = 1 / (self.per_repeat - 1)
+        return min(1 / self.per_repeat + ratio, 1 / self.count + 1.5 * ratio)
 
     @property
-    def freedom(self) -> float:
-        """Degrees of freedom: repeats see the same rows again, and families of learners tell (2K at most)."""
-        return float(min(self.count - 1, 2 * (self.known or 2 * _FEW)))
+    def df(self) -> float:
+        """Degrees of freedom; at most 2K because repeats use the same rows."""
+        return float(min(self.count - 1, 2 * (self.per_repeat or 2 * _FEW_SPLITS)))
 
     @property
-    def worth(self) -> float:
-        """Independent samples that would tell as much, 1/c."""
-        return 1 / self.kept
+    def effective_size(self) -> float:
+        """Effective number of independent samples, 1/c."""
+        return 1 / self.variance_factor
 
 
-def fold_differences(values: Floats, of_fold: Integers, folds: tuple[Folds, ...], weights: Floats) -> Student:
-    """Differences of the mean scores of all pairs, first minus second.
+def fold_differences(values: Floats, group: Integers, folds: tuple[Folds, ...], weights: Floats) -> Student:
+    """Return the differences in mean scores for all pairs of models, first minus second.
 
     Parameters
     ----------
     values : ndarray, shape (k, J)
-        Scores of every model on every fold of every data set.
-    of_fold : ndarray of int, shape (J,)
+        Score of each model on each fold of all data sets.
+    group : ndarray of int, shape (J,)
         Data set of each fold.
     folds : tuple of D Folds
     weights : ndarray, shape (D,)
-        Of the data sets, of sum 1.
+        Weights of the data sets, with sum 1.
 
     Returns
     -------
     Student
-        Shape (k, k); of several data sets by Satterthwaite's degrees of freedom, K − 1 of each.
+        Shape (k, k). For several data sets, Satterthwaite's degrees of freedom are based on K − 1 for each.
     """
-    apart = values[:, None] - values[None]
-    parts = [apart[..., of_fold == at] for at in range(len(folds))]
-    spreads = [np.sqrt(one.kept) * part.std(axis=-1, ddof=1) for one, part in zip(folds, parts, strict=True)]
-    alone = len(folds) == 1
-    df = [one.freedom if alone else (one.known or _FEW) - 1 for one in folds]
+    differences = values[:, None] - values[None]
+    parts = [differences[..., group == i] for i in range(len(folds))]
+    spreads = zip(folds, [part.std(axis=-1, ddof=1) for part in parts], strict=True)
+    errors = [np.sqrt(data_set.variance_factor) * spread for data_set, spread in spreads]
+    single = len(folds) == 1
+    df = [data_set.df if single else (data_set.per_repeat or _FEW_SPLITS) - 1 for data_set in folds]
     mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
-    return sum_of(weights * mean, weights * np.stack(spreads, axis=-1), np.array(df, dtype=float), sum(df))
+    return independent_sum(weights * mean, weights * np.stack(errors, axis=-1), np.array(df, float), sum(df))

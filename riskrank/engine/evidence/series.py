@@ -1,4 +1,4 @@
-"""Means of rows in order, whose neighbours may be alike, by equal-weighted cosines (method §14).
+"""Means of autocorrelated rows, with an equal-weighted cosine estimate of the long-run variance (method §14).
 
 References
 ----------
@@ -13,50 +13,53 @@ import numpy as np
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.types import Floats, Integers
 
-# Of fewer blocks of consecutive rows nobody knows well how alike neighbours are: they carry no test, and of
-# means what two blocks would show, unless they are fewer still.
-FEWEST_BLOCKS, FEWEST_FOR_MEANS = 10, 5
+# With fewer blocks of consecutive rows the autocorrelation is not estimated well enough for a dominance test.
+# A test of means then has one degree of freedom, and below the second number there is none.
+MIN_BLOCKS, MIN_BLOCKS_FOR_MEANS = 10, 5
 
 
-def cosines_of(differences: Floats) -> Integers:
-    """Cosines that the long-run variance of differences is read from, ν.
+def cosine_count(differences: Floats) -> Integers:
+    """Return the number ν of cosines for estimating the long-run variance of differences.
 
     Parameters
     ----------
     differences : ndarray, shape (..., n)
-        In order.
+        Differences in file order.
 
     Returns
     -------
     ndarray of int, shape (...)
-        By the length and the correlation of neighbours; the fewer, the stronger it is.
+        The number increases with n and decreases with the lag-1 autocorrelation.
     """
     n = differences.shape[-1]
-    away = differences - differences.mean(axis=-1, keepdims=True)
-    total = (away**2).sum(axis=-1)
+    centred = differences - differences.mean(axis=-1, keepdims=True)
+    total = (centred**2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        alike = np.where(total > 0, (away[..., 1:] * away[..., :-1]).sum(axis=-1) / total, 0.0)
-    rho = np.clip(alike + (1 + 3 * alike) / n, 0.001, 0.99)
-    most = np.floor(0.4 * n ** (2 / 3) + 1e-9)
-    return np.minimum(most, np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho))).astype(np.int64)
+        correlation = np.where(total > 0, (centred[..., 1:] * centred[..., :-1]).sum(axis=-1) / total, 0.0)
+    rho = np.clip(correlation + (1 + 3 * correlation) / n, 0.001, 0.99)
+    largest = np.floor(0.4 * n ** (2 / 3) + 1e-9)
+    return np.minimum(largest, np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho))).astype(np.int64)
 
 
-def mean_in_order(differences: Floats) -> Student:
-    """Mean of differences in order, shape (n,), with a degree of freedom a cosine, or one in all of few."""
-    n, count = differences.size, int(cosines_of(differences))
+def series_mean(differences: Floats) -> Student:
+    """Return the mean of autocorrelated differences, shape (n,), with one degree of freedom per cosine.
+
+    With fewer than :data:`MIN_BLOCKS` − 1 cosines, there is only one degree of freedom.
+    """
+    n, count = differences.size, int(cosine_count(differences))
     steps = np.pi * (np.arange(n) + 0.5) / n
-    parts = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])
-    variance = float((parts**2).mean()) if count else np.inf
-    df = float(count if count >= FEWEST_BLOCKS - 1 else 1)
+    terms = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])
+    variance = float((terms**2).mean()) if count else np.inf
+    df = float(count if count >= MIN_BLOCKS - 1 else 1)
     return Student(np.array(differences.mean()), np.array(np.sqrt(variance / n)), np.array(df))
 
 
-def worth_in_order(differences: Floats) -> float:
-    """Independent rows that would tell as much of the mean; n at most."""
-    n, error = differences.size, float(mean_in_order(differences).error)
+def series_sample_size(differences: Floats) -> float:
+    """Return the effective number of independent rows behind the mean; at most n."""
+    n, error = differences.size, float(series_mean(differences).error)
     return n if error == 0 else min(float(n), float(differences.var(ddof=1)) / error**2)
 
 
-def blocks_in_order(units: int, cosines: int) -> Integers:
-    """Number of the block of each of `units` rows in order: as long as ν cosines say neighbours are alike."""
+def series_blocks(units: int, cosines: int) -> Integers:
+    """Assign `units` rows in file order to `cosines` + 1 consecutive blocks; return the block of each row."""
     return np.arange(units) // ceil(units / (cosines + 1))

@@ -1,1 +1,1 @@
-"""Claims about the difference of two models: resampled, decided as one family, with three answers."""
+"""Claims about differences between two models, tested by resampling as one family."""

@@ -1,11 +1,11 @@
-"""Bootstrap replicates of differences of means and tail means, for many comparisons at once.
+"""Bootstrap replicates of differences in means and tail means, for many comparisons at once.
 
-A resample is a weight for every unit of resampling. The weights are exponential (Rubin's Bayesian
-bootstrap), which for means of many scores is the same as counting draws. For shares it is better: with the
-one sample more of `caution`, the limits of a share of losses are Clopper and Pearson's, and the p-value of
-0/1 scores is that of the exact sign test, where a plain bootstrap is off by a factor of ten among few losses.
-Differences of means of all comparisons are two products of matrices, and tail means sums along scores that
-were sorted once.
+A resample gives every resampling unit a random weight. The weights are exponential (Rubin's Bayesian
+bootstrap). For means of many scores this is equivalent to drawing with replacement; for proportions it is
+better. With the additional worst-case sample of :mod:`.worst_case_sample`, the limits of a proportion of
+losses are those of Clopper and Pearson. The p-value for 0/1 scores is then that of the exact sign test,
+whereas a plain bootstrap is wrong by a factor of ten for few losses. Two matrix products give the differences
+in means of all comparisons. For tail means, scores are sorted once and summed.
 
 References
 ----------
@@ -16,18 +16,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.judged_sides import TailSide
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.products import weighted_sums
-from riskrank.engine.sampling.resamples import blocks
+from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.matrix_products import weighted_sums
+from riskrank.engine.sampling.resamples import make_blocks
 from riskrank.engine.types import Floats
 
-# Weights made at once: 32 MB of doubles.
+# Weights generated at once: 32 MB of doubles.
 _WEIGHTS = 1 << 22
 
 
-def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int) -> list[Floats]:
+def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int) -> list[Floats]:
     """Resample the statistic of each comparison, new minus old.
 
     Parameters
@@ -36,96 +36,100 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
     resamples : int
         B.
     seed : int
-        Entropy of the random streams; designs of the same size share their resamples.
+        Seed of the random streams; comparisons with the same number of units share their resamples.
 
     Returns
     -------
     list of ndarray, shapes (B,)
     """
-    found = [np.empty(resamples) for _ in comparisons]
+    results = [np.empty(resamples) for _ in comparisons]
     designs: dict[tuple[bool, int, int], list[int]] = {}
-    for at, one in enumerate(comparisons):
-        units = int(one.new.clusters[-1]) + 1, int(one.old.clusters[-1]) + 1
-        designs.setdefault((one.paired, *units), []).append(at)
+    for i, comparison in enumerate(comparisons):
+        units = int(comparison.new.clusters[-1]) + 1, int(comparison.old.clusters[-1]) + 1
+        designs.setdefault((comparison.paired, *units), []).append(i)
     for (paired, new, old), members in designs.items():
         start = 0
         for weights in _weights(new, old, paired, resamples, seed):
             rows = slice(start, start + len(weights[0]))
             start = rows.stop
-            for at in members:
-                one = comparisons[at]
-                new_ones = statistics(one.new, weights[0], one.level)
-                found[at][rows] = new_ones - statistics(one.old, weights[1], one.level)
-    return found
+            for i in members:
+                comparison = comparisons[i]
+                values = resampled_statistics(comparison.new, weights[0], comparison.level)
+                results[i][rows] = values - resampled_statistics(comparison.old, weights[1], comparison.level)
+    return results
 
 
-def difference(comparison: Comparison) -> float:
-    """The statistic of the sample itself, new minus old."""
+def observed_difference(comparison: Comparison) -> float:
+    """Return the observed statistic, new minus old."""
     new, old = comparison.new, comparison.old
     if comparison.level is None:
         return new.mean - old.mean
-    return tail_value(new, comparison.level) - tail_value(old, comparison.level)
+    return observed_tail_mean(new, comparison.level) - observed_tail_mean(old, comparison.level)
 
 
-def tail_value(side: SideScores, level: float) -> float:
-    """Mean of the worst share of a model's scores."""
-    return float(statistics(side, np.ones((1, len(side.sizes))), level)[0])
+def observed_tail_mean(side: SideScores, level: float) -> float:
+    """Return the observed tail mean of a model: the mean of its worst proportion ``level`` of scores."""
+    return float(resampled_statistics(side, np.ones((1, len(side.sizes))), level)[0])
 
 
 def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
-    """Mean of the worst share of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
+    """Compute the tail mean of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
     ----------
     side : SideScores
     weights : ndarray, shape (B, units)
-        How much each unit counts.
+        Weight of each unit.
     level : float
-        Share p of the worst scores, in (0, 1].
+        Proportion p of the worst scores, in (0, 1].
 
     Returns
     -------
     ndarray, shape (B,)
     """
     order = np.argsort(side.values, kind="stable")
-    wanted = level * weighted_sums(weights, side.sizes.astype(np.float64))[:, None]
-    # The tail of a resample mostly ends within twice as many scores of the sample.
-    reach = min(order.size, int(2 * level * order.size) + 50)
+    targets = level * weighted_sums(weights, side.sizes.astype(np.float64))[:, None]
+    # The tail of a resample usually ends within twice as many scores of the sample.
+    length = min(order.size, int(2 * level * order.size) + 50)
     while True:
-        drawn = weights[:, side.clusters[order[:reach]]]
-        passed = np.cumsum(drawn, axis=1)
-        if reach == order.size or np.all(passed[:, -1:] >= wanted):
+        score_weights = weights[:, side.clusters[order[:length]]]
+        passed = np.cumsum(score_weights, axis=1)
+        if length == order.size or np.all(passed[:, -1:] >= targets):
             break
-        reach = min(order.size, 2 * reach)
-    inside = np.clip(wanted - (passed - drawn), 0.0, drawn)
-    return weighted_sums(inside, side.values[order[:reach]]) / wanted[:, 0]
+        length = min(order.size, 2 * length)
+    inside = np.clip(targets - (passed - score_weights), 0.0, score_weights)
+    return weighted_sums(inside, side.values[order[:length]]) / targets[:, 0]
 
 
-def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) -> Floats:
-    """Means or tail means of one model in every resample, of a suite by its tasks, or with a judge.
+def resampled_statistics(side: SideScores | TailSide, unit_weights: Floats, level: float | None) -> Floats:
+    """Compute the mean or tail mean of one model in every resample, for any design.
 
     Parameters
     ----------
     side : SideScores or TailSide
-    drawn : ndarray, shape (B, units)
-        How much each unit counts, before tasks are weighed.
+    unit_weights : ndarray, shape (B, units)
+        Weight of each unit before the tasks are weighted.
     level : float or None
-        Share of the worst scores whose mean it is; None for the mean of all.
+        Proportion of the worst scores for a tail mean; None for the mean of all scores.
+
+    Returns
+    -------
+    ndarray, shape (B,)
     """
     if isinstance(side, TailSide):
         assert level is not None
-        return side.tails(drawn, level)
+        return side.tails(unit_weights, level)
     if level is not None:
-        return tail_means(side, side.weigh(drawn) if side.tasks.several else drawn, level)
-    if side.tasks.several:
-        return weighted_sums(side.weigh(drawn), side.sums)
-    return weighted_sums(drawn, side.sums) / weighted_sums(drawn, side.sizes.astype(np.float64))
+        return tail_means(side, side.weigh(unit_weights) if side.tasks.has_several else unit_weights, level)
+    if side.tasks.has_several:
+        return weighted_sums(side.weigh(unit_weights), side.sums)
+    return weighted_sums(unit_weights, side.sums) / weighted_sums(unit_weights, side.sizes.astype(np.float64))
 
 
 def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
-    """Weights of the units of either model, some resamples at a time."""
+    """Yield unit weights for both models, in batches of resamples."""
     step = max(_WEIGHTS // (new + old), 1)
-    for block in blocks(resamples, seed):
+    for block in make_blocks(resamples, seed):
         rng, count = block.generator(), block.count
         for start in range(0, count, step):
             rows = min(step, count - start)

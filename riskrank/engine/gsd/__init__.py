@@ -1,1 +1,1 @@
-"""Generalized stochastic dominance over criteria of mixed scales."""
+"""Generalized stochastic dominance on criteria with mixed scales."""

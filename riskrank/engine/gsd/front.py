@@ -1,7 +1,8 @@
-"""The front of generalized stochastic dominance, and the utility behind a verdict (method §6).
+"""The front of generalized stochastic dominance, and the utilities behind a comparison (method §6).
 
-A model is in the front when no other dominates it strictly. Its test turns the dominance test round: for
-every competitor the hypothesis is that the competitor dominates, and a small optimum speaks against it.
+A model is in the front if no other model strictly dominates it. The front test reverses the dominance test.
+The null hypothesis for each competitor is that it dominates the model, and a small optimum is evidence
+against it.
 """
 
 from dataclasses import dataclass
@@ -9,25 +10,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.gsd.null_optima import Relabelling
+from riskrank.engine.gsd.parallel import Progress
 from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
-from riskrank.engine.gsd.relation import Utilities, sample_masses
-from riskrank.engine.gsd.spread import Progress
+from riskrank.engine.gsd.relabelling import RelabellingTest, run_relabelling_tests
+from riskrank.engine.gsd.relation import Utilities, sample_distributions
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 
 
 @dataclass(frozen=True)
 class FrontTest:
-    """Whether a model is in the front.
+    """Results of the tests of whether a model is in the front.
 
     Attributes
     ----------
     threshold : Threshold
     model : int
-        The model.
     tests : tuple of RelabellingTest
-        One a competitor, ``winner``; small p-values say that it does not dominate the model, ``loser``.
+        One test per competitor, with the competitor as ``winner`` and the model as ``loser``. A small p-value
+        is evidence that the competitor does not dominate the model.
     """
 
     threshold: Threshold
@@ -36,29 +37,32 @@ class FrontTest:
 
     @property
     def p_value(self) -> float:
-        """p-value of the static test: the largest of all competitors, each tested at the full level."""
+        """p-value of the static test, the largest over all competitors (intersection–union)."""
         return max(test.p_value for test in self.tests)
 
     def in_front(self, level: float) -> bool:
-        """Static test: whether every competitor is rejected at the level."""
+        """Return the result of the static test: True if dominance is rejected for every competitor."""
         return self.p_value <= level
 
     def rejected(self, level: float) -> tuple[int, ...]:
-        """Dynamic test: competitors rejected at the level divided by their number, valid together."""
+        """Return the result of the dynamic test: the competitors whose dominance is rejected simultaneously.
+
+        Each is tested at the level divided by the number of competitors.
+        """
         return tuple(test.winner for test in self.tests if test.p_value <= level / len(self.tests))
 
-    def survives(self, level: float) -> int | None:
-        """Largest number of arbitrary samples with which the static test still rejects, or None.
+    def tolerated_samples(self, level: float) -> int | None:
+        """Return the largest number of contaminated samples at which the static test still rejects, or None.
 
-        Needs tests that were asked for contamination up to this level.
+        Contamination must have been computed up to this level.
         """
-        held = [count for test in self.tests if (count := test.survives(level)) is not None]
-        return min(held) if len(held) == len(self.tests) else None
+        counts = [count for test in self.tests if (count := test.tolerated_samples(level)) is not None]
+        return min(counts) if len(counts) == len(self.tests) else None
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A utility that decides a comparison, vector by vector, the largest contribution first.
+    """Utility under which a model compares worst with another, by quality vector.
 
     Attributes
     ----------
@@ -66,17 +70,17 @@ class Witness:
     winner, loser : int
         The models.
     optimum : float
-        Expected utility of the winner less that of the loser; negative where there is no dominance.
+        Expected utility of the winner minus that of the loser; negative without dominance.
     slack : float
-        The slack on the strict rows.
+        Slack δ of the strict preferences.
     values : ndarray, shape (d, n)
-        Quality vectors in the units of the scores, larger is better.
+        Quality vectors in the units of the scores (larger is better), largest contribution first.
     utility : ndarray, shape (d,)
-        The utility of each.
+        Utility of each vector.
     winner_share, loser_share : ndarray, shape (d,)
-        How often each model attains the vector.
+        Proportion of each model's samples with the vector.
     contribution : ndarray, shape (d,)
-        (winner's share - loser's share) × utility; they add up to the optimum.
+        (winner_share - loser_share) × utility; the contributions sum to the optimum.
     """
 
     threshold: Threshold
@@ -95,16 +99,16 @@ class Witness:
         """Expected utility of the winner and of the loser."""
         return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
 
-    def reaching(self, level: float) -> tuple[float, float]:
-        """Shares of the winner's and of the loser's samples with at least this utility."""
+    def shares_reaching(self, level: float) -> tuple[float, float]:
+        """Return the proportions of the winner's and the loser's samples with at least this utility."""
         high = self.utility >= level
         return float(self.winner_share[high].sum()), float(self.loser_share[high].sum())
 
     def decisive_step(self) -> tuple[float, float]:
-        """The utility whose reaching costs the winner most, and what it gains there: a negative number.
+        """Return the utility level that contributes most against the winner, and its (negative) contribution.
 
-        Expected utility adds up, from one utility to the next, the step times the share that goes beyond
-        it; so does the difference of two.
+        The difference in expected utility is a sum over utility levels. Each term is the step up to a level
+        times the difference between the proportions that reach it.
         """
         levels = np.unique(self.utility)
         ahead = self.winner_share - self.loser_share
@@ -115,17 +119,17 @@ class Witness:
 
 
 def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
-    """Models in the ε-front of the sample.
+    """Return the models in the ε-front of the sample.
 
-    A model is outside if another's optimum over it is at least -ε while its own over that other is
-    negative.
+    A model is excluded if some competitor's optimum over it is at least -ε, while its own optimum over that
+    competitor is negative.
 
     Parameters
     ----------
     optimum : array_like, shape (k, k)
-        Optimum of the row's model over the column's.
+        Smallest difference in expected utility, row minus column.
     epsilon : float
-        How nearly a competitor must dominate; 0 or more.
+        Non-negative tolerance for near dominance.
 
     Returns
     -------
@@ -136,22 +140,21 @@ def empirical_front(optimum: Floats, *, epsilon: float = 0.0) -> Booleans:
     return np.asarray(~beats.any(axis=0))
 
 
-def front_test(
+def run_front_test(
     utilities: Utilities,
     model: int,
-    how: Relabelling = Relabelling(),
+    relabelling: Relabelling = Relabelling(),
     *,
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> FrontTest:
-    """Test that a model is in the front.
+    """Test whether a model is in the front.
 
     Parameters
     ----------
     model : int
-        The model.
-    utilities, how, jobs, progress
-        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
+    utilities, relabelling, jobs, progress
+        As in :func:`riskrank.engine.gsd.relabelling.run_relabelling_tests`.
 
     Returns
     -------
@@ -159,15 +162,17 @@ def front_test(
 
     Raises
     ------
-    InputError, NumericalError
-        As there.
+    InputError
+        If δ exceeds δ_max, the largest feasible slack.
+    NumericalError
+        If a linear program cannot be solved reliably.
     """
-    pairs = [(other, model) for other in range(utilities.table.models) if other != model]
-    tests = relabelling_tests(utilities, pairs, how, side="less", jobs=jobs, progress=progress)
+    pairs = [(competitor, model) for competitor in range(utilities.table.models) if competitor != model]
+    tests = run_relabelling_tests(utilities, pairs, relabelling, side="less", jobs=jobs, progress=progress)
     return FrontTest(threshold=utilities.threshold, model=model, tests=tests)
 
 
-def witness(utilities: Utilities, winner: int, loser: int) -> Witness:
+def find_witness(utilities: Utilities, winner: int, loser: int) -> Witness:
     """Find the utility under which a model compares worst with another.
 
     Parameters
@@ -187,7 +192,7 @@ def witness(utilities: Utilities, winner: int, loser: int) -> Witness:
     """
     table = utilities.table
     polytope, slack, _ = utilities.polytope((winner, loser))
-    shares = [sample_masses(table, polytope.system, model).mean(axis=0) for model in (winner, loser)]
+    shares = [sample_distributions(table, polytope.system, model).mean(axis=0) for model in (winner, loser)]
     optimum = polytope.minimise(shares[0] - shares[1])
     contribution = (shares[0] - shares[1]) * optimum.utility
     order = np.argsort(-np.abs(contribution), kind="stable")

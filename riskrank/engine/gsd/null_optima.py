@@ -1,8 +1,7 @@
-"""Optima of relabelled data, found only as exactly and as many as a question needs.
+"""Relabellings of two models' data (permutations of the model labels), and the resulting optima.
 
-Other ways to label the data of two models: all of them if they are few, else a random sample.
-
-The whole null distribution of a relabelling test, for a picture: the tests need only part of it.
+All relabellings are used if there are few of them, else a random sample. The tests solve only the linear
+programs they need. :func:`null_optima` solves all of them, to plot the null distribution.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from scipy.special import bdtrc
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION
-from riskrank.engine.gsd.relation import Utilities, sample_masses
+from riskrank.engine.gsd.relation import Utilities, sample_distributions
 from riskrank.engine.types import Floats
 
 # Relabellings that share a random stream.
@@ -24,98 +23,115 @@ _BLOCK = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Relabelling:
-    """How to test.
+    """Settings of relabelling (permutation) tests.
 
     Attributes
     ----------
     pairs : {"dominant", "all", "none"}
-        Ordered pairs to test: those with dominance in the sample, all of them, or none.
+        Ordered pairs to test: those with dominance in the sample, all, or none.
     resampling : {"swap", "pooled"}
-        Swaps of the two labels within samples, or all vectors dealt out anew.
+        Swap the two labels within samples, or permute all vectors of both models.
     resamples : int
-        Random relabellings; all of them are looked at if they are no more.
-    closing : bool
-        Whether a pair is closed as not significant before the last of them (method §4, rule 2): it has more
-        extreme ones than a pair significant at the family's own level would show in 95 % of cases.
+        Number of random relabellings; if at most this many exist, all are used.
+    stops_early : bool
+        Whether the test of a pair stops early for futility (method §4, rule 2). It then stops once it has
+        more extreme relabellings than 95 % of the pairs that are just significant at level α.
     seed : int
         Entropy of the random streams.
     family : Family
-        The k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
+        Level and correction, for all k(k - 1) ordered pairs whether or not they are tested.
     contamination : bool
-        Whether to find how many arbitrary samples each significant result survives, at the same level.
+        Whether to compute how many contaminated samples each significant result tolerates.
     """
 
     pairs: str = "dominant"
     resampling: str = "swap"
     resamples: int = 1000
-    closing: bool = False
+    stops_early: bool = False
     seed: int = 0
     family: Family = Family()
     contamination: bool = False
 
-    def goes_on(self, extreme: int, looked_at: int, samples: int) -> bool:
-        """Whether others are looked at after the first relabellings of a pair."""
-        every = possible_labellings(samples, self.resampling)
-        if min(every, self.resamples) <= FIRST:
-            return False
-        whole = every <= self.resamples or not self.closing
-        return whole or not closes(extreme, looked_at, self.family.level(1))
+    def continues_after_first(self, extreme: int, n_evaluated: int, samples: int) -> bool:
+        """Return whether a pair's test continues after the first batch of relabellings.
 
-    def parts(self, winner: Floats, loser: Floats) -> Floats:
-        """What each label of the data adds to the difference of two models' distributions."""
+        Parameters
+        ----------
+        extreme : int
+            Number of evaluated relabellings at least as extreme as the observed labelling.
+        n_evaluated : int
+            Number of relabellings evaluated so far.
+        samples : int
+        """
+        n_labellings = count_labellings(samples, self.resampling)
+        if min(n_labellings, self.resamples) <= FIRST:
+            return False
+        looks_at_all = n_labellings <= self.resamples or not self.stops_early
+        return looks_at_all or not is_futile(extreme, n_evaluated, self.family.interval_level(1))
+
+    def label_contributions(self, winner: Floats, loser: Floats) -> Floats:
+        """Return the contribution of each unit to the difference between two models' distributions.
+
+        Parameters
+        ----------
+        winner, loser : ndarray, shape (s, d)
+            Distribution of quality vectors on each sample.
+
+        Returns
+        -------
+        ndarray, shape (units, d)
+        """
         units = winner - loser if self.resampling == "swap" else np.vstack([winner, loser])
         return units / len(winner)
 
 
 @dataclass(frozen=True)
 class Relabellings:
-    """Other ways to label the data.
+    """Relabellings of two models' data, as signs.
 
     Attributes
     ----------
     signs : ndarray, shape (N, units)
-        +1 where a unit counts for the first model, -1 for the second. Units are samples when labels are
-        swapped within samples, and the first model's samples followed by the second's when pooled.
+        +1 if a unit is assigned to the first model, -1 if to the second. With swaps, the units are the
+        samples. When pooled, they are the first model's samples followed by the second's.
     exact : bool
-        Whether these are all there are; the observed labelling is never among them when they are.
+        True if these are all relabellings, except the observed one.
     """
 
     signs: Floats
     exact: bool
 
 
-def possible_labellings(samples: int, resampling: str) -> int:
-    """Number of ways to label the data, the observed one among them."""
+def count_labellings(samples: int, resampling: str) -> int:
+    """Return the number of ways to label the data, including the observed one."""
     return 2**samples if resampling == "swap" else comb(2 * samples, samples)
 
 
-def relabellings(samples: int, how: Relabelling) -> Relabellings:
-    """Draw relabellings, or list them all if they are few.
+def draw_relabellings(samples: int, relabelling: Relabelling) -> Relabellings:
+    """Draw random relabellings, or enumerate all if there are few.
 
     Parameters
     ----------
     samples : int
         Number of samples, s.
-    resampling : {"swap", "pooled"}
-        Swaps within samples, or all 2s units dealt out anew.
-    resamples : int
-        How many to draw; all are listed if they are at most that many.
-    seed : int
-        Entropy of the random streams.
+    relabelling : Relabelling
+        Kind and number of relabellings, and the seed.
 
     Returns
     -------
     Relabellings
     """
-    swap = how.resampling == "swap"
-    if possible_labellings(samples, how.resampling) <= how.resamples:
-        every = np.array(list(product((1.0, -1.0), repeat=samples))) if swap else _all_deals(samples)
-        return Relabellings(signs=every[1:], exact=True)  # the first is the observed one
-    starts = range(0, how.resamples, _BLOCK)
-    streams = np.random.SeedSequence(how.seed).spawn(len(starts))
+    swap = relabelling.resampling == "swap"
+    if count_labellings(samples, relabelling.resampling) <= relabelling.resamples:
+        labellings = (
+            np.array(list(product((1.0, -1.0), repeat=samples))) if swap else _all_pooled_signs(samples)
+        )
+        return Relabellings(signs=labellings[1:], exact=True)  # the first is the observed labelling
+    starts = range(0, relabelling.resamples, _BLOCK)
+    streams = np.random.SeedSequence(relabelling.seed).spawn(len(starts))
     blocks = []
     for start, stream in zip(starts, streams, strict=True):
-        rng, count = np.random.default_rng(stream), min(_BLOCK, how.resamples - start)
+        rng, count = np.random.default_rng(stream), min(_BLOCK, relabelling.resamples - start)
         if swap:
             blocks.append(rng.choice((1.0, -1.0), size=(count, samples)))
         else:
@@ -123,88 +139,119 @@ def relabellings(samples: int, how: Relabelling) -> Relabellings:
     return Relabellings(signs=np.concatenate(blocks), exact=False)
 
 
-def _all_deals(samples: int) -> Floats:
+def _all_pooled_signs(samples: int) -> Floats:
+    """Return the signs of all ways to assign 2s pooled units to two models of s samples each."""
     chosen = list(combinations(range(2 * samples), samples))
     signs = np.full((len(chosen), 2 * samples), -1.0)
     signs[np.arange(len(chosen))[:, None], chosen] = 1.0
     return signs
 
 
-# Where a pair is looked at before the last relabelling, and when it is closed there.
-FIRST, _SURPRISE = 1000, 0.05
+# Interim looks at a test, and the probability below which it stops for futility.
+FIRST, _FUTILITY_LEVEL = 1000, 0.05
 _LOOKS = (200, FIRST)
 
 
-def closes(extreme: int, looked_at: int, level: float) -> bool:
-    """Whether so many extreme ones are more than a pair at the edge of a level shows in 95 % of cases."""
-    return bool(bdtrc(extreme - 1, looked_at, level) < _SURPRISE)
+def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
+    """Return True if a significant pair would rarely have so many extreme relabellings.
+
+    Parameters
+    ----------
+    extreme : int
+        Number of evaluated relabellings at least as extreme as the observed labelling.
+    n_evaluated : int
+        Number of relabellings evaluated so far.
+    level : float
+        Significance level α of the test.
+    """
+    return bool(bdtrc(extreme - 1, n_evaluated, level) < _FUTILITY_LEVEL)
 
 
 class NullOptima:
-    """Optima of relabelled data, found only as exactly as a question needs.
+    """Optima of relabelled data, by lazily tightened bounds and linear programs.
 
     Parameters
     ----------
     polytope : UtilityPolytope
-        Fixed under relabelling.
+        The feasible utilities, which relabelling does not change.
     signs : ndarray, shape (N, units)
         The relabellings.
     contributions : ndarray, shape (units, d)
-        What each unit adds to the objective when its sign is +1.
+        Contribution of each unit to the objective when its sign is +1.
     """
 
     def __init__(self, polytope: UtilityPolytope, signs: Floats, contributions: Floats) -> None:
         self._polytope = polytope
         self._signs = signs
         self._contributions = contributions
-        self._above = np.full(len(signs), np.inf)
+        self._upper_bounds = np.full(len(signs), np.inf)
         for utility in polytope.utilities:
-            np.minimum(self._above, signs @ (contributions @ utility), out=self._above)
-        self._known = np.zeros(len(signs), dtype=bool)
+            np.minimum(self._upper_bounds, signs @ (contributions @ utility), out=self._upper_bounds)
+        self._is_solved = np.zeros(len(signs), dtype=bool)
 
-    def at_least(self, value: float) -> int:
-        """Number of relabellings whose optimum is at least a value, ties included."""
+    def count_at_least(self, value: float) -> int:
+        """Return the number of relabellings whose optimum is at least a value, ties included."""
         needed = value - RESOLUTION
         for b in range(len(self._signs)):
-            if self._above[b] >= needed and not self._known[b]:
+            if self._upper_bounds[b] >= needed and not self._is_solved[b]:
                 self._solve(b)
-        return int(np.sum(self._above >= needed))
+        return int(np.sum(self._upper_bounds >= needed))
 
-    def all(self) -> Floats:
-        """Optimum of every relabelling, exactly, shape (N,)."""
-        self.at_least(-np.inf)
-        return self._above.copy()
+    def solve_all(self) -> Floats:
+        """Return the exact optimum of every relabelling, shape (N,)."""
+        self.count_at_least(-np.inf)
+        return self._upper_bounds.copy()
 
     def _solve(self, b: int) -> None:
+        """Solve the linear program of relabelling b, and use its utility to tighten other bounds."""
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)
-        self._above = np.where(self._known, self._above, np.minimum(self._above, expected))
-        self._above[b] = optimum.value
-        self._known[b] = True
+        self._upper_bounds = np.where(
+            self._is_solved, self._upper_bounds, np.minimum(self._upper_bounds, expected)
+        )
+        self._upper_bounds[b] = optimum.value
+        self._is_solved[b] = True
 
 
-def closed_early(
-    polytope: UtilityPolytope, signs: Floats, contributions: Floats, value: float, closing: float | None
+def solve_until_futile(
+    polytope: UtilityPolytope, signs: Floats, contributions: Floats, value: float, level: float | None
 ) -> tuple[NullOptima, int]:
-    """Relabellings until a pair is beyond being significant, or all of them, and how many these are."""
+    """Evaluate relabellings until the test is futile or all are evaluated.
+
+    Parameters
+    ----------
+    polytope : UtilityPolytope
+    signs : ndarray, shape (N, units)
+    contributions : ndarray, shape (units, d)
+    value : float
+        Observed optimum.
+    level : float or None
+        Significance level used to judge futility; None to evaluate all relabellings.
+
+    Returns
+    -------
+    null : NullOptima
+    count : int
+        Number of relabellings used.
+    """
     for count in _LOOKS:
-        if closing is not None and count < len(signs):
+        if level is not None and count < len(signs):
             null = NullOptima(polytope, signs[:count], contributions)
-            if closes(null.at_least(value), count, closing):
+            if is_futile(null.count_at_least(value), count, level):
                 return null, count
     return NullOptima(polytope, signs, contributions), len(signs)
 
 
-def null_optima(utilities: Utilities, winner: int, loser: int, how: Relabelling) -> Floats:
-    """Optimum of every relabelling that the test of a pair looks at, each solved for.
+def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Relabelling) -> Floats:
+    """Return the null distribution of a pair's test: the exact optimum of every relabelling.
 
     Parameters
     ----------
     utilities : Utilities
     winner, loser : int
-        The models: optima are those of the winner over the loser.
-    how
-        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`: the same relabellings.
+        Models of the ordered pair.
+    relabelling : Relabelling
+        The same settings as in :func:`riskrank.engine.gsd.relabelling.run_relabelling_tests`.
 
     Returns
     -------
@@ -215,9 +262,13 @@ def null_optima(utilities: Utilities, winner: int, loser: int, how: Relabelling)
     InputError
         If δ exceeds δ_max.
     NumericalError
-        If a program cannot be solved for certain.
+        If a linear program cannot be solved reliably.
     """
     table = utilities.table
     polytope, _, _ = utilities.polytope((winner, loser))
-    parts = how.parts(*(sample_masses(table, polytope.system, model) for model in (winner, loser)))
-    return NullOptima(polytope, relabellings(table.samples, how).signs, parts).all()
+    contributions = relabelling.label_contributions(
+        *(sample_distributions(table, polytope.system, model) for model in (winner, loser))
+    )
+    return NullOptima(
+        polytope, draw_relabellings(table.samples, relabelling).signs, contributions
+    ).solve_all()

@@ -1,9 +1,9 @@
-"""The utilities that respect a preference system: a polytope, minimised over by linear programs.
+"""Minimisation over all utilities that respect a preference system, by linear programming.
 
-There is one variable per quality vector. Only a few hundred of the many thousand rows are ever needed:
-the covers of R1 are there from the start, covers of R2 join when a solution violates them. Every optimum
-is checked against *all* covers, and against a lower bound computed here from the solver's multipliers,
-before anyone sees it.
+The utilities form a polytope with one variable per quality vector. Only a few hundred of the many thousand
+constraints (rows) are ever needed. The covers of R1 are included from the start; covers of R2 are added when
+a solution violates them. Every optimum is checked against *all* covers, and against a lower bound from the
+solver's dual multipliers.
 """
 
 from collections.abc import Sequence
@@ -17,31 +17,31 @@ from riskrank.engine.solver import Solver
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError, option
 
-# The solver's own tolerance, well below ours.
+# Tolerance of the solver, well below RESOLUTION.
 _SOLVER_TOLERANCE = 1e-10
 
-# Violated rows added at a time: fewer mean more rounds, more mean a slower simplex.
+# Violated rows added per round: fewer need more rounds, more slow down the simplex.
 _ROWS_A_ROUND = 20
 _MOST_ROUNDS = 10_000
 
-# A few hundred iterations are usual; a cycling simplex is stopped and started again from scratch.
+# A few hundred iterations are usual; a cycling simplex is stopped and restarted from scratch.
 _MOST_ITERATIONS = 100_000
 
-# Bases kept to start from: more save few iterations and cost memory.
+# Number of stored bases for warm starts: more save few iterations and cost memory.
 _MOST_BASES = 500
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """A certified minimum over the utilities.
+    """A verified minimum over all feasible utilities.
 
     Attributes
     ----------
     value : float
-        The minimum; exactly 0 where it is within the resolution of 1e-9.
+        The minimum; exactly 0 if it is within the resolution of 1e-9.
     utility : ndarray, shape (d,)
-        A utility that attains it, one number a quality vector.
+        Utility that attains the minimum, one number per quality vector.
     """
 
     value: float
@@ -49,19 +49,19 @@ class Optimum:
 
 
 class UtilityPolytope:
-    """The utilities of one preference system, ready to be minimised over many times.
+    """Polytope of the utilities that respect one preference system, for repeated minimisation.
 
-    The slack is a variable of the program, fixed when it is known: so one set of generated rows, and one
-    simplex basis after the other, serves δ_max, every threshold and every resample.
+    The slack is a variable of the program, which is fixed once it is known. So generated rows and simplex
+    bases can be reused for δ_max, every threshold and every resample.
 
     Parameters
     ----------
     system : PreferenceSystem
         Quality vectors and their order.
     slack_on : {"r1", "r1+r2"}
-        The strict rows that get the slack.
+        Strict relations that have slack.
     rows : ndarray of int, optional
-        Rows to start with, the ``generated`` ones of another polytope of the same system.
+        Initial exchange rows: the ``generated_rows`` of another polytope of the same system.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class UtilityPolytope:
         self._rows = np.vstack([system.exchanges, system.ties])
         self._equal = np.arange(len(self._rows)) >= len(system.exchanges)
         self._slack = np.where(self._equal, 0.0, float(slack_on == "r1+r2"))
-        self._chosen = np.zeros(len(self._rows), dtype=bool)
-        self._order = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
+        self._in_program = np.zeros(len(self._rows), dtype=bool)
+        self._generated = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
         self._utilities: list[Floats] = []
         self._bases: list[tuple[list, list]] = []
         self._solver = self._new_solver()
@@ -90,21 +90,21 @@ class UtilityPolytope:
             self.rows_generated = 0
 
     @property
-    def generated(self) -> Integers:
-        """The exchange rows generated so far, by number."""
-        return self._order
+    def generated_rows(self) -> Integers:
+        """Indices of the exchange rows generated so far."""
+        return self._generated
 
     @property
     def utilities(self) -> Sequence[Floats]:
-        """Every utility that attained a minimum since the slack was fixed, in that order."""
+        """Optimal utilities found since the slack was fixed, in order."""
         return self._utilities
 
     def fix_slack(self, slack: float) -> None:
-        """Demand this much of the strict rows that have slack."""
-        self._bound_slack(slack, slack)
+        """Fix the slack of the strict rows."""
+        self._set_slack_bounds(slack, slack)
 
     def largest_slack(self) -> float:
-        """The largest slack the rows can have together; δ_max, or ξ (one more linear program).
+        """Return the largest feasible slack (δ_max, or ξ with slack on R1 and R2).
 
         Raises
         ------
@@ -112,7 +112,7 @@ class UtilityPolytope:
             If the program cannot be solved.
         """
         fixed = self._lower[-1]
-        self._bound_slack(0.0, 1.0)
+        self._set_slack_bounds(0.0, 1.0)
         costs = np.zeros(self.system.size + 1)
         costs[-1] = -1.0
         point = self._solve(costs)
@@ -120,19 +120,23 @@ class UtilityPolytope:
         return float(point[-1])
 
     def minimise(self, objective: Floats) -> Optimum:
-        """Minimise a difference of expected utilities.
+        """Minimise a difference in expected utility.
 
         Parameters
         ----------
         objective : ndarray, shape (d,)
-            Weight of each quality vector: the share of one model less that of the other.
+            Weight of each quality vector: its proportion for one model minus that for the other.
+
+        Returns
+        -------
+        Optimum
 
         Raises
         ------
         NumericalError
-            If the program cannot be solved, or its solution does not pass the checks.
+            If the program cannot be solved, or its solution fails the checks.
         """
-        self._start_near(objective)
+        self._warm_start(objective)
         point = self._solve(np.append(objective, 0.0))
         utility = point[:-1]
         self._utilities.append(utility)
@@ -143,6 +147,7 @@ class UtilityPolytope:
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
     def _new_solver(self) -> Solver:
+        """Return a solver with the variables and the covers of R1."""
         solver = Solver(
             presolve="off",  # a warm start and a presolve exclude each other
             primal_feasibility_tolerance=_SOLVER_TOLERANCE,
@@ -152,18 +157,19 @@ class UtilityPolytope:
             primal_simplex_bound_perturbation_multiplier=0.0,
         )
         size = self.system.size + 1
-        _require(solver.addVars(size, self._lower, self._upper))
+        _require_ok(solver.addVars(size, self._lower, self._upper))
         self._add(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
         return solver
 
-    def _bound_slack(self, lower: float, upper: float) -> None:
+    def _set_slack_bounds(self, lower: float, upper: float) -> None:
+        """Set the bounds of the slack variable, and discard stored utilities and bases."""
         self._lower[-1], self._upper[-1] = lower, upper
         self._utilities.clear()
         self._bases.clear()
-        _require(self._solver.changeColBounds(self.system.size, lower, upper))
+        _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
 
-    def _start_near(self, objective: Floats) -> None:
-        """Start from the best known vertex, which costs half the iterations of the last one."""
+    def _warm_start(self, objective: Floats) -> None:
+        """Start from the best known vertex; this needs half as many iterations as the last vertex."""
         if not self._bases:
             return
         columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
@@ -172,51 +178,55 @@ class UtilityPolytope:
         basis.col_status = columns
         newer = self._solver.getNumRow() - len(rows)
         basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * newer
-        _require(self._solver.setBasis(basis))
+        _require_ok(self._solver.setBasis(basis))
 
     def _solve(self, costs: Floats) -> Floats:
-        """Minimise over all rows, generating those a solution violates."""
+        """Minimise subject to all rows, generating rows that a solution violates."""
         columns = np.arange(len(costs), dtype=np.int32)
-        _require(self._solver.changeColsCost(len(costs), columns, costs))
+        _require_ok(self._solver.changeColsCost(len(costs), columns, costs))
         self.lps_solved += 1
-        # New costs leave a vertex feasible, new rows leave it optimal for the old ones.
+        # After new costs the last vertex is primal feasible; after new rows it is dual feasible.
         strategy = _PRIMAL_SIMPLEX
         for _ in range(_MOST_ROUNDS):
             point = self._run(strategy)
             violation = self._violation(point)
-            waiting = np.flatnonzero((violation > RESOLUTION / 10) & ~self._chosen)
-            if len(waiting) == 0:
+            violated = np.flatnonzero((violation > RESOLUTION / 10) & ~self._in_program)
+            if len(violated) == 0:
                 self._certify(costs, point, violation)
                 return point
-            worst = np.argsort(-violation[waiting], kind="stable")[:_ROWS_A_ROUND]
-            self._generate(waiting[worst])
+            worst = np.argsort(-violation[violated], kind="stable")[:_ROWS_A_ROUND]
+            self._generate(violated[worst])
             strategy = _DUAL_SIMPLEX
-        raise _failure(f"{_MOST_ROUNDS} rounds of new rows")
+        raise _solver_error(f"no solution after {_MOST_ROUNDS} rounds of new rows")
 
     def _run(self, strategy: int) -> Floats:
+        """Run the solver, restarting it once from scratch, and return its solution."""
         for attempt in (strategy, _DUAL_SIMPLEX):
-            _require(self._solver.setOptionValue("simplex_strategy", attempt))
+            _require_ok(self._solver.setOptionValue("simplex_strategy", attempt))
             self._solver.run()
             if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
                 return np.array(self._solver.getSolution().col_value)
-            self._solver.clearSolver()  # once more, from a cold start
-        raise _failure(f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}")
+            self._solver.clearSolver()  # retry from a cold start
+        raise _solver_error(
+            f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}"
+        )
 
     def _violation(self, point: Floats) -> Floats:
-        """How far each exchange row is from holding; positive where it does not."""
+        """Return the violation of each exchange row; positive if violated."""
         x, y, less_x, less_y = self._rows.T
         gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
         return np.where(self._equal, np.abs(gain), -gain)
 
     def _generate(self, rows: Integers) -> None:
+        """Add exchange rows, given by index, to the program."""
         for equal in (False, True):
-            some = rows[self._equal[rows] == equal]
-            if len(some):
-                slack = -float(self._slack[some[0]])
+            selected = rows[self._equal[rows] == equal]
+            if len(selected):
+                slack = -float(self._slack[selected[0]])
                 top = 0.0 if equal else np.inf
-                self._add(self._solver, self._rows[some], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
-                self._order = np.concatenate([self._order, some])
-        self._chosen[rows] = True
+                self._add(self._solver, self._rows[selected], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
+                self._generated = np.concatenate([self._generated, selected])
+        self._in_program[rows] = True
         self.rows_generated += len(rows)
 
     def _add(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
@@ -233,7 +243,7 @@ class UtilityPolytope:
         # An exchange may name a vector twice (x over y against y over z); the solver refuses duplicates.
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        _require(
+        _require_ok(
             solver.addRows(
                 m,
                 np.zeros(m),
@@ -246,52 +256,57 @@ class UtilityPolytope:
         )
 
     def _certify(self, costs: Floats, point: Floats, violation: Floats) -> None:
-        """Check that a solution is feasible for every row and that no other is better.
+        """Check that a solution satisfies every row and is optimal.
 
-        Any multipliers of the right sign give a lower bound on the minimum, because the variables lie in
-        a box: the minimum over the box of costs less the multiples of the rows.
+        By weak duality, multipliers of the right sign give a lower bound on the minimum. It is the minimum,
+        over the box of the variables, of the costs minus the weighted rows.
         """
         better, worse = self.system.improvements.T
         gap = point[better] - point[worse] - point[-1]
         outside = max(np.max(self._lower - point), np.max(point - self._upper))
         worst = max(outside, -np.min(gap, initial=0.0), np.max(violation, initial=0.0))
         if not worst <= RESOLUTION:
-            raise _failure(f"a solution that violates a row by {worst:.3g}")
+            raise _solver_error(f"the solution violates a row by {worst:.3g}")
         bound = self._lower_bound(costs)
         excess = float(costs @ point) - bound
         if not excess <= RESOLUTION:
-            raise _failure(f"a solution {excess:.3g} above its lower bound")
+            raise _solver_error(f"the solution is {excess:.3g} above its lower bound")
 
     def _lower_bound(self, costs: Floats) -> float:
+        """Return a lower bound on the minimum, from the solver's dual multipliers."""
         duals = np.array(self._solver.getSolution().row_dual)
         better, worse = self.system.improvements.T
-        first = np.maximum(duals[: len(better)], 0.0)
-        rest = duals[len(better) :]
-        rest = np.where(self._equal[self._order], rest, np.maximum(rest, 0.0))
-        x, y, less_x, less_y = self._rows[self._order].T
+        improvement_duals = np.maximum(duals[: len(better)], 0.0)
+        exchange_duals = duals[len(better) :]
+        exchange_duals = np.where(
+            self._equal[self._generated], exchange_duals, np.maximum(exchange_duals, 0.0)
+        )
+        x, y, less_x, less_y = self._rows[self._generated].T
         reduced = costs.copy()
         for columns, multiples in (
-            (better, -first),
-            (worse, first),
-            (x, -rest),
-            (y, rest),
-            (less_x, rest),
-            (less_y, -rest),
+            (better, -improvement_duals),
+            (worse, improvement_duals),
+            (x, -exchange_duals),
+            (y, exchange_duals),
+            (less_x, exchange_duals),
+            (less_y, -exchange_duals),
         ):
             reduced += np.bincount(columns, weights=multiples, minlength=len(costs))
-        reduced[-1] += first.sum() + self._slack[self._order] @ rest
+        reduced[-1] += improvement_duals.sum() + self._slack[self._generated] @ exchange_duals
         return float(np.minimum(reduced * self._lower, reduced * self._upper).sum())
 
 
-def _require(status: highspy.HighsStatus) -> None:
+def _require_ok(status: highspy.HighsStatus) -> None:
+    """Raise a NumericalError unless a solver call succeeded."""
     if status != highspy.HighsStatus.kOk:
-        raise _failure(f"solver call status {status.name}")
+        raise _solver_error(f"solver call status {status.name}")
 
 
-def _failure(found: str) -> NumericalError:
+def _solver_error(details: str) -> NumericalError:
+    """Return the error for a linear program that could not be solved reliably."""
     return NumericalError(
-        "a linear program of the dominance relation could not be solved for certain",
-        found=found,
+        "a linear program of the dominance relation could not be solved reliably",
+        found=details,
         hint=f"round the scores ({option('digits')}, {option('tolerance')}) "
         f"or choose another {option('delta')}",
     )

@@ -1,11 +1,8 @@
-"""Preference systems on quality vectors: who is better, and by how much more, on mixed scales.
+"""Preference systems on quality vectors with mixed scales, which order the vectors and their differences.
 
-A *quality vector* is a model's scores on all criteria for one sample. A preference system orders the
-vectors (R1) and the exchanges of one vector for a better one (R2); method §6, [GSD] eq. 1-3. Both
-orders are component-wise orders on integers, so both are stored as their covering relations, which imply
-every other row of the two orders.
-
-How much slack the strict rows of a preference system must have.
+A *quality vector* is a model's scores on all criteria for one sample. A preference system orders the vectors
+(R1) and the exchanges of one vector for a better one (R2); method §6, [GSD] eq. 1-3. Both are component-wise
+orders on integers. Only their covering relations are stored, which imply all others.
 """
 
 from collections.abc import Sequence
@@ -17,43 +14,43 @@ from riskrank.engine.gsd.quality import QualityTable, Scale
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, option
 
-# Optima closer than this are equal, and what is above minus this counts as nonnegative.
+# Optima closer than this are equal, and values above -RESOLUTION count as nonnegative.
 RESOLUTION = 1e-9
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """How much slack the strict rows of a preference system must have.
+    """Slack required of the strict relations of a preference system.
 
     Attributes
     ----------
     delta : float
-        The slack itself, [GSD] Definition 3.
+        The slack itself ([GSD] Definition 3).
     share : float or None
-        Instead of ``delta``: a share of the largest common slack that all strict rows can have.
-    on : {"r1", "r1+r2"}
-        The strict rows meant; a share always means both.
+        Instead of ``delta``: the slack as a proportion of the largest feasible common slack.
+    slack_on : {"r1", "r1+r2"}
+        Strict relations that have the slack; always both if ``share`` is given.
 
     Raises
     ------
     UsageError
-        On a negative slack, or a share outside [0, 1].
+        If the slack is negative or the share lies outside [0, 1].
     """
 
     delta: float = 0.0
     share: float | None = None
-    on: str = "r1"
+    slack_on: str = "r1"
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
             raise UsageError(
-                "the regularization is a share of the largest slack",
+                "the regularization must be a share of the largest slack",
                 found=f"{self.share:g}",
                 hint="give a number from 0 to 1",
             )
         if not self.delta >= 0:
             raise UsageError(
-                "the threshold delta is a difference of utilities",
+                "the threshold delta must not be negative",
                 found=f"{self.delta:g}",
                 hint="give a number from 0 to delta_max, which the relation reports",
             )
@@ -63,52 +60,52 @@ class Threshold:
 
     @property
     def rows(self) -> str:
-        """The strict rows that get the slack."""
-        return self.on if self.share is None else "r1+r2"
+        """Strict relations that have the slack: "r1" or "r1+r2"."""
+        return self.slack_on if self.share is None else "r1+r2"
 
     def resolve(self, largest: float) -> float:
-        """The slack, given the largest one there can be.
+        """Return the slack, given the largest feasible slack.
 
         Raises
         ------
         InputError
-            If no utility has so much slack.
+            If the slack exceeds the largest feasible slack.
         """
         if self.share is not None:
             return self.share * largest
         if self.delta > largest + RESOLUTION:
             raise InputError(
-                "no utility respects so large a threshold",
+                "the threshold delta is too large for every utility",
                 found=f"delta {self.delta:g}, delta_max {largest:.6g}",
                 hint=f"choose delta from 0 to {largest:.6g}",
             )
         return min(self.delta, largest)
 
 
-# Beyond this the covers of R2 would need more than half a gigabyte.
+# For more exchanges, the covers of R2 would need more than half a gigabyte.
 MOST_EXCHANGES = 100_000
 
 
 @dataclass(frozen=True)
 class PreferenceSystem:
-    """R1 and R2 on a set of quality vectors, by their covers.
+    """Relations R1 and R2 on a set of quality vectors, stored as covers.
 
     Attributes
     ----------
     vectors : ndarray of int, shape (d, n)
         Distinct vectors in lexicographic order, the worst first and the best last.
-    members : ndarray of int, shape (d,)
-        Row of the table's ``vectors``, or -1 for an extreme that no model attains.
+    table_rows : ndarray of int, shape (d,)
+        Row in ``QualityTable.vectors``; -1 for an extreme vector that no model attains.
     improvements : ndarray of int, shape (m1, 2)
-        Covers of R1 as (x, y): x is better than y and nothing lies between.
+        Covers of R1 as (x, y): x is better than y, and no vector lies in between.
     exchanges : ndarray of int, shape (m2, 4)
-        Covers of R2 as (x, y, x', y'), u(x) - u(y) >= u(x') - u(y'), without those R1 implies.
+        Covers of R2 as (x, y, x', y'), meaning u(x) - u(y) >= u(x') - u(y'); without those implied by R1.
     ties : ndarray of int, shape (m3, 4)
-        Exchanges of the same strength: u(x) - u(y) = u(x') - u(y').
+        Exchanges of equal strength: u(x) - u(y) = u(x') - u(y').
     """
 
     vectors: Integers
-    members: Integers
+    table_rows: Integers
     improvements: Integers
     exchanges: Integers
     ties: Integers
@@ -122,16 +119,16 @@ class PreferenceSystem:
 def preference_system(table: QualityTable, models: Sequence[int] | None = None) -> PreferenceSystem:
     """Build the preference system on the vectors of some models.
 
-    R1 is the component-wise order. R2 orders the strict R1 pairs by their differences on the cardinal
-    criteria, and by nesting on the ordinal ones (method §6; [GSD] eq. 2 where all are cardinal). The worst
-    and the best vector join the set: declared bounds, else the extremes of these models.
+    R1 is the component-wise order. R2 orders the strict R1 pairs: by their differences on cardinal criteria,
+    and by nesting on ordinal criteria (method §6; [GSD] eq. 2 if all are cardinal). The worst and the best
+    vector are added: the declared bounds, else the extremes of these models.
 
     Parameters
     ----------
     table : QualityTable
         The quality vectors of all models.
     models : sequence of int, optional
-        The models whose vectors make up the system; all of them by default.
+        Models whose vectors are included; all by default.
 
     Returns
     -------
@@ -140,12 +137,12 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
     Raises
     ------
     InputError
-        More comparable pairs than the covers of R2 can be found for.
+        If there are too many comparable pairs to compute the covers of R2.
     """
     chosen = slice(None) if models is None else list(models)
     used = np.unique(table.index[chosen][table.weight[chosen] > 0])
     observed = table.vectors[used]
-    vectors, members = _with_extremes(observed, used, table.scales)
+    vectors, members = _add_extremes(observed, used, table.scales)
     above = np.all(vectors[:, None, :] >= vectors[None, :, :], axis=2)
     np.fill_diagonal(above, False)
     better, worse = np.nonzero(above)
@@ -153,7 +150,7 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
     exchanges, ties = _exchanges(vectors, table.ordinal, above, better, worse)
     return PreferenceSystem(
         vectors=vectors,
-        members=members,
+        table_rows=members,
         improvements=np.stack([upper, lower], axis=1),
         exchanges=exchanges,
         ties=ties,
@@ -161,12 +158,11 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
 
 
 def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
-    """Covering pairs of the component-wise order.
+    """Return the covering pairs of the component-wise order on integer vectors (keys).
 
-    q covers p when q >= p in every component and no third key lies between. A key's down-set is a set of
-    bits, held in one Python integer; the last bit of what is left of it is a cover, whose own down-set
-    is then struck out. That costs a pass over a few hundred bytes for each cover, where a boolean matrix
-    product costs one for each pair.
+    q covers p when q >= p in every component and no third key lies between. A key's down-set is stored as the
+    bits of a Python integer. The highest remaining bit is a cover, whose down-set is then removed. This takes
+    one pass over a few hundred bytes per cover; a boolean matrix product would take one per pair.
 
     Parameters
     ----------
@@ -176,22 +172,22 @@ def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
     Returns
     -------
     lower, upper : ndarray of int
-        Rows of the covered and of the covering keys.
+        Rows of the covered and the covering keys.
     """
     down = _down_sets(keys)
     lower, upper = [], []
     for p in range(len(keys)):
-        rest = down[p] ^ (1 << p)
-        while rest:
-            q = rest.bit_length() - 1
+        remaining = down[p] ^ (1 << p)
+        while remaining:
+            q = remaining.bit_length() - 1
             lower.append(q)
             upper.append(p)
-            rest ^= rest & down[q]
+            remaining ^= remaining & down[q]
     return np.array(lower, dtype=np.int64), np.array(upper, dtype=np.int64)
 
 
 def _down_sets(keys: Integers, block: int = 256) -> list[int]:
-    """Every key's down-set, itself included, as the bits of an integer."""
+    """Return the down-set of every key, including the key itself, as the bits of an integer."""
     # Ranks in the smallest integer type: the comparison below is bound by memory traffic.
     kind: type[np.signedinteger] = np.int16 if len(keys) < 2**15 else np.int32
     ranks = [np.unique(column, return_inverse=True)[1].astype(kind) for column in keys.T]
@@ -210,14 +206,14 @@ def _down_sets(keys: Integers, block: int = 256) -> list[int]:
 def _exchanges(
     vectors: Integers, ordinal: Booleans, above: Booleans, better: Integers, worse: Integers
 ) -> tuple[Integers, Integers]:
-    """Covers of R2 that R1 does not imply, and its ties.
+    """Return the covers of R2 that R1 does not imply, and the ties of R2.
 
-    (x, y) is at least as strong as (x', y') exactly when its key, x - y on the cardinal criteria and x
-    and -y on the ordinal ones, is at least the other's in every component.
+    The exchange (x, y) is at least as strong as (x', y') exactly if its key is at least as large in every
+    component. The key is x - y on the cardinal criteria, and x and -y on the ordinal ones.
     """
     if ordinal.all() or len(better) < 2:
         none = np.empty((0, 4), dtype=np.int64)
-        return none, none  # ordinal pairs are nested, and u(x) >= u(x') >= u(y') >= u(y) is R1's to say
+        return none, none  # ordinal pairs are nested, and R1 implies u(x) >= u(x') >= u(y') >= u(y)
     if len(better) > MOST_EXCHANGES:
         raise InputError(
             f"{len(vectors):,} quality vectors have too many comparable pairs",
@@ -239,10 +235,8 @@ def _exchanges(
     return rows[~nested], ties
 
 
-def _with_extremes(
-    observed: Integers, used: Integers, scales: tuple[Scale, ...]
-) -> tuple[Integers, Integers]:
-    """Vectors with the worst and the best one, in lexicographic order, and the table rows they are."""
+def _add_extremes(observed: Integers, used: Integers, scales: tuple[Scale, ...]) -> tuple[Integers, Integers]:
+    """Return the vectors with the worst and the best vector added, sorted, and their table rows."""
     worst, best = observed.min(axis=0), observed.max(axis=0)
     for j, scale in enumerate(scales):
         worst[j] = worst[j] if scale.lower is None else scale.lower

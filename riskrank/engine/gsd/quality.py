@@ -1,7 +1,7 @@
-"""Quality vectors: all criteria of a sample as exact integers, each on its scale.
+"""Quality vectors: the scores of one sample on all criteria, as exact integers with scales.
 
-Differences of cardinal scores are compared with each other, and 0.3 - 0.1 is not 0.2 in floating point;
-integers are compared exactly.
+Differences of cardinal scores are compared with each other, and 0.3 - 0.1 != 0.2 in floating point. Integers
+are compared exactly.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from riskrank.errors import InputError, option
 
 MANY_LEVELS = 50
 
-# Floats count integers exactly up to here.
+# Floats represent all integers exactly up to here.
 _EXACT = 2**53
 _MOST_DIGITS = 15
 _SIGNIFICANT_DIGITS = 12
@@ -26,17 +26,17 @@ _SIGNIFICANT_DIGITS = 12
 
 @dataclass(frozen=True)
 class Scale:
-    """One criterion as exact integers, and the way back.
+    """Scale of one criterion: the mapping from integers to scores.
 
     Attributes
     ----------
     levels : ndarray or None
-        The distinct values of an ordinal criterion, increasing, whose integers are 0, 1, ...; None for a
-        cardinal one.
+        Distinct values of an ordinal criterion, increasing, with integer codes 0, 1, ...; None for a cardinal
+        criterion.
     digits : float
-        A cardinal score is its integer / 10**digits; whole unless a tolerance was stated.
+        A cardinal score equals its integer / 10**digits. A whole number unless a tolerance is given.
     lower, upper : int or None
-        The declared bounds as integers; None where the observed extremes serve.
+        Declared bounds as integers; None if the observed extremes are used.
     """
 
     levels: Floats | None
@@ -46,28 +46,28 @@ class Scale:
 
     @property
     def ordinal(self) -> bool:
-        """Whether only the order of the values means something."""
+        """True if only the order of the scores is meaningful."""
         return self.levels is not None
 
     def decode(self, integers: Integers) -> Floats:
-        """Scores that belong to integers of this scale."""
+        """Convert integers of this scale to scores."""
         return integers / 10.0**self.digits if self.levels is None else self.levels[integers]
 
 
 @dataclass(frozen=True)
 class QualityTable:
-    """Every model's quality vectors, as exact integers.
+    """Quality vectors of all models, as exact integers.
 
     Attributes
     ----------
     vectors : ndarray of int, shape (d, n)
         The distinct quality vectors of all models, in lexicographic order.
     scales : tuple of Scale, length n
-        What the integers of each criterion mean.
+        Scale of each criterion.
     index : ndarray of int, shape (k, s, r)
-        Row of ``vectors`` of each model, sample and draw; 0 where a draw is absent.
+        Row in ``vectors`` for each model, sample and repeat; 0 for an absent repeat.
     weight : ndarray, shape (k, s, r)
-        Weight of the draw within its sample, 1 / draws; 0 where a draw is absent.
+        Weight of each repeat within its sample, 1 / repeats; 0 for an absent repeat.
     """
 
     vectors: Integers
@@ -87,17 +87,17 @@ class QualityTable:
 
     @property
     def ordinal(self) -> Booleans:
-        """Boolean mask of the ordinal criteria, shape (n,)."""
+        """Mask of the ordinal criteria, shape (n,)."""
         return np.array([scale.ordinal for scale in self.scales])
 
     @property
-    def alike(self) -> bool:
-        """Whether all models have one distribution of quality vectors."""
-        masses = [np.bincount(*map(np.ravel, own)) for own in zip(self.index, self.weight, strict=True)]
-        return all(len(own) == len(masses[0]) and np.allclose(own, masses[0], atol=1e-9) for own in masses)
+    def models_are_identical(self) -> bool:
+        """True if all models have the same distribution of quality vectors."""
+        masses = [np.bincount(*map(np.ravel, mass)) for mass in zip(self.index, self.weight, strict=True)]
+        return all(len(mass) == len(masses[0]) and np.allclose(mass, masses[0], atol=1e-9) for mass in masses)
 
     def decode(self, vectors: Integers) -> Floats:
-        """The scores behind integer vectors of shape (m, n)."""
+        """Convert integer vectors of shape (m, n) to scores."""
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
 
 
@@ -110,27 +110,27 @@ def quality_table(
     tolerance: float | Sequence[float | None] | None = None,
     names: Sequence[str] | None = None,
 ) -> QualityTable:
-    """Turn scores into quality vectors of exact integers.
+    """Convert scores to quality vectors of exact integers.
 
-    Differences are compared in R2, and 0.3 - 0.1 is not 0.2 in floating point; integers are. A cardinal
-    criterion whose scores are decimals is scaled by the power of ten that makes them integers; any other
-    is rounded to twelve significant digits of its largest value. ``digits`` or ``tolerance`` rounds more.
+    R2 compares differences, which is exact with integers but not in floating point. A cardinal criterion
+    with decimal scores is scaled by the power of ten that makes them integers. Other cardinal criteria are
+    rounded to twelve significant digits of their largest value. ``digits`` or ``tolerance`` rounds more.
 
     Parameters
     ----------
     scores : ndarray, shape (k, s, n) or (k, s, r, n)
-        Scores of k models on s samples under n criteria, larger is better; with r draws a sample, an
-        absent draw is a row of NaN.
+        Scores of k models on s samples for n criteria, larger is better. With r repeats per sample, an absent
+        repeat is a row of NaN.
     ordinal : ndarray of bool, shape (n,)
-        Which criteria are ordinal; their values are only ever compared, never subtracted.
+        Mask of the ordinal criteria, whose scores are compared but never subtracted.
     bounds : ndarray, shape (n, 2), optional
-        Least and greatest possible score, oriented like the scores; NaN where undeclared.
+        Smallest and largest possible score, oriented like the scores; NaN if not declared.
     digits : int or sequence, optional
-        Decimal places that count, of all cardinal criteria or of each.
+        Number of significant decimal places, for all cardinal criteria or for each.
     tolerance : float or sequence, optional
-        Rounding step, of all cardinal criteria or of each; excludes ``digits``.
+        Rounding step, for all cardinal criteria or for each; cannot be combined with ``digits``.
     names : sequence of str, optional
-        Names of the criteria for messages.
+        Names of the criteria, for error messages.
 
     Returns
     -------
@@ -139,7 +139,8 @@ def quality_table(
     Raises
     ------
     InputError
-        For a value outside its declared bounds, or more digits than floating point has.
+        If a score lies outside its declared bounds, or more digits are requested than floating point
+        provides.
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim == 3:
@@ -148,15 +149,18 @@ def quality_table(
     present = ~np.isnan(scores).all(axis=3)
     limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
     labels = names or [f"criterion {j + 1}" for j in range(n)]
-    ordered, places = np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)), _digits(digits, tolerance, n)
+    is_ordinal, decimals = (
+        np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)),
+        _decimal_places(digits, tolerance, n),
+    )
     columns, scales = [], []
     for j, name in enumerate(labels):
         column = scores[..., j][present]
-        _require_inside(name, column, limits[j], present)
-        if ordered[j]:
-            integers, scale = _levels(column, limits[j])
+        _require_within_bounds(name, column, limits[j], present)
+        if is_ordinal[j]:
+            integers, scale = _encode_ordinal(column, limits[j])
         else:
-            integers, scale = _multiples(name, column, limits[j], places[j])
+            integers, scale = _encode_cardinal(name, column, limits[j], decimals[j])
         columns.append(integers)
         scales.append(scale)
     vectors, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
@@ -166,8 +170,8 @@ def quality_table(
     return QualityTable(vectors=vectors, scales=tuple(scales), index=index, weight=weight)
 
 
-def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Find ordinal criteria that were probably not meant so, by position.
+def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return criteria that were probably declared ordinal by mistake.
 
     Parameters
     ----------
@@ -177,7 +181,7 @@ def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple
     Returns
     -------
     many_levels : list of (int, int)
-        Criterion and its number of levels, where that is more than 50: made from a measurement?
+        Criteria with more than 50 distinct values, as in a measurement, and the number of values.
     permuted_copies : list of (int, int)
         Pairs of ordinal criteria with the same values in another order.
     """
@@ -193,10 +197,10 @@ def scale_doubts(table: QualityTable) -> tuple[list[tuple[int, int]], list[tuple
     return [(j, levels) for j, levels in counts if levels > MANY_LEVELS], copies
 
 
-def _digits(
+def _decimal_places(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
-    """Decimal places of each criterion; a tolerance is a number of places that need not be whole."""
+    """Return the number of decimal places per criterion; from a tolerance, it may be fractional."""
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
         return tuple(None if place is None else float(place) for place in places)
@@ -204,41 +208,44 @@ def _digits(
     return tuple(None if step is None else -math.log10(step) for step in steps)
 
 
-def _require_inside(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
+def _require_within_bounds(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
+    """Raise an InputError if a score lies outside the declared bounds of its criterion."""
     outside = np.flatnonzero((column < bounds[0]) | (column > bounds[1]))
     if len(outside) == 0:
         return
     model, sample, _ = np.argwhere(present)[outside[0]]
     raise InputError(
-        f"{name}: {len(outside)} scores lie outside its declared bounds [{bounds[0]:g}, {bounds[1]:g}]",
+        f"{name}: {len(outside)} scores lie outside the declared bounds [{bounds[0]:g}, {bounds[1]:g}]",
         found=f"{column[outside[0]]:g} (larger is better) for model {model + 1} on sample {sample + 1}",
-        hint="correct the bounds of this criterion, or leave them out to use the observed extremes",
+        hint="correct the bounds of this criterion, or omit them to use the observed extremes",
     )
 
 
-def _levels(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
-    """Integers of an ordinal criterion: the ranks of its distinct values."""
+def _encode_ordinal(column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
+    """Encode an ordinal criterion as the ranks of its distinct values."""
     levels = np.unique(np.concatenate([column, bounds[np.isfinite(bounds)]]))
     lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in bounds)
     scale = Scale(levels=levels, digits=0.0, lower=lower, upper=upper)
     return np.searchsorted(levels, column), scale
 
 
-def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) -> tuple[Integers, Scale]:
-    """Integers of a cardinal criterion: multiples of its rounding step."""
+def _encode_cardinal(
+    name: str, column: Floats, bounds: Floats, digits: float | None
+) -> tuple[Integers, Scale]:
+    """Encode a cardinal criterion as multiples of its rounding step."""
     values = np.concatenate([column, bounds[np.isfinite(bounds)]])
     if digits is None:
-        digits = _enough_digits(values)
+        digits = _sufficient_digits(values)
     if digits > sys.float_info.max_10_exp:
         raise InputError(
-            f"{name}: the scores are too small to tell apart exactly",
+            f"{name}: the scores are too small for exact comparison",
             found=f"scores up to {np.abs(values).max():g}, which need {digits:g} decimal places",
-            hint="give them in a smaller unit, or call the criterion ordinal",
+            hint="give the scores in a smaller unit, or declare the criterion ordinal",
         )
     factor = 10.0**digits
     if np.abs(values).max() >= _EXACT / factor:
         raise InputError(
-            f"{name}: more digits than floating point has",
+            f"{name}: the scores have too many digits for floating-point numbers",
             found=f"scores up to {np.abs(values).max():g} with {digits:g} decimal places",
             hint=f"round more coarsely ({option('digits')}, {option('tolerance')})",
         )
@@ -247,8 +254,8 @@ def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) 
     return np.rint(column * factor).astype(np.int64), scale
 
 
-def _enough_digits(values: Floats) -> float:
-    """The fewest decimal places that lose nothing, else those of twelve significant digits."""
+def _sufficient_digits(values: Floats) -> float:
+    """Return the smallest lossless number of decimal places, at most twelve significant digits."""
     largest = np.abs(values).max()
     for digits in range(_MOST_DIGITS + 1):
         factor = 10.0**digits

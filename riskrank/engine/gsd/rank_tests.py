@@ -1,7 +1,7 @@
-"""Rank tests criterion by criterion, the baselines of generalized stochastic dominance ([GSD] §4.3).
+"""Rank tests per criterion, as baselines for generalized stochastic dominance ([GSD] §4.3).
 
-Friedman's test asks whether the models differ at all on a criterion, Nemenyi's which pairs do. The
-all-test and the one-test combine Nemenyi's verdicts over the criteria.
+On each criterion, Friedman's test is a test for any difference between models, and Nemenyi's test compares
+all pairs. The all-test and the one-test combine the results of Nemenyi's test over the criteria.
 """
 
 import itertools
@@ -17,16 +17,16 @@ from riskrank.errors import InputError
 
 @dataclass(frozen=True)
 class CriteriaTests:
-    """Friedman and Nemenyi on every criterion.
+    """Friedman and Nemenyi tests on every criterion.
 
     Attributes
     ----------
     mean_rank : ndarray, shape (n, k)
-        Mean rank of each model over the samples; 1 is best, ties share their mean.
+        Mean rank of each model over the samples; 1 is best, ties share their mean rank.
     friedman_statistic, friedman_p_value : ndarray, shape (n,)
-        Friedman's chi-squared, corrected for ties, and its asymptotic p-value.
+        Friedman's chi-squared statistic, corrected for ties, and its asymptotic p-value.
     nemenyi_p_value : ndarray, shape (n, k, k)
-        Two-sided p-values of the pairs, valid for all pairs of a criterion together.
+        Two-sided p-values per pair, adjusted for all pairs of a criterion.
     """
 
     mean_rank: Floats
@@ -34,34 +34,34 @@ class CriteriaTests:
     friedman_p_value: Floats
     nemenyi_p_value: Floats
 
-    def ahead(self, criterion: int) -> list[tuple[int, int]]:
-        """Every pair of models once, the one with the better mean rank on a criterion first."""
+    def ordered_pairs(self, criterion: int) -> list[tuple[int, int]]:
+        """Return every pair of models once, with the better mean rank on the criterion first."""
         ranks = self.mean_rank[criterion]
         pairs = itertools.combinations(range(len(ranks)), 2)
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
     def better(self, level: float) -> Booleans:
-        """Where the row's model is significantly better than the column's, shape (n, k, k)."""
+        """Return a mask of significant differences per criterion, row better than column, shape (n, k, k)."""
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Where the row's model is significantly better on every criterion, shape (k, k)."""
+        """Return a mask of pairs, the row's model significantly better on every criterion, shape (k, k)."""
         return np.asarray(self.better(level).all(axis=0))
 
     def one_test(self, level: float) -> Booleans:
-        """Where it is on some criterion and significantly worse on none, shape (k, k)."""
+        """Return a mask of pairs, the row's model significantly better on some criterion, worse on none."""
         better = np.asarray(self.better(level).any(axis=0))
         return better & ~better.T
 
 
-def criteria_tests(scores: ArrayLike) -> CriteriaTests:
-    """Test every criterion on its own.
+def run_criteria_tests(scores: ArrayLike) -> CriteriaTests:
+    """Run the Friedman and Nemenyi tests on every criterion.
 
     Parameters
     ----------
     scores : array_like, shape (k, s, n)
-        Scores of k models on s samples under n criteria, larger is better; one score a cell.
+        Scores of k models on s samples for n criteria, larger is better, without missing values.
 
     Returns
     -------
@@ -70,50 +70,51 @@ def criteria_tests(scores: ArrayLike) -> CriteriaTests:
     Raises
     ------
     InputError
-        On fewer than two models or samples.
+        If there are fewer than two models or samples.
     """
     scores = np.asarray(scores, dtype=np.float64)
     k, s, n = scores.shape
     if k < 2 or s < 2:
         raise InputError(
-            "rank tests need two models and two samples",
+            "rank tests need at least two models and two samples",
             found=f"{k} models, {s} samples",
             hint="add models or samples, or leave out the baselines",
         )
-    ranks = _ranks(scores)
+    ranks = _sample_ranks(scores)
     mean_rank = ranks.mean(axis=1).T
-    statistic = np.array([_friedman(ranks[..., j]) for j in range(n)])
+    statistic = np.array([_friedman_statistic(ranks[..., j]) for j in range(n)])
     gap = np.abs(mean_rank[:, :, None] - mean_rank[:, None, :])
-    apart, places = np.unique(gap / np.sqrt(k * (k + 1) / (12 * s)), return_inverse=True)
+    unique_gaps, inverse = np.unique(gap / np.sqrt(k * (k + 1) / (12 * s)), return_inverse=True)
     return CriteriaTests(
         mean_rank=mean_rank,
         friedman_statistic=statistic,
         friedman_p_value=chdtrc(k - 1, statistic),
-        nemenyi_p_value=_range_tail(apart, k)[places].reshape(gap.shape),
+        nemenyi_p_value=_studentized_range_tail(unique_gaps, k)[inverse].reshape(gap.shape),
     )
 
 
-def _ranks(scores: Floats) -> Floats:
-    """Ranks among the models of a sample: models ahead, plus the middle of those level with it."""
+def _sample_ranks(scores: Floats) -> Floats:
+    """Return the ranks of the models within each sample; ties share their mean rank."""
     ahead = (scores[None] > scores[:, None]).sum(axis=1)
-    level = (scores[None] == scores[:, None]).sum(axis=1)
-    return ahead + (level + 1) / 2
+    tied = (scores[None] == scores[:, None]).sum(axis=1)
+    return ahead + (tied + 1) / 2
 
 
-def _friedman(ranks: Floats) -> float:
+def _friedman_statistic(ranks: Floats) -> float:
+    """Return Friedman's chi-squared statistic, corrected for ties."""
     k, s = ranks.shape
     spread = np.sum((ranks - (k + 1) / 2) ** 2)
     if spread == 0:
-        return 0.0  # every sample a tie of all models
+        return 0.0  # all models tie on every sample
     return float(s**2 * (k - 1) * np.sum((ranks.mean(axis=1) - (k + 1) / 2) ** 2) / spread)
 
 
-def _range_tail(statistic: Floats, models: int) -> Floats:
-    """Probability that k standard normals spread over more than ``statistic``.
+def _studentized_range_tail(statistic: Floats, models: int) -> Floats:
+    """Return the upper tail probability of the studentized range of k variables.
 
-    ``1 - k ∫ φ(z) (Φ(z) - Φ(z - q))^(k-1) dz``, the studentized range with infinitely many degrees of
-    freedom. SciPy has it in ``scipy.stats``, which takes a second to import; on an integrand this smooth
-    the trapezoid rule is as exact.
+    This is ``1 - k ∫ φ(z) (Φ(z) - Φ(z - q))^(k-1) dz``, for infinitely many degrees of freedom.
+    ``scipy.stats`` provides it but takes a second to import. The trapezoid rule is as accurate for such a
+    smooth integrand.
     """
     z, step = np.linspace(-9, 9, 2001, retstep=True)
     density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi)

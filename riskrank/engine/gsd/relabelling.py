@@ -1,10 +1,10 @@
-"""Relabelling tests of generalized stochastic dominance ([GSD] §4.2; method §6).
+"""Relabelling (permutation) tests of generalized stochastic dominance ([GSD] §4.2; method §6).
 
-Under the null hypothesis the labels of two models carry no information, so the observed optimum is
-compared with those of relabelled data: by swapping the two labels within samples, or by dealing all
-vectors out anew. Relabelling moves the objective of the linear program and nothing else. So any utility
-met before bounds every relabelled optimum from above, one matrix product does it for all of them, and
-only relabellings whose bound reaches the observed value need a program of their own.
+Under the null hypothesis, the labels of two models are exchangeable. Therefore the observed optimum is
+compared with the optima of relabelled data: the two labels are swapped within samples, or all vectors are
+permuted. Relabelling changes only the objective of the linear program. Any known utility bounds every
+relabelled optimum from above, and one matrix product computes all these bounds. A linear program is solved
+only for relabellings whose bound reaches the observed value.
 """
 
 from collections.abc import Sequence
@@ -14,43 +14,49 @@ from math import inf
 from random import Random
 from statistics import median
 
-from riskrank.engine.gsd.null_optima import FIRST, NullOptima, Relabelling, closed_early, relabellings
+from riskrank.engine.gsd.null_optima import (
+    FIRST,
+    NullOptima,
+    Relabelling,
+    draw_relabellings,
+    solve_until_futile,
+)
+from riskrank.engine.gsd.parallel import Progress, run_pairs
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold
 from riskrank.engine.gsd.relation import (
-    Comparison,
     DominanceRelation,
+    PairComparison,
     Utilities,
-    compare,
-    relation_of,
-    sample_masses,
+    build_relation,
+    compare_pair,
+    sample_distributions,
 )
-from riskrank.engine.gsd.spread import Progress, spread
 from riskrank.engine.sampling.processes import Jobs
 
 
 @dataclass(frozen=True)
 class RelabellingTest:
-    """A test of one ordered pair.
+    """Test of one ordered pair.
 
     Attributes
     ----------
     winner, loser : int
-        The models: the optimum is that of the winner over the loser.
+        Models of the ordered pair.
     optimum : float
-        Observed least difference of expected utility.
+        Observed optimum: smallest difference in expected utility, winner minus loser.
     p_value : float
-        (1 + #{relabelled at least as extreme}) / (N + 1); uncorrected.
+        Unadjusted p-value, (1 + #{relabellings at least as extreme}) / (N + 1).
     share_smaller : float
-        Share of relabellings with a smaller optimum, as [GSD] Table 3 prints it.
+        Proportion of relabellings with a smaller optimum, as in [GSD] Table 3.
     resamples : int
-        Number of relabellings N; the observed labelling not counted.
+        Number of relabellings N, without the observed labelling.
     exact : bool
-        Whether every labelling was looked at.
+        Whether all labellings were evaluated.
     contamination : tuple of float
-        p-values if 0, 1, 2, ... samples may be arbitrary, up to the first above the level asked for;
-        empty unless asked for.
+        p-values if 0, 1, 2, ... samples are contaminated arbitrarily, up to the first above the level. Empty
+        unless requested.
     lps_solved : int
-        Linear programs this direction needed beyond those of the pair.
+        Number of linear programs solved for this direction, without those for the pair.
     """
 
     winner: int
@@ -63,40 +69,40 @@ class RelabellingTest:
     contamination: tuple[float, ...]
     lps_solved: int
 
-    def extreme(self, p_value: float) -> int:
-        """Relabellings at least as extreme behind a p-value."""
+    def count_extreme(self, p_value: float) -> int:
+        """Return the number of relabellings at least as extreme as observed, given a p-value."""
         return round(p_value * (self.resamples + 1)) - 1
 
-    def survives(self, level: float) -> int | None:
-        """Largest number of arbitrary samples with which the result holds; None if it never does."""
-        held = [m for m, p in enumerate(self.contamination) if p <= level]
-        return held[-1] if held else None
+    def tolerated_samples(self, level: float) -> int | None:
+        """Return the largest number of contaminated samples at which the test is significant, or None."""
+        tolerated = [m for m, p in enumerate(self.contamination) if p <= level]
+        return tolerated[-1] if tolerated else None
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """What every task needs."""
+class _TestPlan:
+    """Input shared by all tasks."""
 
     utilities: Utilities
-    how: Relabelling
+    relabelling: Relabelling
     side: str
 
     @property
     def level(self) -> float:
-        """Level at which a pair is closed, and survives contamination."""
-        return self.how.family.level(1)
+        """Significance level at which futility and contamination are judged."""
+        return self.relabelling.family.interval_level(1)
 
 
-def relabelling_tests(
+def run_relabelling_tests(
     utilities: Utilities,
     pairs: Sequence[tuple[int, int]],
-    how: Relabelling = Relabelling(),
+    relabelling: Relabelling = Relabelling(),
     *,
     side: str = "greater",
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> tuple[RelabellingTest, ...]:
-    """Test ordered pairs of models.
+    """Run relabelling tests for ordered pairs of models.
 
     Parameters
     ----------
@@ -104,10 +110,11 @@ def relabelling_tests(
         As in `dominance_relation`.
     pairs : sequence of (int, int)
         Winner and loser of each test.
-    how : Relabelling
-        Its pairs are those given; only tests of "greater" are closed early.
+    relabelling : Relabelling
+        Settings of the tests; its ``pairs`` is ignored. Only tests of side "greater" stop early.
     side : {"greater", "less"}
-        Whether a large optimum speaks for the winner, or a small one against it (the front's tests).
+        "greater" if a large optimum is evidence for dominance; "less" if a small one is evidence against it
+        (front tests).
 
     Returns
     -------
@@ -119,101 +126,114 @@ def relabelling_tests(
     InputError
         If δ exceeds δ_max.
     NumericalError
-        If a program cannot be solved for certain.
+        If a linear program cannot be solved reliably.
     """
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
-    asked = [[pair for pair in pairs if set(pair) == set(task)] for task in tasks]
-    plan = _Plan(utilities, how, side)
-    tests = [one for tests, _ in spread(_test_pair, plan, asked, jobs, progress) for one in tests]
-    found = {(one.winner, one.loser): one for one in tests}
-    return tuple(found[pair] for pair in pairs)
+    directions = [[pair for pair in pairs if set(pair) == set(task)] for task in tasks]
+    plan = _TestPlan(utilities, relabelling, side)
+    tests = [test for tests, _ in run_pairs(_test_pair, plan, directions, jobs, progress) for test in tests]
+    test_of_pair = {(test.winner, test.loser): test for test in tests}
+    return tuple(test_of_pair[pair] for pair in pairs)
 
 
 def dominance_relation(
     utilities: Utilities,
-    how: Relabelling = Relabelling(pairs="none"),
+    relabelling: Relabelling = Relabelling(pairs="none"),
     *,
     jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> tuple[DominanceRelation, dict[tuple[int, int], RelabellingTest]]:
-    """Find the relation of all models ([GSD] Definition 6), and test those of its ordered pairs asked for.
+    """Compute the dominance relation of all models ([GSD] Definition 6), and test ordered pairs.
 
-    Each pair is compared and tested at once, by its first relabellings; these tell what the others will take
-    of pairs that they do not close. Pairs come in random order: the first ones tell how long all take.
+    Each pair is compared, and tested with a first batch of relabellings. The batch predicts the cost of the
+    remaining relabellings, for tests that do not stop early. Pairs are processed in random order, so that the
+    first pairs predict the total time.
 
     Parameters
     ----------
     utilities : Utilities
-        By which models are compared.
-    how : Relabelling
-        How to test, and what; nothing by default.
+        The utilities by which models are compared.
+    relabelling : Relabelling
+        Settings of the tests, and the pairs to test; no tests by default.
     jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
-        Called with work done, work in all, and how many linear programs that took.
+        Called with the work done, the total work and the number of linear programs solved.
 
     Returns
     -------
-    DominanceRelation
-    dict of (int, int) to RelabellingTest
-        By winner and loser, in order.
+    relation : DominanceRelation
+    tests : dict of (int, int) to RelabellingTest
+        Tests by winner and loser, in order.
 
     Raises
     ------
     InputError
-        If δ exceeds δ_max; the message says the δ_max of all pairs.
+        If δ exceeds δ_max; the message gives the δ_max of all pairs.
     NumericalError
-        If a program cannot be solved for certain.
+        If a linear program cannot be solved reliably.
     """
     table, threshold = utilities.table, utilities.threshold
     if threshold.delta:
-        # A pair without room for δ is found before any test takes its time.
-        free = Utilities(table, Threshold(on=threshold.on), utilities.system)
-        threshold.resolve(dominance_relation(free, jobs=jobs)[0].delta_max)
+        # Detect a pair for which δ is too large before spending time on tests.
+        unconstrained = Utilities(table, Threshold(slack_on=threshold.slack_on), utilities.system)
+        threshold.resolve(dominance_relation(unconstrained, jobs=jobs)[0].delta_max)
     pairs = list(combinations(range(table.models), 2))
     Random(0).shuffle(pairs)
-    plan = _Plan(utilities, how, "greater")
-    first = replace(plan, how=replace(how, resamples=min(how.resamples, FIRST)))
+    plan = _TestPlan(utilities, relabelling, "greater")
+    first = replace(plan, relabelling=replace(relabelling, resamples=min(relabelling.resamples, FIRST)))
     tests: dict[tuple[int, int], RelabellingTest] = {}
-    compared: dict[tuple[int, int], Comparison] = {}
-    further: list[tuple[int, tuple[RelabellingTest, ...]]] = []
+    compared: dict[tuple[int, int], PairComparison] = {}
+    unfinished: list[tuple[int, tuple[RelabellingTest, ...]]] = []
     solved = 0
-    counted = progress if how.resamples <= FIRST else None
-    for (one, own), took in spread(_compare_and_test, first, pairs, jobs, counted):
-        compared[pairs[len(compared)]] = one
-        tests |= {(test.winner, test.loser): test for test in own}
-        solved += took
-        if programs := _foreseen(own, plan):
-            further.append((programs, own))
-        if progress and not counted:
-            # What is foreseen of the pairs until here stands for all.
-            whole = solved + sum(programs for programs, _ in further)
-            progress(solved, whole * len(pairs) // len(compared) + 1, f"{solved:,} LPs")
-    # The light half tells the pace; of the others the longest first, so that no process waits for another.
-    middle = median(programs for programs, _ in further) if further else 0
-    further.sort(key=lambda one: (one[0] > middle, -one[0]))
-    asked = [[(test.winner, test.loser) for test in own] for _, own in further]
-    for own, _ in spread(_test_pair, plan, asked, jobs, progress, [programs for programs, _ in further]):
-        tests |= {(test.winner, test.loser): test for test in own}
-    return relation_of(table.models, compared), dict(sorted(tests.items()))
+    first_progress = progress if relabelling.resamples <= FIRST else None
+    for (comparison, pair_tests), n_programs in run_pairs(
+        _compare_and_test, first, pairs, jobs, first_progress
+    ):
+        compared[pairs[len(compared)]] = comparison
+        tests |= {(test.winner, test.loser): test for test in pair_tests}
+        solved += n_programs
+        if programs := _expected_programs(pair_tests, plan):
+            unfinished.append((programs, pair_tests))
+        if progress and not first_progress:
+            # Extrapolate from the pairs processed so far.
+            projected = solved + sum(programs for programs, _ in unfinished)
+            progress(solved, projected * len(pairs) // len(compared) + 1, f"{solved:,} LPs")
+    # The lighter half shows the pace. The others follow with the longest first, so that no process idles.
+    middle = median(programs for programs, _ in unfinished) if unfinished else 0
+    unfinished.sort(key=lambda comparison: (comparison[0] > middle, -comparison[0]))
+    directions = [[(test.winner, test.loser) for test in pair_tests] for _, pair_tests in unfinished]
+    for pair_tests, _ in run_pairs(
+        _test_pair, plan, directions, jobs, progress, [programs for programs, _ in unfinished]
+    ):
+        tests |= {(test.winner, test.loser): test for test in pair_tests}
+    return build_relation(table.models, compared), dict(sorted(tests.items()))
 
 
-def _foreseen(tests: Sequence[RelabellingTest], plan: _Plan) -> int:
-    """Programs that all relabellings of a pair take, unless the first close it: two for each extreme one."""
-    how, samples = plan.how, plan.utilities.table.samples
-    if not any(how.goes_on(one.extreme(one.p_value), one.resamples, samples) for one in tests):
+def _expected_programs(tests: Sequence[RelabellingTest], plan: _TestPlan) -> int:
+    """Return the expected number of linear programs for a pair's remaining relabellings.
+
+    Each extreme relabelling is expected to take two programs.
+    """
+    relabelling, samples = plan.relabelling, plan.utilities.table.samples
+    if not any(
+        relabelling.continues_after_first(test.count_extreme(test.p_value), test.resamples, samples)
+        for test in tests
+    ):
         return 0
-    shares = [one.extreme(max(one.p_value, *one.contamination, 0)) / one.resamples for one in tests]
-    return sum(round(2 * share * how.resamples) + 8 for share in shares)
+    shares = [
+        test.count_extreme(max(test.p_value, *test.contamination, 0)) / test.resamples for test in tests
+    ]
+    return sum(round(2 * share * relabelling.resamples) + 8 for share in shares)
 
 
 def contamination_shift(arbitrary: int, samples: int) -> float:
-    """How far arbitrary samples can move an optimum against its null distribution, 2m / (s - m).
+    """Return 2m / (s - m), the largest shift of an optimum relative to its null distribution.
 
     Parameters
     ----------
     arbitrary : int
-        Number m of samples that may be arbitrary, less than s.
+        Number m of arbitrarily contaminated samples, less than s.
     samples : int
         Number s of samples.
     """
@@ -221,64 +241,83 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
 
 
 def _compare_and_test(
-    plan: _Plan, pair: tuple[int, int]
-) -> tuple[tuple[Comparison, tuple[RelabellingTest, ...]], int]:
-    """A pair compared, and the tests its dominance asks for."""
-    compared = compare(plan.utilities, pair)
-    tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.how.pairs]
-    asked = [one for one, value in zip((pair, pair[::-1]), compared[0], strict=True) if value >= tested]
-    tests, programs = _test_pair(plan, asked) if asked else ((), 0)
-    return (compared, tests), compared[3] + programs
+    plan: _TestPlan, pair: tuple[int, int]
+) -> tuple[tuple[PairComparison, tuple[RelabellingTest, ...]], int]:
+    """Compare a pair of models, and run the requested tests for the directions with dominance.
+
+    Returns
+    -------
+    (comparison, tests) : (PairComparison, tuple of RelabellingTest)
+    programs : int
+        Number of linear programs solved.
+    """
+    comparison = compare_pair(plan.utilities, pair)
+    least_tested = {"none": inf, "dominant": 0.0, "all": -inf}[plan.relabelling.pairs]
+    directions = [
+        direction
+        for direction, optimum in zip((pair, pair[::-1]), comparison[0], strict=True)
+        if optimum >= least_tested
+    ]
+    tests, programs = _test_pair(plan, directions) if directions else ((), 0)
+    return (comparison, tests), comparison[3] + programs
 
 
-def _test_pair(plan: _Plan, directions: Sequence[tuple[int, int]]) -> tuple[tuple[RelabellingTest, ...], int]:
-    """All tests asked for between two models, on one polytope and one pool of utilities."""
+def _test_pair(
+    plan: _TestPlan, directions: Sequence[tuple[int, int]]
+) -> tuple[tuple[RelabellingTest, ...], int]:
+    """Run the tests of the given directions of a pair on one polytope, reusing its utilities."""
     table = plan.utilities.table
     polytope, _, _ = plan.utilities.polytope(directions[0])
-    masses = {model: sample_masses(table, polytope.system, model) for model in directions[0]}
-    labels = relabellings(table.samples, plan.how)
-    # A list of all of them is in no random order.
-    closes = plan.how.closing and plan.side == "greater" and not labels.exact
-    closing = plan.level if closes else None
+    masses = {model: sample_distributions(table, polytope.system, model) for model in directions[0]}
+    labels = draw_relabellings(table.samples, plan.relabelling)
+    # The complete list of relabellings is not in random order, so its start is not a random sample.
+    stops_early = plan.relabelling.stops_early and plan.side == "greater" and not labels.exact
+    futility_level = plan.level if stops_early else None
     observed = {
         (winner, loser): polytope.minimise((masses[winner] - masses[loser]).mean(axis=0))
         for winner, loser in sorted(set(directions))
     }
     tests = []
     for (winner, loser), optimum in observed.items():
-        before = polytope.lps_solved
-        parts = plan.how.parts(masses[winner], masses[loser])
-        null, looked_at = closed_early(polytope, labels.signs, parts, optimum.value, closing)
+        solved_before = polytope.lps_solved
+        contributions = plan.relabelling.label_contributions(masses[winner], masses[loser])
+        null, n_used = solve_until_futile(
+            polytope, labels.signs, contributions, optimum.value, futility_level
+        )
         tests.append(
             RelabellingTest(
                 winner=winner,
                 loser=loser,
                 optimum=optimum.value,
-                p_value=_p_value(null, optimum.value, plan.side, looked_at),
-                share_smaller=(looked_at - null.at_least(optimum.value)) / (looked_at + labels.exact),
-                resamples=looked_at,
+                p_value=_p_value(null, optimum.value, plan.side, n_used),
+                share_smaller=(n_used - null.count_at_least(optimum.value)) / (n_used + labels.exact),
+                resamples=n_used,
                 exact=labels.exact,
-                contamination=_contaminated(null, optimum.value, plan, looked_at),
-                lps_solved=polytope.lps_solved - before + 1,
+                contamination=_contaminated_p_values(null, optimum.value, plan, n_used),
+                lps_solved=polytope.lps_solved - solved_before + 1,
             )
         )
     return tuple(tests), sum(test.lps_solved for test in tests)
 
 
 def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:
+    """Return the p-value of an observed optimum, for side "greater" or "less"."""
     if side == "greater":
-        return (1 + null.at_least(value)) / (resamples + 1)
+        return (1 + null.count_at_least(value)) / (resamples + 1)
     # Optima equal to the value, within the resolution, count as extreme on this side too.
-    return (1 + resamples - null.at_least(value + 2 * RESOLUTION)) / (resamples + 1)
+    return (1 + resamples - null.count_at_least(value + 2 * RESOLUTION)) / (resamples + 1)
 
 
-def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -> tuple[float, ...]:
-    if not plan.how.contamination:
+def _contaminated_p_values(
+    null: NullOptima, value: float, plan: _TestPlan, resamples: int
+) -> tuple[float, ...]:
+    """Return the p-values with 0, 1, 2, ... contaminated samples, up to the first above the level."""
+    if not plan.relabelling.contamination:
         return ()
-    toward, samples = -1.0 if plan.side == "greater" else 1.0, plan.utilities.table.samples
+    direction, samples = -1.0 if plan.side == "greater" else 1.0, plan.utilities.table.samples
     p_values: list[float] = []
     for arbitrary in range(samples):
-        shift = toward * contamination_shift(arbitrary, samples)
+        shift = direction * contamination_shift(arbitrary, samples)
         p_values.append(_p_value(null, value + shift, plan.side, resamples))
         if p_values[-1] > plan.level:
             break

@@ -1,10 +1,10 @@
 """Generalized stochastic dominance in the sample ([GSD] Proposition 3; method §6).
 
-Model i δ-dominates model j when no utility that respects the preference system, with slack δ on its
-strict rows, gives j the greater expectation: when the least difference of expectations over the polytope
-of these utilities is not negative.
+Model i δ-dominates model j if every utility that respects the preference system, with slack δ, gives i at
+least the expected utility of j. Equivalently, the smallest difference in expected utility over the polytope
+of these utilities is non-negative.
 
-Hasse diagrams: a pre-order as the few edges that imply all others.
+A Hasse diagram reduces a preorder to the edges that imply all others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,34 +13,34 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.evidence.shared import reached
+from riskrank.engine.evidence.shared_tasks import transitive_closure
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.types import Booleans, Floats, Integers
 
-Comparison = tuple[tuple[float, float], float, float, int, int]
+PairComparison = tuple[tuple[float, float], float, float, int, int]
 """Optima of both directions, slack, the largest there can be, programs solved and rows generated."""
 
 
 @dataclass(frozen=True)
 class DominanceRelation:
-    """Which model dominates which in the sample.
+    """Dominance relation between models in the sample.
 
-    A model and itself are no pair: the diagonal holds NaN, and no dominance.
+    The diagonals hold NaN and False.
 
     Attributes
     ----------
     optimum : ndarray, shape (k, k)
-        Least difference of expected utility of the row's model over the column's.
+        Smallest difference in expected utility, row minus column.
     dominates : ndarray of bool, shape (k, k)
-        Where the optimum is not negative.
+        True where the optimum is non-negative.
     slack : ndarray, shape (k, k)
-        The slack used, in the preference system of the pair; δ, or the share of ``largest_slack``.
+        Slack used in the preference system of the pair: δ, or a proportion of ``largest_slack``.
     largest_slack : ndarray, shape (k, k)
-        δ_max of that preference system; ξ where the slack is on R1 and R2.
+        Largest feasible slack of that preference system: δ_max, or ξ with slack on R1 and R2.
     lps_solved, rows_generated : int
-        Work done.
+        Number of linear programs solved and of rows generated.
     """
 
     optimum: Floats
@@ -52,22 +52,21 @@ class DominanceRelation:
 
     @property
     def delta_max(self) -> float:
-        """The largest slack that every preference system used has room for."""
+        """Largest slack that is feasible in every preference system used."""
         k = len(self.optimum)
         return float(self.largest_slack[~np.eye(k, dtype=bool)].min())
 
 
-def sample_masses(table: QualityTable, system: PreferenceSystem, model: int) -> Floats:
-    """Distribution of one model's quality vectors on each sample.
+def sample_distributions(table: QualityTable, system: PreferenceSystem, model: int) -> Floats:
+    """Return the distribution of one model's quality vectors on each sample.
 
     Parameters
     ----------
     table : QualityTable
-        All models' vectors.
+        Quality vectors of all models.
     system : PreferenceSystem
-        A system that holds this model's vectors.
+        Preference system that contains this model's vectors.
     model : int
-        The model.
 
     Returns
     -------
@@ -75,83 +74,87 @@ def sample_masses(table: QualityTable, system: PreferenceSystem, model: int) -> 
         Rows sum to 1.
     """
     place = np.zeros(len(table.vectors), dtype=np.int64)
-    attained = np.flatnonzero(system.members >= 0)
-    place[system.members[attained]] = attained
+    attained = np.flatnonzero(system.table_rows >= 0)
+    place[system.table_rows[attained]] = attained
     masses = np.zeros((table.samples, system.size))
     rows = np.arange(table.samples)[:, None]
     np.add.at(masses, (rows, place[table.index[model]]), table.weight[model])
     return masses
 
 
-def relation_of(k: int, compared: Mapping[tuple[int, int], Comparison]) -> DominanceRelation:
-    """The relation of k models, all pairs of which are compared."""
+def build_relation(k: int, comparisons: Mapping[tuple[int, int], PairComparison]) -> DominanceRelation:
+    """Build the dominance relation of k models from the comparisons of all pairs."""
     optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
-    for (i, j), (optima, least, most, programs, rows) in compared.items():
+    for (i, j), (optima, pair_slack, pair_largest, programs, rows) in comparisons.items():
         optimum[i, j], optimum[j, i] = optima
-        slack[i, j] = slack[j, i] = least
-        largest[i, j] = largest[j, i] = most
+        slack[i, j] = slack[j, i] = pair_slack
+        largest[i, j] = largest[j, i] = pair_largest
         solved += programs
         generated += rows
     return DominanceRelation(optimum, optimum >= 0, slack, largest, solved, generated)
 
 
 class Utilities:
-    """The utilities by which models are compared.
+    """Utilities by which models are compared.
 
     Parameters
     ----------
     table : QualityTable
-        k models' quality vectors.
+        Quality vectors of k models.
     threshold : Threshold, optional
-        Slack of the strict rows; none by default.
+        Slack of the strict relations; none by default.
     system : {"pair", "all"}
-        Whether a preference system holds the vectors of the two models compared or of all.
+        Whether a preference system contains the vectors of the compared pair or of all models.
 
     Raises
     ------
     NumericalError
-        If the largest slack of all models' system cannot be found for certain.
+        If the largest slack of the common system cannot be computed reliably.
     """
 
     def __init__(self, table: QualityTable, threshold: Threshold = Threshold(), system: str = "pair") -> None:
         self.table, self.threshold, self.system = table, threshold, system
-        # Of a system that all pairs share: the largest slack, and exchange rows worth starting with.
+        # The system that all pairs share, its largest slack, and useful initial exchange rows.
         self._shared: tuple[PreferenceSystem, float, Integers] | None = None
         if system == "all":
-            everyone = preference_system(table)
-            polytope = UtilityPolytope(everyone, slack_on=threshold.rows)
-            self._shared = everyone, polytope.largest_slack(), polytope.generated
+            common_system = preference_system(table)
+            polytope = UtilityPolytope(common_system, slack_on=threshold.rows)
+            self._shared = common_system, polytope.largest_slack(), polytope.generated_rows
 
     def polytope(self, pair: Sequence[int]) -> tuple[UtilityPolytope, float, float]:
-        """The polytope of a pair of models, in any order, with its slack in place.
+        """Return the utility polytope for a pair of models, in any order, with its slack fixed.
 
         Returns
         -------
         polytope : UtilityPolytope
         slack, largest : float
-            The slack, and the largest there can be.
+            The slack, and the largest feasible slack.
 
         Raises
         ------
         InputError
-            If the threshold asks for more than that.
+            If the threshold exceeds the largest feasible slack.
         """
         if self._shared is None:
-            found = UtilityPolytope(preference_system(self.table, pair), slack_on=self.threshold.rows)
-            largest = found.largest_slack()
+            utility_polytope = UtilityPolytope(
+                preference_system(self.table, pair), slack_on=self.threshold.rows
+            )
+            largest = utility_polytope.largest_slack()
         else:
             system, largest, rows = self._shared
-            found = UtilityPolytope(system, slack_on=self.threshold.rows, rows=rows)
+            utility_polytope = UtilityPolytope(system, slack_on=self.threshold.rows, rows=rows)
         slack = self.threshold.resolve(largest)
-        found.fix_slack(slack)
-        return found, slack, largest
+        utility_polytope.fix_slack(slack)
+        return utility_polytope, slack, largest
 
 
-def compare(utilities: Utilities, pair: tuple[int, int]) -> Comparison:
-    """Compare two models both ways."""
+def compare_pair(utilities: Utilities, pair: tuple[int, int]) -> PairComparison:
+    """Compare two models in both directions."""
     polytope, slack, largest = utilities.polytope(pair)
-    first, second = (sample_masses(utilities.table, polytope.system, model).mean(axis=0) for model in pair)
+    first, second = (
+        sample_distributions(utilities.table, polytope.system, model).mean(axis=0) for model in pair
+    )
     difference = first - second
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
     return optima, slack, largest, polytope.lps_solved, polytope.rows_generated
@@ -159,18 +162,18 @@ def compare(utilities: Utilities, pair: tuple[int, int]) -> Comparison:
 
 @dataclass(frozen=True)
 class HasseDiagram:
-    """Covering edges between classes of equals.
+    """Hasse diagram of a preorder: covering edges between equivalence classes.
 
     Attributes
     ----------
     nodes : tuple of tuple of int
-        Elements that dominate each other share a node; nodes and their elements in increasing order.
+        Equivalence classes: elements that dominate each other share a node. Nodes and elements are sorted.
     edges : tuple of (int, int)
         Upper and lower node of every covering pair.
     levels : tuple of int
-        Of each node, the length of the longest way up; 0 at the top.
+        Length of the longest path from each node to the top; 0 at the top.
     implied : tuple of (int, int)
-        Pairs of elements related only through others, where the relation given was not transitive.
+        Pairs related only by transitivity; empty if the given relation is transitive.
     """
 
     nodes: tuple[tuple[int, ...], ...]
@@ -185,37 +188,39 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
     Parameters
     ----------
     relation : array_like of bool, shape (k, k)
-        Whether the row's element dominates the column's; closed under transitivity first.
+        True if the row's element dominates the column's. Its transitive closure is used.
 
     Returns
     -------
     HasseDiagram
     """
-    given = np.array(relation, dtype=bool)
-    closed = reached(given)
+    original = np.array(relation, dtype=bool)
+    closed = transitive_closure(original)
     np.fill_diagonal(closed, True)
     equal = closed & closed.T
-    first = equal.argmax(axis=1)  # the smallest element of each one's class
-    heads = np.unique(first)
+    representative = equal.argmax(axis=1)  # the smallest element of each class
+    heads = np.unique(representative)
     strict = closed[np.ix_(heads, heads)] & ~equal[np.ix_(heads, heads)]
     steps = strict.astype(np.float32)
     covers = strict & ~(steps @ steps > 0)
-    added = closed & ~given & ~np.eye(len(given), dtype=bool)
+    added = closed & ~original & ~np.eye(len(original), dtype=bool)
     return HasseDiagram(
-        nodes=tuple(tuple(np.flatnonzero(first == head).tolist()) for head in heads),
-        edges=_pairs(covers),
-        levels=_levels(strict),
-        implied=_pairs(added),
+        nodes=tuple(tuple(np.flatnonzero(representative == head).tolist()) for head in heads),
+        edges=_true_pairs(covers),
+        levels=_node_levels(strict),
+        implied=_true_pairs(added),
     )
 
 
-def _pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
+def _true_pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
+    """Return the index pairs at which a matrix is True."""
     return tuple((i, j) for i, j in np.argwhere(relation).tolist())
 
 
-def _levels(strict: Booleans) -> tuple[int, ...]:
+def _node_levels(strict: Booleans) -> tuple[int, ...]:
+    """Return the length of the longest path from each node to the top."""
     level = np.zeros(len(strict), dtype=np.int64)
-    # What dominates more has less above it: by the time a node's turn comes, all above it are placed.
+    # Nodes are processed by the number of nodes above them, so all of those have their level already.
     for node in np.argsort(strict.sum(axis=0), kind="stable"):
         above = strict[:, node]
         level[node] = 1 + level[above].max() if above.any() else 0

@@ -1,1 +1,1 @@
-"""Scores of a judge model, corrected by those that people gave to a few samples (method §12)."""
+"""Scores by a judge model, calibrated on human labels for a subset of the samples (method §12)."""

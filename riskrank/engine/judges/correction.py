@@ -1,16 +1,14 @@
-"""How much of a judge is taken, and what that makes of the weights of its scores (method §12).
+"""Judge scores calibrated on human labels: prediction-powered inference with a tuned weight λ (method §12).
 
-People scored n of N samples, chosen by chance, and a judge all of them. The corrected distribution is F =
-F_human,n + λ(F_judge,N − F_judge,n). A judge that is wrong in the same way everywhere is corrected by the
-samples that both scored; one that knows nothing is left out by λ = 0. Each model has a λ of its own: a shared
-one could turn the sign of a difference where the judge favours a model.
+Humans scored a random subset of n samples, and a judge scored all N samples. The corrected distribution is F
+= F_human,n + λ(F_judge,N − F_judge,n). The samples with both scores remove any constant bias of the judge. An
+uninformative judge gets λ = 0. Each model has a separate λ, because a shared one could reverse the sign of a
+difference if the judge favours a model.
 
-A judge as far as it tells models apart, and what it is worth there.
-
-The λ that is best for a model's own mean may be too much for a difference. What is hard for every model
-cancels in the difference of people's scores of the same samples; the judge's errors do not, unless it makes
-the same of all models. So all λ are cut alike, by a factor in [0, 1] that is best for differences: each
-pair's variance counts in shares of what it is by the labels alone (method §12).
+The λ that is optimal for a model's own mean may be too large for a difference. The difficulty of a sample
+cancels in differences of human scores. The judge's errors do not cancel, unless they are the same for all
+models. All λ are therefore multiplied by a common factor in [0, 1], which is optimal for differences. It
+minimises the sum over pairs of the variance relative to that from labels alone (method §12).
 
 References
 ----------
@@ -26,217 +24,219 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # loads its functions when they are first used
 
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.types import Booleans, Floats, Integers
 
-FEWEST_OTHERS = 2
-"""Samples that only the judge scored: fewer have no spread."""
+MIN_UNLABELLED = 2
+"""Smallest number of samples scored only by the judge; fewer have no variance."""
 
 LABELS_ALPHA = 0.01
-"""Level at which labels look chosen by outcome, for all models together: no number of labels mends that."""
+"""Family-wise level of the test for a non-random choice of labels, which more labels do not fix."""
 
 FOLDS = 5
-"""Parts of the labelled samples, each of which is mapped by what the others say."""
+"""Number of folds for cross-fitting."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A judge's scores of one model, corrected.
+    """Human and judge scores of one model, with the weight λ of the judge.
 
     Attributes
     ----------
     human : ndarray, shape (n,)
-        Of the samples that people scored.
+        Human scores of the labelled samples.
     judge : ndarray, shape (N,)
-        Of all samples, those that people scored first.
-    power : float
-        λ, how much of the judge is taken, in [0, 1].
-    slope : float
-        The same before it was cut to [0, 1]; below 0 the judge's scores go the wrong way.
+        Judge scores of all samples, the labelled ones first.
+    judge_weight : float
+        Weight λ of the judge, in [0, 1].
+    unclipped_weight : float
+        λ before clipping to [0, 1]; negative if judge scores and labels are negatively correlated.
     """
 
     human: Floats
     judge: Floats
-    power: float
-    slope: float
+    judge_weight: float
+    unclipped_weight: float
 
     @classmethod
-    def of(cls, human: Floats, judge: Floats) -> Correction:
-        """Find the λ that gives the mean the smallest variance, Cov(h, j)/Var(j).
+    def fit(cls, human: Floats, judge: Floats) -> Correction:
+        """Choose the λ that minimises the variance of the corrected mean, Cov(h, j)/Var(j).
 
-        With F_judge,N of all N samples, the labelled ones among them, that is PPI++'s λ for the others alone,
-        times N/(N − n).
+        Here h are human and j judge scores. F_judge,N includes the labelled samples, so this λ equals that of
+        PPI++, which uses only the other samples, times N/(N − n).
         """
         human, judge, n = np.ascontiguousarray(human), np.ascontiguousarray(judge), len(human)
         unit = float(np.abs(judge).max()) or 1.0
         scaled = judge / unit
-        away, spread = scaled[:n] - scaled[:n].mean(), float(scaled.var(ddof=1))
-        slope = float((human - human.mean()) @ away / n / spread / unit) if spread > 0 else 0.0
+        centred, variance = scaled[:n] - scaled[:n].mean(), float(scaled.var(ddof=1))
+        slope = float((human - human.mean()) @ centred / n / variance / unit) if variance > 0 else 0.0
         return cls(human, judge, min(max(slope, 0.0), 1.0), slope)
 
     @property
-    def labelled(self) -> int:
-        """Samples that people scored, n."""
+    def n_labelled(self) -> int:
+        """Number of labelled samples, n."""
         return len(self.human)
 
     @property
     def mean(self) -> float:
         """Corrected mean."""
-        n = self.labelled
-        return float(self.human.mean() + self.power * (self.judge.mean() - self.judge[:n].mean()))
+        n = self.n_labelled
+        return float(self.human.mean() + self.judge_weight * (self.judge.mean() - self.judge[:n].mean()))
 
     @property
     def parts(self) -> tuple[Floats, Floats]:
-        """What the mean is a sum of means of: the judge's errors, and its scores of the other samples.
+        """Two independent parts of the mean: residuals of labelled samples, weighted scores of the others.
 
-        λ' = λ(N − n)/N of each judge's score, less its mean over the labelled samples, which cancels.
+        The corrected mean is the sum of their means. Judge scores are centred at their mean over the labelled
+        samples and multiplied by λ' = λ(N − n)/N; the centring cancels.
         """
-        n = self.labelled
-        away = self.power * (1 - n / len(self.judge)) * (self.judge - self.judge[:n].mean())
-        return self.human - away[:n], away[n:]
+        n = self.n_labelled
+        scaled = self.judge_weight * (1 - n / len(self.judge)) * (self.judge - self.judge[:n].mean())
+        return self.human - scaled[:n], scaled[n:]
 
     @property
     def variance(self) -> float:
-        """Of the mean, one degree of freedom less for λ."""
-        errors, others = self.parts
-        n = self.labelled
-        return float(errors.var() / max(n - 2, 1) + others.var(ddof=1) / len(others))
+        """Variance of the corrected mean; estimating λ costs one degree of freedom."""
+        errors, unlabelled = self.parts
+        n = self.n_labelled
+        return float(errors.var() / max(n - 2, 1) + unlabelled.var(ddof=1) / len(unlabelled))
 
     def interval(self, level: float = 0.05) -> tuple[float, float]:
-        """Student's interval of the mean, by Satterthwaite's degrees of freedom, one less for λ."""
-        n = self.labelled
-        errors, others = (part.var(ddof=1) / len(part) for part in self.parts)
-        behind = satterthwaite(np.array([errors, others]), np.array([n, len(self.judge) - n]))
-        quantile = scipy.special.stdtrit(max(float(behind.df) - 1, 1.0), level / 2)
+        """Return Student's interval for the mean, with Satterthwaite's degrees of freedom minus one for λ."""
+        n = self.n_labelled
+        errors, unlabelled = (part.var(ddof=1) / len(part) for part in self.parts)
+        dof = satterthwaite(np.array([errors, unlabelled]), np.array([n, len(self.judge) - n]))
+        quantile = scipy.special.stdtrit(max(float(dof.df) - 1, 1.0), level / 2)
         half = -float(quantile) * float(np.sqrt(self.variance))
         return self.mean - half, self.mean + half
 
     @property
-    def worth(self) -> float:
-        """Labels that would tell as much of the mean without the judge, not below those there are.
+    def effective_labels(self) -> float:
+        """Number of labels that would give the same variance of the mean without the judge; between n and N.
 
-        λ is the best one of those from 0 on, so that what looks like a loss is noise of the estimate.
+        The optimal λ ≥ 0 cannot increase the variance, so an apparent increase is estimation noise.
         """
-        alone, with_judge = float(self.human.var(ddof=1)), self.variance
+        labels_only, with_judge = float(self.human.var(ddof=1)), self.variance
         if not with_judge > 0:
-            return float(len(self.judge)) if alone > 0 else float(self.labelled)
-        return min(max(alone / with_judge, float(self.labelled)), float(len(self.judge)))
+            return float(len(self.judge)) if labels_only > 0 else float(self.n_labelled)
+        return min(max(labels_only / with_judge, float(self.n_labelled)), float(len(self.judge)))
 
-    def rows(self) -> tuple[Floats, Floats]:
-        """Scores with their signed weights: people's, the judge's of the same samples, then of the others."""
-        n, total = self.labelled, len(self.judge)
+    def weighted_rows(self) -> tuple[Floats, Floats]:
+        """Return human scores, then judge scores (labelled samples first), and the signed weight of each."""
+        n, total = self.n_labelled, len(self.judge)
         weights = np.concatenate(
             (
                 np.full(n, 1 / n),
-                np.full(n, self.power * (1 / total - 1 / n)),
-                np.full(total - n, self.power / total),
+                np.full(n, self.judge_weight * (1 / total - 1 / n)),
+                np.full(total - n, self.judge_weight / total),
             )
         )
         return np.concatenate((self.human, self.judge)), weights
 
 
-def on_human_scale(human: Floats, judge: Floats) -> Floats:
-    """Map a judge's scores onto people's scale by isotonic regression, cross-fitted (method §12).
+def map_to_human_scale(human: Floats, judge: Floats) -> Floats:
+    """Map judge scores to the human scale by cross-fitted isotonic regression (method §12).
 
-    A labelled sample is mapped by what the other folds say, so that its own score has no part in it; the
-    others by the mean of all folds.
+    A labelled sample is mapped by the fit to the other folds, which does not use its label. Unlabelled
+    samples are mapped by the average of all fits.
 
     Parameters
     ----------
     human : ndarray, shape (n,)
     judge : ndarray, shape (N,)
-        Those that people scored first.
+        Judge scores, labelled samples first.
 
     Returns
     -------
     ndarray, shape (N,)
     """
     n = len(human)
-    # By chance, lest samples whose names go round in a circle lie in one fold; the same for every run.
+    # Random folds avoid patterns in the order of the samples; the seed makes them reproducible.
     fold: Integers = np.random.default_rng(n).permutation(n) % FOLDS
-    found = np.zeros(len(judge))
-    for number in range(FOLDS):
-        kept = fold != number
-        places, values = _isotonic(judge[:n][kept], human[kept])
-        held_out = np.flatnonzero(~kept)
-        found[held_out] = np.interp(judge[held_out], places, values)
-        found[n:] += np.interp(judge[n:], places, values) / FOLDS
-    return found
+    mapped = np.zeros(len(judge))
+    for i in range(FOLDS):
+        in_fit = fold != i
+        points, values = _isotonic(judge[:n][in_fit], human[in_fit])
+        test = np.flatnonzero(~in_fit)
+        mapped[test] = np.interp(judge[test], points, values)
+        mapped[n:] += np.interp(judge[n:], points, values) / FOLDS
+    return mapped
 
 
 def _isotonic(judge: Floats, human: Floats) -> tuple[Floats, Floats]:
-    """The non-decreasing function of a judge's scores nearest to people's: its places and values."""
+    """Return the isotonic regression of human scores on judge scores as points (judge, human)."""
     from scipy.optimize import isotonic_regression  # a tenth of a second to import
 
-    places, number, counts = np.unique(judge, return_inverse=True, return_counts=True)
-    means = np.bincount(number, human) / counts
-    return places, np.asarray(isotonic_regression(means, weights=counts.astype(np.float64)).x)
+    points, codes, counts = np.unique(judge, return_inverse=True, return_counts=True)
+    means = np.bincount(codes, human) / counts
+    return points, np.asarray(isotonic_regression(means, weights=counts.astype(np.float64)).x)
 
 
-# Variances of differences below this share of the models' own are rounding.
-_NOTHING = 1e-9
+# Variances of differences below this share of the models' variances are rounding errors.
+_ROUNDING = 1e-9
 
 
-def stacked(corrections: Sequence[Correction]) -> tuple[Floats, Floats]:
-    """Labels and scores of the judge of models of the same samples, a row a model."""
-    return np.array([one.human for one in corrections]), np.array([one.judge for one in corrections])
+def stack_scores(corrections: Sequence[Correction]) -> tuple[Floats, Floats]:
+    """Return the human and the judge scores of models with shared samples, one row per model."""
+    return np.array([model.human for model in corrections]), np.array([model.judge for model in corrections])
 
 
-def for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]:
-    """Cut the λ of several models' corrections alike, to what is best for their differences.
+def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]:
+    """Multiply all λ by a common factor that is optimal for differences between models.
 
-    The factor t changes a pair's variance by so much of what it is by the labels alone: (t²b − 2ta)(N − n)/N,
-    with a the covariance of people's difference and the judge's λ-fold one and b the variance of the latter,
-    both over the variance of the former. The sum over all pairs is smallest at t = Σa/Σb.
+    With factor t, a pair's variance relative to that from labels alone changes by (t²b − 2ta)(N − n)/N. Here
+    a is the covariance of the human difference and the λ-weighted judge difference, and b is the variance of
+    the latter. Both are divided by the variance of the former. The sum over all pairs has its minimum at t =
+    Σa/Σb.
 
     Parameters
     ----------
     corrections : sequence of k Correction
-        Of the same samples.
+        Corrections of models with shared samples.
 
     Returns
     -------
     tuple of k Correction
     """
-    n = corrections[0].labelled
-    human, judge = stacked(corrections)
+    n = corrections[0].n_labelled
+    human, judge = stack_scores(corrections)
     human = human - human.mean(axis=1, keepdims=True)
-    taken = judge - judge.mean(axis=1, keepdims=True)
-    taken *= np.array([[one.power] for one in corrections])
-    units = [float(np.abs(scores).max()) or 1.0 for scores in (human, taken)]
-    human, taken = human / units[0], taken / units[1]
-    away = taken[:, :n] - taken[:, :n].mean(axis=1, keepdims=True)
-    alone, counted = _between(human @ human.T / n)
-    spread, noisy = _between(taken @ taken.T / (taken.shape[1] - 1))
-    counted &= noisy
-    if not counted.any():
+    weighted = judge - judge.mean(axis=1, keepdims=True)
+    weighted *= np.array([[model.judge_weight] for model in corrections])
+    units = [float(np.abs(scores).max()) or 1.0 for scores in (human, weighted)]
+    human, weighted = human / units[0], weighted / units[1]
+    centred = weighted[:, :n] - weighted[:, :n].mean(axis=1, keepdims=True)
+    base, usable = _difference_variances(human @ human.T / n)
+    judged, varies = _difference_variances(weighted @ weighted.T / (weighted.shape[1] - 1))
+    usable &= varies
+    if not usable.any():
         return tuple(corrections)
-    both = human @ away.T / n
-    together, _ = _between((both + both.T) / 2)
-    share = np.sum(together[counted] / alone[counted]) / np.sum(spread[counted] / alone[counted])
-    cut = min(max(float(share) * units[0] / units[1], 0.0), 1.0)
-    return tuple(replace(one, power=one.power * cut) for one in corrections)
+    covariance = human @ centred.T / n
+    joint, _ = _difference_variances((covariance + covariance.T) / 2)
+    optimum = np.sum(joint[usable] / base[usable]) / np.sum(judged[usable] / base[usable])
+    factor = min(max(float(optimum) * units[0] / units[1], 0.0), 1.0)
+    return tuple(replace(model, judge_weight=model.judge_weight * factor) for model in corrections)
 
 
-def worth_of_differences(corrections: Sequence[Correction]) -> Floats:
-    """Labels that would tell two models' means apart as surely without the judge, of every pair i < j.
+def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
+    """Return the number of labels that would give each difference the same variance without the judge.
 
-    Below their number where the judge makes a difference less sure. A pair that the labels do not tell apart
-    at all, or whose difference is known exactly, counts what there is: labels, or all samples.
+    It is less than n if the judge makes a difference less precise. It is n if a difference has zero variance
+    over the labels, and N if the corrected difference has zero variance.
     """
-    n, total = corrections[0].labelled, len(corrections[0].judge)
-    errors, others = (np.array(part) for part in zip(*(one.parts for one in corrections), strict=True))
-    variances = np.cov(errors) * (n - 1) / n / max(n - 2, 1) + np.cov(others) / (total - n)
-    alone, differ = _between(np.cov([one.human for one in corrections]))
-    corrected, doubtful = _between(variances)
+    n, total = corrections[0].n_labelled, len(corrections[0].judge)
+    errors, unlabelled = (np.array(part) for part in zip(*(fit.parts for fit in corrections), strict=True))
+    variances = np.cov(errors) * (n - 1) / n / max(n - 2, 1) + np.cov(unlabelled) / (total - n)
+    labels_only, differ = _difference_variances(np.cov([model.human for model in corrections]))
+    corrected, varies = _difference_variances(variances)
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(doubtful, np.minimum(alone / corrected, total), total)
+        labels = np.where(varies, np.minimum(labels_only / corrected, total), total)
     upper = np.triu_indices(len(corrections), 1)
-    return np.where(differ, worth, n)[upper]
+    return np.where(differ, labels, n)[upper]
 
 
-def _between(covariances: Floats) -> tuple[Floats, Booleans]:
-    """What a matrix of covariances says of differences of pairs, and where that is not rounding."""
-    own = np.diagonal(covariances)
-    found = own[:, None] + own[None, :] - covariances - covariances.T
-    return found, found > _NOTHING * (own[:, None] + own[None, :])
+def _difference_variances(covariances: Floats) -> tuple[Floats, Booleans]:
+    """Return the variances of all pairwise differences, and True where they exceed rounding errors."""
+    variances = np.diagonal(covariances)
+    differences = variances[:, None] + variances[None, :] - covariances - covariances.T
+    return differences, differences > _ROUNDING * (variances[:, None] + variances[None, :])

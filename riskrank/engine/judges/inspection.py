@@ -1,4 +1,4 @@
-"""What people's scores say of a judge: agreement, bias, whether the labels were chosen by chance."""
+"""Comparison of a judge with human labels: agreement, bias, and the random selection of labelled samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,112 +8,123 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
-from riskrank.engine.sampling.freedom import satterthwaite
-from riskrank.engine.ties import Pool, mid_rank_shares
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
+from riskrank.engine.ties import Pool, relative_mid_ranks
 from riskrank.engine.types import Floats
 
-# Scores of so few different values may be the very same ones.
+# With more distinct values, identical scores are too rare to report.
 _FEW_VALUES = 20
 
 
 @dataclass(frozen=True)
 class JudgeInspection:
-    """A judge of k models.
+    """Comparison of judge scores with human labels for k models.
 
     Attributes
     ----------
     agreement : ndarray, shape (k,)
-        Spearman's rank correlation of people's scores and the judge's on the labelled samples; NaN of
-        constants.
-    same : ndarray, shape (k,), or None
-        Share of them with the same score, where both count in few whole steps on one scale.
+        Spearman's rank correlation of human and judge scores on labelled samples; NaN if either is constant.
+    identical : ndarray, shape (k,), or None
+        Proportion of labelled samples with identical scores; None for judge scores on another scale, or if
+        there are too many distinct values.
     bias, bias_low, bias_high : ndarray, shape (k,)
-        Judge's mean less people's on the labelled samples, on people's scale; intervals hold together.
+        Mean judge score minus mean human score on labelled samples, on the human scale, with the limits of
+        simultaneous intervals.
     shift : ndarray, shape (k,)
-        The judge's mean on labelled samples less that on the others.
+        Mean judge score on labelled samples minus that on unlabelled samples.
     shift_p : ndarray, shape (k,)
-        P-values of no such shift (Welch's t), adjusted by Holm.
-    told_by_labels, told : int
-        Pairs of models whose means differ significantly by the labels alone, and with the judge (Holm).
+        P-values for the null hypothesis of no shift (Welch's t test), adjusted by Holm's method.
+    separated_by_labels, separated : int
+        Number of pairs of models with significantly different means (Holm), based on labels alone, and with
+        the judge.
     """
 
     agreement: Floats
-    same: Floats | None
+    identical: Floats | None
     bias: Floats
     bias_low: Floats
     bias_high: Floats
     shift: Floats
     shift_p: Floats
-    told_by_labels: int
-    told: int
+    separated_by_labels: int
+    separated: int
 
 
 def inspect_judge(
     corrections: Sequence[Correction], raw: Sequence[Floats], *, mapped: bool, family: Family = Family()
 ) -> JudgeInspection:
-    """Look at a judge.
+    """Compare judge scores with human labels.
 
     Parameters
     ----------
     corrections : sequence of k Correction
     raw : sequence of k ndarrays, shapes (N,)
-        The judge's own scores, labelled samples first.
+        Original judge scores, labelled samples first.
     mapped : bool
-        Whether the corrections hold the judge's scores on another scale than its own.
+        True if the corrections use judge scores mapped to the human scale.
     family : Family
 
     Returns
     -------
     JudgeInspection
     """
-    n, k = corrections[0].labelled, len(corrections)
-    errors = [one.judge[:n] - one.human for one in corrections]
-    bias = np.array([own.mean() for own in errors])
-    quantile = scipy.special.stdtrit(n - 1, family.level(k) / 2)
-    half = np.array([_standard_error(own) for own in errors]) * -quantile
-    shift, shift_p = shifts(raw, n)
+    n, k = corrections[0].n_labelled, len(corrections)
+    errors = [model.judge[:n] - model.human for model in corrections]
+    bias = np.array([error.mean() for error in errors])
+    quantile = scipy.special.stdtrit(n - 1, family.interval_level(k) / 2)
+    half = np.array([_standard_error(error) for error in errors]) * -quantile
+    shift, shift_p = label_shifts(raw, n)
     return JudgeInspection(
         agreement=np.array(
-            [_rank_correlation(one.human, own[:n]) for one, own in zip(corrections, raw, strict=True)]
+            [_rank_correlation(fit.human, scores[:n]) for fit, scores in zip(corrections, raw, strict=True)]
         ),
-        same=None if mapped else _same(corrections),
+        identical=None if mapped else _identical_shares(corrections),
         bias=bias,
         bias_low=bias - half,
         bias_high=bias + half,
         shift=shift,
         shift_p=shift_p,
-        told_by_labels=_told([(one.human, None) for one in corrections], family),
-        told=_told([one.parts for one in corrections], family),
+        separated_by_labels=_count_separated([(model.human, None) for model in corrections], family),
+        separated=_count_separated([model.parts for model in corrections], family),
     )
 
 
-def shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
-    """Judge's means on the first n samples less those on the others, and Welch's p-values (Holm)."""
-    parts = [(own[:n], own[n:]) for own in raw]
-    apart = [float(first.mean() - second.mean()) for first, second in parts]
-    return np.array(apart), Family().adjusted([*map(_two_sided, apart, parts)])
+def label_shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
+    """Return the mean judge score on the first n samples minus that on the rest, with Welch's p-values.
+
+    The p-values are adjusted for the number of models.
+    """
+    parts = [(scores[:n], scores[n:]) for scores in raw]
+    differences = [float(first.mean() - second.mean()) for first, second in parts]
+    return np.array(differences), Family().adjust_p_values([*map(_two_sided_p_value, differences, parts)])
 
 
 def _standard_error(values: Floats) -> float:
+    """Return the standard error of the mean."""
     return float(values.std(ddof=1) / np.sqrt(values.size))
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:
-    places = [mid_rank_shares(values, [Pool(np.sort(values))]) for values in (first, second)]
-    away = [own - own.mean() for own in places]
-    size = float(np.sqrt((away[0] @ away[0]) * (away[1] @ away[1])))
-    return float(away[0] @ away[1]) / size if size > 0 else np.nan
+    """Return Spearman's rank correlation; NaN if either argument is constant."""
+    ranks = [relative_mid_ranks(values, [Pool(np.sort(values))]) for values in (first, second)]
+    centred = [rank - rank.mean() for rank in ranks]
+    scale = float(np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1])))
+    return float(centred[0] @ centred[1]) / scale if scale > 0 else np.nan
 
 
-def _same(corrections: Sequence[Correction]) -> Floats | None:
-    values = np.unique(np.concatenate([np.append(one.human, one.judge) for one in corrections]))
+def _identical_shares(corrections: Sequence[Correction]) -> Floats | None:
+    """Return each model's proportion of identical scores, or None if there are too many distinct values."""
+    values = np.unique(np.concatenate([np.append(model.human, model.judge) for model in corrections]))
     if values.size > _FEW_VALUES:
         return None
-    return np.array([np.mean(one.human == one.judge[: one.labelled]) for one in corrections])
+    return np.array([np.mean(model.human == model.judge[: model.n_labelled]) for model in corrections])
 
 
-def _two_sided(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:
-    """Two-sided, of a sum or difference of means; Satterthwaite's degrees of freedom, less those of a fit."""
+def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> float:
+    """Return the two-sided p-value for a sum or difference of independent means.
+
+    Satterthwaite's degrees of freedom are reduced by `fitted`, the number of fitted parameters.
+    """
     variances = np.array([part.var(ddof=1) / part.size for part in parts])
     error = float(np.sqrt(variances.sum()))
     if error == 0:
@@ -122,14 +133,17 @@ def _two_sided(estimate: float, parts: Sequence[Floats], fitted: int = 0) -> flo
     return 2 * float(scipy.special.stdtr(df, -abs(estimate) / error))
 
 
-def _told(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
-    """Pairs whose means differ: of labelled samples, and of the others where they add something."""
-    p_values = [_p_value(one, other) for i, one in enumerate(models) for other in models[:i]]
-    return int(np.count_nonzero(family.significant(family.adjusted(p_values))))
+def _count_separated(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
+    """Count the pairs of models with significantly different means.
+
+    Each model is given by two arrays: values of labelled and of unlabelled samples (None without a judge).
+    """
+    p_values = [_difference_p_value(first, second) for i, first in enumerate(models) for second in models[:i]]
+    return int(np.count_nonzero(family.significant(family.adjust_p_values(p_values))))
 
 
-def _p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats | None]) -> float:
-    """Two-sided, of the difference of two models' sums of means; one degree of freedom goes for λ."""
-    both = zip(first, second, strict=True)
-    parts = [own - other for own, other in both if own is not None and other is not None]
-    return _two_sided(float(sum(part.mean() for part in parts)), parts, fitted=len(parts) > 1)
+def _difference_p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats | None]) -> float:
+    """Return the two-sided p-value for the difference between two models."""
+    pairs = zip(first, second, strict=True)
+    parts = [a - b for a, b in pairs if a is not None and b is not None]
+    return _two_sided_p_value(float(sum(part.mean() for part in parts)), parts, fitted=len(parts) > 1)

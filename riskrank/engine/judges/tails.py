@@ -1,10 +1,9 @@
-"""A judge as far as it knows the tail: what it says of the worst samples may be worth less than of the mean.
+"""Tuning of the judge weights λ for tail means (method §12).
 
-The λ that is best for a mean takes too much of a judge that mistakes good answers for bad ones: intervals
-of tail means are then wider than by the labels alone. The influence of a score x on the mean of the worst
-share p is min(x, Q(p))/p but for a constant, and the λ of these is the tail's own (method §12).
-
-Whose score a row of a judged column is (method §12).
+A judge may be less informative about the worst samples than about the mean. For a judge that mistakes good
+answers for bad ones, the λ that is optimal for the mean is too large. Intervals for tail means are then wider
+than those from labels alone. With Q the quantile function, the influence of a score x on the mean of the
+worst proportion p is min(x, Q(p))/p, up to a constant. λ is therefore tuned for these values.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.judges.correction import Correction, tune_for_differences
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats
@@ -21,81 +20,84 @@ from riskrank.engine.types import Booleans, Floats
 
 @dataclass(frozen=True)
 class JudgedRows:
-    """A judged column of one model: people's scores, and the judge's of the same samples and of the others.
+    """Rows of one model in a column with judge scores, with the origin of each score.
 
     Attributes
     ----------
     values, signed : ndarray, shape (n,)
-        The scores, and how much each weighs.
+        Scores and their signed weights.
     labelled : ndarray of bool, shape (n,)
-        Rows of samples that people scored, theirs and the judge's.
-    people : ndarray of bool, shape (n,)
-        People's own.
+        True for scores of labelled samples, whether by humans or by the judge.
+    human : ndarray of bool, shape (n,)
+        True for human scores.
     """
 
     values: Floats
     signed: Floats
     labelled: Booleans
-    people: Booleans
+    human: Booleans
 
     @classmethod
-    def of(cls, scores: ClusteredScores, model: int) -> JudgedRows:
-        """Those of one model; the scores must have signed weights."""
-        labelled, signed = scores.strata.of_cluster[model][scores.clusters[model]] == 0, scores.shares[model]
+    def from_scores(cls, scores: ClusteredScores, model: int) -> JudgedRows:
+        """Extract the rows of one model from scores with signed weights."""
+        labelled = scores.strata.cluster_tasks[model][scores.clusters[model]] == 0
+        signed = scores.mean_weights[model]
         return cls(scores.values[model], signed, labelled, labelled & (signed > 0))
 
 
-def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
-    """Scores whose judge is taken as far as it is good for the mean of the worst share; others as they are.
+def tune_for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
+    """Return the scores with judge weights tuned for the tail mean; without a judge, return them unchanged.
 
     Parameters
     ----------
     scores : ClusteredScores
     level : float
-        Share p of the worst scores.
+        Proportion p of worst scores.
     """
     if not scores.judged:
         return scores
-    models = [JudgedRows.of(scores, model) for model in range(scores.models)]
-    cut = for_differences([_below(rows, level) for rows in models])
-    signed = tuple(_weights(rows, one.power) for rows, one in zip(models, cut, strict=True))
+    models = [JudgedRows.from_scores(scores, model) for model in range(scores.models)]
+    corrections = tune_for_differences([_tail_correction(rows, level) for rows in models])
+    signed = tuple(
+        _signed_weights(rows, fit.judge_weight) for rows, fit in zip(models, corrections, strict=True)
+    )
     return replace(scores, strata=replace(scores.strata, signed=signed))
 
 
-def tail_values(scores: ClusteredScores, levels: Floats) -> Floats:
-    """Means of the worst shares of every model, the judge taken at each as far as it is good for that share.
+def judged_tail_means(scores: ClusteredScores, levels: Floats) -> Floats:
+    """Return the tail means of each model, with judge weights tuned for each tail proportion.
 
     Parameters
     ----------
     scores : ClusteredScores
     levels : ndarray, shape (l,)
-        Shares in (0, 1].
+        Proportions of worst scores, in (0, 1].
 
     Returns
     -------
     ndarray, shape (k, l)
     """
-    found = []
+    means = []
     for level in levels.tolist():
-        tuned = for_tail(scores, level)
-        both = zip(tuned.values, tuned.weights, strict=True)
-        found.append([tail_value_at_risk(own, level, weights) for own, weights in both])
-    return np.array(found, dtype=np.float64).T
+        tuned = tune_for_tail(scores, level)
+        models = zip(tuned.values, tuned.weights, strict=True)
+        means.append([tail_value_at_risk(values, level, weights) for values, weights in models])
+    return np.array(means, dtype=np.float64).T
 
 
-def _below(rows: JudgedRows, level: float) -> Correction:
-    """What the tail's mean is corrected by: scores cut at the labels' quantile."""
-    human, labelled = rows.values[rows.people], rows.values[rows.labelled & ~rows.people]
+def _tail_correction(rows: JudgedRows, level: float) -> Correction:
+    """Return the correction for scores truncated at the quantile of the human labels."""
+    human, labelled = rows.values[rows.human], rows.values[rows.labelled & ~rows.human]
     judge = np.concatenate((labelled, rows.values[~rows.labelled]))
     edge = float(np.quantile(human, level, method="inverted_cdf"))
-    return Correction.of(np.minimum(human, edge), np.minimum(judge, edge))
+    return Correction.fit(np.minimum(human, edge), np.minimum(judge, edge))
 
 
-def _weights(rows: JudgedRows, power: float) -> Floats:
-    """Signed weights of the rows with another λ."""
-    n = int(rows.people.sum())
+def _signed_weights(rows: JudgedRows, judge_weight: float) -> Floats:
+    """Return the signed weights of the rows for another value of λ."""
+    n = int(rows.human.sum())
     total = rows.values.size - n
-    found = np.full(rows.values.size, power / total)
-    found[rows.labelled] = power * (1 / total - 1 / n)
-    found[rows.people] = 1 / n
-    return found
+    weights = np.full(rows.values.size, judge_weight / total)
+    weights[rows.labelled] = judge_weight * (1 / total - 1 / n)
+    weights[rows.human] = 1 / n
+    return weights

@@ -1,1 +1,1 @@
-"""Columns of scores: copulas that fold metrics, quantiles, summaries, mean-risk models, judges' verdicts."""
+"""Score columns: copula portfolios, quantiles, summaries, mean–risk models, and scores from judges' votes."""

@@ -1,10 +1,8 @@
-"""A portfolio score for every row of every model, by either copula ([RAB] section 4, method §2).
-
-Scores folded and ranked within each task of a suite, so that no task's scale decides (method §8).
-
-Portfolios: several metrics folded into one score by a copula of their pooled CDFs.
+"""Portfolios: several metrics folded into one score by a copula of their pooled CDFs.
 
 Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
+
+In a suite, scores are folded and ranked within each task, so that no task's scale dominates (method §8).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,52 +10,52 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import Pool, mid_rank_shares, without_rounding
+from riskrank.engine.ties import Pool, merge_nearly_equal, relative_mid_ranks
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 
-# Points compared at once: a block of comparison results stays in the second-level cache.
+# Points compared at once, so that a block of results stays in the second-level cache.
 _BLOCK_ROWS = 64
 _BLOCK_COLUMNS = 4096
 
 
 def pooled_cdf(scores: Floats) -> Floats:
-    """Pooled right-continuous CDF of each metric at each of its own scores.
+    """Return the pooled right-continuous CDF of each metric, evaluated at each score.
 
     Parameters
     ----------
     scores : array_like, shape (N, m)
-        Scores of all models and samples, a column a metric.
+        Scores of all models and samples, one column per metric.
 
     Returns
     -------
     ndarray, shape (N, m)
         ``#{pooled scores <= x} / N``, in (0, 1].
     """
-    found = np.empty(scores.shape)
+    cdf = np.empty(scores.shape)
     for at, column in enumerate(scores.T):
-        # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
+        # Sort once with the positions: a binary search for millions of scores takes minutes.
         order = np.argsort(column)
         ordered = column[order]
-        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-        found[order, at] = np.repeat(ends + 1, np.diff(ends, prepend=-1)) / len(column)
-    return found
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        cdf[order, at] = np.repeat(last + 1, np.diff(last, prepend=-1)) / len(column)
+    return cdf
 
 
 def _split(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
-    """What was found of all rows together, by table."""
+    """Split pooled rows into the original tables."""
     return np.split(pooled, np.cumsum([len(table) for table in tables])[:-1])
 
 
 def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
-    """Portfolio by the independent copula, P(IC): ``exp Σ_m λ_m log F_m(x_m)`` ([RAB] eq. 15).
+    """Return independent-copula portfolio scores, P(IC): ``exp Σ_m λ_m log F_m(x_m)`` ([RAB] eq. 15).
 
     Parameters
     ----------
     scores : array_like, shape (N, m)
-        Scores of all models and samples, larger is better, a column a metric.
+        Scores of all models and samples, larger is better, one column per metric.
     weights : array_like, shape (m,), optional
-        Non-negative weights; they are divided by their sum. Uniform by default.
+        Non-negative weights, which are normalised to sum to 1. Uniform by default.
 
     Returns
     -------
@@ -73,32 +71,32 @@ def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
 
 
 def independent_copulas(scores: Floats, weights: Sequence[Floats | None]) -> list[Floats]:
-    """The same of several sets of weights, for which every metric is sorted once."""
-    # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines that
-    # round otherwise, as the addresses happen to lie.
+    """Return P(IC) portfolio scores for several sets of weights, sorting each metric only once."""
+    # Contiguous columns: older NumPy has two routines for logarithms of strided columns, which round
+    # differently, and memory addresses decide between them.
     logarithms = [np.log(np.ascontiguousarray(share)) for share in pooled_cdf(scores).T]
     names = [f"metric {number + 1}" for number in range(len(logarithms))]
-    found = []
-    for given in weights:
-        lambdas = normalised_weights(given, names)
-        # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
+    folded = []
+    for weight_set in weights:
+        lambdas = normalised_weights(weight_set, names)
+        # Column by column instead of a matrix product, so that equal rows give exactly equal results.
         logarithm = np.zeros_like(logarithms[0])
-        for own, weight in zip(logarithms, lambdas, strict=True):
-            logarithm += weight * own
-        # Equal products of other shares differ by rounding, which would break ties between models.
-        found.append(without_rounding(np.exp(logarithm)))
-    return found
+        for column, weight in zip(logarithms, lambdas, strict=True):
+            logarithm += weight * column
+        # Equal products of different shares differ by rounding, which would break ties between models.
+        folded.append(merge_nearly_equal(np.exp(logarithm)))
+    return folded
 
 
 def empirical_copula(scores: Floats) -> Floats:
-    """Portfolio by the empirical copula, P(EC): share of points strictly worse on every metric.
+    """Return empirical-copula portfolio scores, P(EC): the proportion of points worse on every metric.
 
     [RAB, final version] eq. 17: ``Ĉ(u) = (1/n) Σ_j Π_m 1[F_m(x_jm) < u_m]`` at ``u = F(x)``.
 
     Parameters
     ----------
     scores : array_like, shape (N, m)
-        Scores of all models and samples, larger is better, a column a metric.
+        Scores of all models and samples, larger is better, one column per metric.
 
     Returns
     -------
@@ -112,10 +110,10 @@ def empirical_copula(scores: Floats) -> Floats:
 
 
 def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
-    """Weighted dominance counts of distinct integer points sorted by their first column.
+    """Return weighted dominance counts of distinct integer points sorted by their first column.
 
-    Only points with a smaller first rank can be strictly below: about half of all comparisons, done in
-    blocks on the smallest integer type that holds the ranks, many to an instruction.
+    Only points with a smaller first rank can be strictly below, so about half of all comparisons are skipped.
+    Points are compared in blocks, as the smallest integer type that holds the ranks.
     """
     small = np.uint16 if points.max(initial=0) < 2**16 else np.uint32
     columns = np.ascontiguousarray(points.T.astype(small))
@@ -124,14 +122,14 @@ def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
     first = columns[0]
     for top in range(0, len(points), _BLOCK_ROWS):
         rows = slice(top, min(top + _BLOCK_ROWS, len(points)))
-        reach = int(np.searchsorted(first, first[rows.stop - 1]))
-        for left in range(0, reach, _BLOCK_COLUMNS):
-            others = slice(left, min(left + _BLOCK_COLUMNS, reach))
-            smaller = columns[0, None, others] < columns[0, rows, None]
+        limit = int(np.searchsorted(first, first[rows.stop - 1]))
+        for left in range(0, limit, _BLOCK_COLUMNS):
+            block = slice(left, min(left + _BLOCK_COLUMNS, limit))
+            smaller = columns[0, None, block] < columns[0, rows, None]
             for column in columns[1:]:
-                smaller &= column[None, others] < column[rows, None]
+                smaller &= column[None, block] < column[rows, None]
             if multiple:
-                below[rows] += smaller @ counts[others]
+                below[rows] += smaller @ counts[block]
             else:
                 below[rows] += np.count_nonzero(smaller, axis=1)
     return below
@@ -140,16 +138,16 @@ def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
 Fold = Callable[[Sequence[Floats]], Sequence[Floats]]
 
 
-def within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold) -> tuple[Floats, ...]:
-    """Fold the rows of all models task by task, CDFs pooled over models.
+def fold_within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold) -> tuple[Floats, ...]:
+    """Fold the rows of all models task by task, with CDFs pooled over models.
 
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i, m)
     tasks : TaskDesign or None
-        None for all rows at once.
+        Tasks of a suite; None folds all rows together.
     fold : callable
-        From the rows of k models to a number a row of each, or several.
+        Maps the pooled rows of all models to one or several numbers per row.
 
     Returns
     -------
@@ -157,16 +155,16 @@ def within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: Fold)
     """
     if tasks is None:
         return tuple(fold(scores))
-    found: tuple[Floats, ...] = ()
+    result: tuple[Floats, ...] = ()
     for task in range(len(tasks.names)):
-        rows = [np.flatnonzero(of_row == task) for of_row in tasks.of_row]
-        if not any(own.size for own in rows):
+        rows = [np.flatnonzero(of_row == task) for of_row in tasks.row_tasks]
+        if not any(array.size for array in rows):
             continue
-        part = fold([own[at] for own, at in zip(scores, rows, strict=True)])
-        found = found or tuple(np.empty((len(own), *part[0].shape[1:])) for own in scores)
-        for column, at, folded in zip(found, rows, part, strict=True):
+        part = fold([array[at] for array, at in zip(scores, rows, strict=True)])
+        result = result or tuple(np.empty((len(array), *part[0].shape[1:])) for array in scores)
+        for column, at, folded in zip(result, rows, part, strict=True):
             column[at] = folded
-    return found
+    return result
 
 
 def portfolio(
@@ -176,14 +174,14 @@ def portfolio(
     copula: str = "independent",
     weights: Floats | None = None,
 ) -> tuple[Floats, ...]:
-    """Fold the metrics of all models into one score a row, CDFs pooled over models.
+    """Fold the metrics of all models into one score per row, with CDFs pooled over models.
 
     Parameters
     ----------
     scores : sequence of k array_like, shapes (n_i, m)
-        Scores of each model, larger is better, a column a metric.
+        Scores of each model, larger is better, one column per metric.
     tasks : TaskDesign, optional
-        Of a suite: rows are folded within each task.
+        Tasks of a suite; rows are folded within each task.
     copula : {"independent", "empirical"}
         P(IC) or P(EC).
     weights : array_like, shape (m,), optional
@@ -205,30 +203,31 @@ def portfolio(
             return _split(independent_copula(pooled, weights), rows)
         return _split(empirical_copula(pooled), rows)
 
-    return within_tasks([np.asarray(table, dtype=np.float64) for table in scores], tasks, fold)
+    return fold_within_tasks([np.asarray(table, dtype=np.float64) for table in scores], tasks, fold)
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Fold by P(IC) with several sets of weights, a column each, shapes (n_i, sets) of k models."""
+    """Return P(IC) scores for several sets of weights: k arrays of shape (n_i, sets)."""
     return _split(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
 
 
 def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Floats, ...]:
-    """Mid-rank share of every score among those of all models on its task, shapes as of ``scores``.
+    """Return each score's mid-rank among all models' scores on its task, divided by their number.
 
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i, m)
-        Each column has ranks of its own.
+        Each column is ranked separately.
     tasks : TaskDesign
     """
 
     def shares(rows: Sequence[Floats]) -> list[Floats]:
         pooled = np.concatenate(rows)
-        found = mid_rank_shares(pooled, [Pool(np.sort(pooled))])
-        return _split(found, rows)
+        pooled_shares = relative_mid_ranks(pooled, [Pool(np.sort(pooled))])
+        return _split(pooled_shares, rows)
 
     columns = [
-        within_tasks([own[:, at] for own in scores], tasks, shares) for at in range(scores[0].shape[1])
+        fold_within_tasks([array[:, at] for array in scores], tasks, shares)
+        for at in range(scores[0].shape[1])
     ]
-    return tuple(np.column_stack(own) for own in zip(*columns, strict=True))
+    return tuple(np.column_stack(array) for array in zip(*columns, strict=True))

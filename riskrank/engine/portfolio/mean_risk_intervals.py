@@ -1,4 +1,4 @@
-"""Mean-risk models of one column of scores with bootstrap intervals, and how they agree.
+"""Mean–risk models of one score column, with bootstrap intervals and an aggregated ranking.
 
 Source: [RAB] Table 1 and Table 5; method §5.
 """
@@ -11,29 +11,29 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
-    contradicted_by_consistent,
+    contradicted_pairs,
     mean_risk,
-    mean_risk_of,
-    unit_of,
+    means_and_risks,
+    risk_scale,
 )
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.engine.sampling.resamples import ResampleBlock, batches, blocks
+from riskrank.engine.sampling.resamples import ResampleBlock, batches, make_blocks
 from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
 
-# Scores resampled in one process before a second one pays for its own start.
-_WORTH_A_PROCESS = 60_000_000
+# Scores resampled above which starting worker processes is faster.
+_PROCESS_THRESHOLD = 60_000_000
 
-# Scores resampled at once: enough to keep NumPy's own cost per call small, and within the cache.
+# Scores resampled at once: enough to make NumPy's overhead negligible, few enough for the cache.
 _BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
 class MeanRiskStudy:
-    """Mean-risk models of k models under R risks.
+    """Mean–risk models of k models for R risks, with intervals and an aggregated ranking.
 
     Attributes
     ----------
@@ -42,10 +42,9 @@ class MeanRiskStudy:
     value_low, value_high : ndarray, shape (k, R), or None
         Bootstrap interval of mean − risk; None without resampling.
     aggregation : Aggregation or None
-        Exact aggregation of the rankings under the consistent risks, ``RA(MRM@…)``; None if there is no
-        consistent risk among them.
+        Exact aggregation ``RA(MRM@…)`` of the rankings by all SSD-consistent risks; None without such a risk.
     contradicted : tuple of (int, int)
-        Pairs that mean − standard deviation orders against every consistent risk.
+        Pairs whose order by mean − standard deviation contradicts all SSD-consistent risks.
     """
 
     models: MeanRisk
@@ -72,56 +71,62 @@ def study_mean_risk(
     Parameters
     ----------
     scores : ClusteredScores
-        k models' scores.
+        Scores of k models.
     columns : sequence of RiskColumn, length R
         Risks at their levels.
     names : sequence of k str
-        Models, for a choice among equally good aggregations.
+        Model names, which break ties between optimal aggregations.
     resamples : int
         Bootstrap resamples; 0 for no intervals.
     level : float
-        Intervals hold a share 1 − level of the resamples.
+        α: each interval covers a proportion 1 − α of the resamples.
     seed, jobs, progress
         As in :func:`riskrank.engine.dominance.bootstrap.Bootstrap`.
     aggregator : str
-        Distance of rank aggregation.
+        Rank distance to minimise; see
+        :func:`riskrank.engine.aggregation.rank_aggregation.aggregate_rankings`.
 
     Returns
     -------
     MeanRiskStudy
         Identical for any number of jobs.
     """
-    found = mean_risk(scores.values, columns, weights=scores.weights)
+    result = mean_risk(scores.values, columns, weights=scores.weights)
     low = high = None
     if resamples:
-        scale = unit_of(scores.values)
-        scaled = replace(scores, values=scale.of_all(scores.values))
-        jobs = jobs if resamples * sum(scores.sizes) > _WORTH_A_PROCESS else 1
+        scale = risk_scale(scores.values)
+        scaled = replace(scores, values=scale.apply_all(scores.values))
+        jobs = jobs if resamples * sum(scores.sizes) > _PROCESS_THRESHOLD else 1
         done, parts = 0, []
-        for part in run_tasks(_block, (scaled, found.columns), blocks(resamples, seed), jobs=jobs):
+        for part in run_tasks(_replicates, (scaled, result.columns), make_blocks(resamples, seed), jobs=jobs):
             parts.append(part)
             done += len(part)
             if progress is not None:
                 progress(done, resamples)
         low, high = scale.undo(np.quantile(np.concatenate(parts), [level / 2, 1 - level / 2], axis=0))
-    consistent = found.rank.T[found.ssd_consistent]
-    whole = aggregate_rankings(consistent, method=aggregator, names=names) if len(consistent) else None
-    return MeanRiskStudy(found, low, high, whole, contradicted_by_consistent(found))
+    consistent = result.rank.T[result.ssd_consistent]
+    aggregation = aggregate_rankings(consistent, method=aggregator, names=names) if len(consistent) else None
+    return MeanRiskStudy(result, low, high, aggregation, contradicted_pairs(result))
 
 
 def aggregate_over_metrics(
     studies: Sequence[MeanRiskStudy], weights: Floats, *, names: Sequence[str], aggregator: str = "kemeny"
 ) -> Aggregation | None:
-    """Aggregate the consistent rankings of several metrics, ``RA(MRM@M)``.
+    """Aggregate the rankings by SSD-consistent risks over several metrics, ``RA(MRM@M)``.
 
     Parameters
     ----------
     studies : sequence of m MeanRiskStudy
-        One a metric.
+        One per metric.
     weights : ndarray, shape (m,)
-        Weights of the metrics; a metric's weight is shared by its risks.
+        Weights of the metrics; each metric's weight is divided equally among its SSD-consistent risks.
     names, aggregator
         As in :func:`study_mean_risk`.
+
+    Returns
+    -------
+    Aggregation or None
+        None without an SSD-consistent risk.
     """
     lists, shares = [], []
     for study, weight in zip(studies, weights, strict=True):
@@ -133,23 +138,23 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _block(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
-    """Replicates of mean − risk of a block of resamples, shape (B, k, R)."""
+def _replicates(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: ResampleBlock) -> Floats:
+    """Return replicates of mean − risk for one block of resamples, shape (B, k, R)."""
     scores, columns = problem
     values = []
-    for models in _resampled(scores, task, size=max(_BATCH // sum(scores.sizes), 1)):
-        found = [mean_risk_of(own, columns) for own in models]
-        values.append(np.stack([mean[:, None] - risk for mean, risk in found], axis=1))
+    for models in _resample(scores, task, size=max(_BATCH // sum(scores.sizes), 1)):
+        results = [means_and_risks(model, columns) for model in models]
+        values.append(np.stack([mean[:, None] - risk for mean, risk in results], axis=1))
     return np.concatenate(values)
 
 
-def _resampled(
+def _resample(
     scores: ClusteredScores, task: ResampleBlock, *, size: int
 ) -> Iterator[Iterable[Floats | Steps]]:
-    """Resamples of each model; where scores weigh differently only the weights change, and none is sorted."""
-    if scores.even:
+    """Yield resamples of each model's scores; with unequal weights, only the weights change."""
+    if scores.balanced:
         yield from batches(scores, [task], size=size)
         return
     design = WeightedDesign(scores)
     for cumulated in design.batches([task], size=size):
-        yield [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        yield [Steps(*step) for step in zip(design.values, cumulated, strict=True)]

@@ -1,4 +1,4 @@
-"""Quantile functions, their integrals and Tail Value at Risk, of one column and of many sorted at once."""
+"""Quantile functions, their integrals, and Tail Value at Risk, for single samples and sorted batches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.sampling.steps import StepMaker, Steps, rounding_of, units_of
+from riskrank.engine.sampling.steps import StepMaker, Steps, rounding_units, to_weight_units
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError
 
 
 def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
-    """Left-continuous inverse of the empirical CDF.
+    """Return the left-continuous inverse of the empirical CDF.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> F
     level : array_like
         Probabilities in (0, 1].
     weights : array_like, shape (n,), optional
-        How much each score counts; all the same by default.
+        Weight of each score; equal by default.
 
     Returns
     -------
     ndarray, shape of ``level``
-        ``x_(ceil(n p))``, in the units of the scores.
+        The order statistic ``x_(⌈n p⌉)``.
 
     Raises
     ------
@@ -36,11 +36,11 @@ def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> F
         If a level lies outside (0, 1].
     """
     steps = weighted_steps(sample, weights)
-    return steps.values[steps.at(_levels(level))]
+    return steps.values[steps.quantile_index(_levels(level))]
 
 
 def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
-    """Integral of the quantile function from 0 to ``level``, ``F^(-2)(p)`` ([RAB] eq. 3).
+    """Return the integral of the quantile function from 0 to ``level``, ``F^(-2)(p)`` ([RAB] eq. 3).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     level : array_like
         Probabilities in (0, 1].
     weights : array_like, shape (n,), optional
-        As of :func:`quantile`.
+        As in :func:`quantile`.
 
     Returns
     -------
@@ -61,11 +61,11 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike 
     InputError
         If a level lies outside (0, 1].
     """
-    return weighted_steps(sample, weights).integrated(_levels(level))
+    return weighted_steps(sample, weights).integrated_quantiles(_levels(level))
 
 
 def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
-    """Mean of the worst share ``level`` of the scores, ``F^(-2)(p) / p`` (method §3).
+    """Return the mean of the worst proportion p of the scores, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike =
     level : array_like
         Probabilities in (0, 1].
     weights : array_like, shape (n,), optional
-        As of :func:`quantile`.
+        As in :func:`quantile`.
 
     Returns
     -------
     ndarray, shape of ``level``
-        Tail Value at Risk, in the units of the scores.
+        Tail Value at Risk (TVaR).
 
     Raises
     ------
@@ -89,13 +89,13 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike =
     return integrated_quantile(sample, level, weights) / _levels(level)
 
 
-def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
-    """Tail Value at Risk of samples that are sorted already.
+def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
+    """Return the Tail Value at Risk of sorted samples.
 
     Parameters
     ----------
     ordered : ndarray, shape (..., n)
-        Scores sorted upwards along the last axis.
+        Scores in ascending order along the last axis.
     level : float
         Probability in (0, 1].
 
@@ -109,38 +109,39 @@ def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _tail_weights(n: int, level: float) -> Floats:
-    """How much of each of the worst scores lies within the worst share: all, and of the last one a part."""
-    steps = max(ceil(steps_to(level, n)), 1)
+    """Return the weights of the sorted scores in the lower tail: 1, and a fraction for the last one."""
+    steps = max(ceil(fractional_steps(level, n)), 1)
     weights = np.ones(steps)
     weights[-1] = n * level - (steps - 1)
     return weights
 
 
-def mean_of(sample: Floats, weights: ArrayLike = 1.0) -> float:
-    """Mean of scores, of which each counts as its weight says."""
-    return float(sample.mean() if alike(weights) else np.dot(sample, weights) / np.sum(weights))
+def weighted_mean(sample: Floats, weights: ArrayLike = 1.0) -> float:
+    """Return the weighted mean of scores."""
+    return float(sample.mean() if has_equal_weights(weights) else np.dot(sample, weights) / np.sum(weights))
 
 
-def alike(weights: ArrayLike) -> bool:
-    """Whether all scores of a sample weigh the same, so that nobody needs to weigh them."""
+def has_equal_weights(weights: ArrayLike) -> bool:
+    """Return True if all scores of a sample have the same weight."""
     return not np.ptp(weights)
 
 
 def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:
-    """A distribution of scores, each of which counts as its weight says, as steps."""
+    """Return the weighted empirical distribution of scores as a step function."""
     values = np.asarray(sample, dtype=np.float64)
     shares = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
-    if alike(shares):
-        values = np.sort(values)  # which takes a fifth of the time that their order takes
-    maker = StepMaker.of(values, np.arange(values.size))
-    return Steps(maker.values, maker.cumulated(units_of(shares / shares.sum())[None])[0])
+    if has_equal_weights(shares):
+        values = np.sort(values)  # five times faster than the argsort that unequal weights need
+    maker = StepMaker.from_scores(values, np.arange(values.size))
+    return Steps(maker.values, maker.cumulated(to_weight_units(shares / shares.sum())[None])[0])
 
 
 def _levels(level: ArrayLike) -> Floats:
+    """Return the levels as an array; raise InputError unless all lie in (0, 1]."""
     levels = np.asarray(level, dtype=np.float64)
     if not np.all((levels > 0) & (levels <= 1)):
         raise InputError(
-            "a quantile level must lie above 0 and at most at 1",
+            "a quantile level must be above 0 and at most 1",
             found=f"{levels[~((levels > 0) & (levels <= 1))].flat[0]:g}",
             hint="give levels such as 0.05 or 0.5",
         )
@@ -149,7 +150,7 @@ def _levels(level: ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class SortedScores:
-    """Many samples of one size, as a risk is computed on them.
+    """Many sorted samples of equal size, with the integrals needed to compute risks.
 
     Attributes
     ----------
@@ -157,9 +158,9 @@ class SortedScores:
         Scores sorted along the last axis, larger is better.
     mean : ndarray, shape (...)
     integrated : mapping of float to ndarray, shape (...)
-        F(p) = ∫_0^p Q of the quantile function Q, by the levels p that were asked for.
+        Integral F(p) = ∫_0^p Q(t) dt of the quantile function Q, by level p.
     steps : Steps or None
-        The same scores with their weights; None where all weigh the same.
+        The scores with their weights; None if the weights are equal.
     """
 
     ordered: Floats
@@ -169,17 +170,17 @@ class SortedScores:
 
     @property
     def size(self) -> int:
-        """Number of scores of a sample, n."""
+        """Number of scores per sample, n."""
         return self.ordered.shape[-1]
 
     @property
-    def away(self) -> Floats:
-        """Scores less their mean, shape (..., n)."""
+    def deviations(self) -> Floats:
+        """Scores minus their mean, shape (..., n)."""
         return self.ordered - self.mean[..., None]
 
     @property
-    def slices(self) -> Floats:
-        """Twice the integral of 1 − t over each score's slice of the levels t in [0, 1]."""
+    def gini_weights(self) -> Floats:
+        """Gini weight of each score: 2 ∫ (1 − t) dt over the levels t at which Q(t) is this score."""
         if self.steps is None:
             n = self.size
             return (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
@@ -187,32 +188,32 @@ class SortedScores:
         return widths * (2 - 2 * np.cumsum(widths, axis=-1) + widths)
 
     def worst_mean(self, level: float) -> Floats:
-        """Mean of the worst share of a sample: TVaR(p) = F(p)/p, shape (...)."""
+        """Return the mean of the worst proportion p of each sample, TVaR(p) = F(p)/p, shape (...)."""
         return self.integrated[level] / level
 
-    def expected(self, sizes: Floats) -> Floats:
-        """Mean of a function of each score, shape (...)."""
+    def mean_of(self, values: Floats) -> Floats:
+        """Return the weighted mean of values given per score, shape (...)."""
         if self.steps is None:
-            return np.asarray(sizes.sum(axis=-1) / self.size)
-        return np.asarray(np.einsum("...i,...i->...", sizes, self.steps.widths))
+            return np.asarray(values.sum(axis=-1) / self.size)
+        return np.asarray(np.einsum("...i,...i->...", values, self.steps.widths))
 
-    def squared(self, sizes: Floats) -> Floats:
-        """Mean of the square of a function of each score, shape (...)."""
+    def mean_square_of(self, values: Floats) -> Floats:
+        """Return the weighted mean square of values given per score, shape (...)."""
         if self.steps is None:
-            return np.asarray(np.einsum("...i,...i->...", sizes, sizes) / self.size)
-        return np.asarray(np.einsum("...i,...i,...i->...", sizes, sizes, self.steps.widths))
+            return np.asarray(np.einsum("...i,...i->...", values, values) / self.size)
+        return np.asarray(np.einsum("...i,...i,...i->...", values, values, self.steps.widths))
 
     def quantile(self, level: float) -> Floats:
-        """Q(p), shape (...)."""
+        """Return the quantile Q(p) of each sample, shape (...)."""
         if self.steps is None:
-            return self.ordered[..., max(ceil(steps_to(level, self.size)), 1) - 1]
-        wanted = units_of(np.asarray(level)) - rounding_of(self.size)
-        step = np.minimum((self.steps.cumulated < wanted).sum(axis=-1), self.size - 1)
+            return self.ordered[..., max(ceil(fractional_steps(level, self.size)), 1) - 1]
+        target = to_weight_units(np.asarray(level)) - rounding_units(self.size)
+        step = np.minimum((self.steps.cumulated < target).sum(axis=-1), self.size - 1)
         return np.take_along_axis(self.ordered, step[..., None], axis=-1)[..., 0]
 
 
 def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
-    """Sum sorted scores up, to each level and to the end.
+    """Integrate sorted scores up to each level, and compute their mean.
 
     Parameters
     ----------
@@ -227,8 +228,8 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
     """
     n = ordered.shape[-1]
     total, done, integrated = np.zeros(ordered.shape[:-1]), 0, {}
-    for level in levels:  # whole steps, and the part of a step that the level cuts
-        steps = steps_to(level, n)
+    for level in levels:  # whole steps, and the part of the step at the level
+        steps = fractional_steps(level, n)
         total = total + ordered[..., done : int(steps)].sum(axis=-1)
         done = int(steps)
         cut = ordered[..., min(done, n - 1)]
@@ -236,13 +237,13 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
     return SortedScores(ordered, (total + ordered[..., done:].sum(axis=-1)) / n, integrated)
 
 
-def weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScores:
-    """The same of scores that weigh differently (method §8).
+def sorted_weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScores:
+    """Integrate unequally weighted scores up to each level, and compute their mean (method §8).
 
     Parameters
     ----------
     steps : Steps
-        Cumulated weights of shape (B, d).
+        Cumulative weights of shape (B, d).
     levels : sequence of float
 
     Returns
@@ -250,11 +251,11 @@ def weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScores:
     SortedScores
     """
     integrated = {level: level * steps.tail_means(level) for level in levels}
-    held = steps.held()
-    return SortedScores(held.values, steps.means, integrated, held)
+    distinct = steps.on_support()
+    return SortedScores(distinct.values, steps.means, integrated, distinct)
 
 
-def steps_to(level: float, n: int) -> float:
-    """N·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
+def fractional_steps(level: float, n: int) -> float:
+    """Return n·p, rounded to the nearest integer if they differ only by floating-point error."""
     steps = n * level
     return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

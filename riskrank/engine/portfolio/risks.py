@@ -1,10 +1,8 @@
-"""The risks of the literature, and at which levels to look at them ([RAB] Table 1).
+"""Risk measures and their levels ([RAB] Table 1).
 
-What each risk is: a function of sorted scores, and of a level where it has one ([RAB] Table 1).
-
-With Q the quantile function, F its integral and μ the mean. Plain sums and einsum rather than matrix
-products: these arrays are too small for BLAS to share among threads, but it tries, and on a busy machine its
-waiting threads cost a hundred times the sum.
+Each risk is a function of sorted scores and, for some risks, of a level. Q is the quantile function, F its
+integral and μ the mean. The code uses plain sums and einsum instead of matrix products. The arrays are too
+small for BLAS threads: on a busy machine, waiting for them takes a hundred times as long as the sum.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,35 +16,35 @@ from riskrank.errors import UsageError
 
 
 def standard_deviation(scores: SortedScores, _level: float) -> Floats:
-    """√E(X − μ)²."""
-    return np.sqrt(scores.squared(scores.away))
+    """Return the standard deviation √E(X − μ)²."""
+    return np.sqrt(scores.mean_square_of(scores.deviations))
 
 
 def semideviation(scores: SortedScores, _level: float) -> Floats:
-    """E(μ − X)₊; deviations sum to zero, so those below the mean are half of all."""
-    return scores.expected(np.abs(scores.away)) / 2
+    """Return the lower semideviation E(μ − X)₊, which is half the mean absolute deviation."""
+    return scores.mean_of(np.abs(scores.deviations)) / 2
 
 
 def negative_tvar(scores: SortedScores, level: float) -> Floats:
-    """−F(p)/p, minus the mean of the worst share."""
+    """Return the negative Tail Value at Risk, −F(p)/p."""
     return -scores.worst_mean(level)
 
 
 def quantile_deviation(scores: SortedScores, level: float) -> Floats:
-    """μ − F(p)/p."""
+    """Return the deviation of the Tail Value at Risk from the mean, μ − F(p)/p."""
     return scores.mean - scores.worst_mean(level)
 
 
 def gini_tail(scores: SortedScores, _level: float) -> Floats:
-    """2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t."""
-    slices = scores.slices
+    """Return the Gini tail measure 2∫(μp − F(p))dp = μ − 2∫(1 − t)Q(t)dt, half of Gini's mean difference."""
+    slices = scores.gini_weights
     if slices.ndim == 1:
         return scores.mean - np.einsum("...i,i->...", scores.ordered, slices)
     return scores.mean - np.einsum("...i,...i->...", scores.ordered, slices)
 
 
 def negative_var(scores: SortedScores, level: float) -> Floats:
-    """−Q(p)."""
+    """Return the negative Value at Risk, −Q(p)."""
     return -scores.quantile(level)
 
 
@@ -55,34 +53,35 @@ DEFAULT_LEVELS = (0.05, 0.1, 0.25)
 
 @dataclass(frozen=True)
 class Risk:
-    """One risk functional.
+    """A risk measure.
 
     Attributes
     ----------
     name : str
-        Its name on the command line.
+        Name on the command line.
     symbol : str
-        Its symbol in [RAB].
+        Symbol in [RAB].
     meaning : str
-        What it is, in words.
-    of : callable
-        The risk of `SortedScores`, shape (..., n) to (...), at a level (0 where it has none).
+        Short description.
+    compute : callable
+        Maps `SortedScores` of shape (..., n) and a level to risks of shape (...). Measures without a level
+        ignore it.
     has_level : bool
-        Whether it needs a quantile level p.
+        True if the risk needs a quantile level p.
     ssd_consistent, fsd_consistent : bool
-        Whether dominance of that order implies a mean − risk at least as large.
+        True if second-order or first-order stochastic dominance implies mean − risk at least as large.
     """
 
     name: str
     symbol: str
     meaning: str
-    of: Callable[[SortedScores, float], Floats]
+    compute: Callable[[SortedScores, float], Floats]
     has_level: bool
     ssd_consistent: bool
     fsd_consistent: bool
 
 
-# Name, symbol, its words, the function; whether it has a level, and is consistent with SSD and with FSD.
+# Name, symbol, meaning, function; has a level, is consistent with SSD, is consistent with FSD.
 RISKS = {
     row.name: row
     for row in (
@@ -94,31 +93,31 @@ RISKS = {
         Risk("negative-var", "-VaR", "quantile", negative_var, True, False, True),
     )
 }
-"""All risks, in the order of [RAB] Table 1; the last one is method §5's addition."""
+"""All risks in the order of [RAB] Table 1; method §5 adds the last one."""
 
 
 @dataclass(frozen=True)
 class RiskColumn:
-    """A risk at its level, None where it has none."""
+    """A risk measure with its level, which is None for measures without a level."""
 
     risk: Risk
     level: float | None
 
     @property
     def label(self) -> str:
-        """The symbol with its level, as in "-TVaR(0.05)"."""
+        """Symbol with its level, as in "-TVaR(0.05)"."""
         return self.risk.symbol if self.level is None else f"{self.risk.symbol}({self.level:g})"
 
     @property
     def model(self) -> str:
-        """The mean less the risk, as in "μ−δ"; what is minus something is added."""
+        """Formula of mean − risk, as in "μ−δ"; a risk with a minus sign is written as a sum."""
         return f"μ−{self.label}".replace("−-", "+")
 
 
 def risk_columns(
     risks: Sequence[str] | None = None, levels: Sequence[float] = DEFAULT_LEVELS
 ) -> tuple[RiskColumn, ...]:
-    """The columns of a mean–risk study: each risk, those with a level once per level.
+    """Return the columns of a mean–risk study: each risk measure once, or once per level if it has levels.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Distribution summaries of a score column: mean, spread, quantiles and tails.
+"""Summaries of a score distribution: mean, spread, quantiles and tail means.
 
-Quantile functions and Tail Value at Risk of several models at common levels ([RAB] Fig. 1).
+Quantiles and Tail Value at Risk of several models are computed at common levels ([RAB] Fig. 1).
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.portfolio.quantiles import alike, mean_of, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import has_equal_weights, quantile, tail_value_at_risk, weighted_mean
 from riskrank.engine.types import Floats, Integers
 
 DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -17,18 +17,18 @@ DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Summary:
-    """Summaries of k models at l levels.
+    """Summaries of the scores of k models, with quantiles at l levels.
 
     Attributes
     ----------
     size : ndarray of int, shape (k,)
         Number of scores.
     mean, sd : ndarray, shape (k,)
-        Mean, and standard deviation with n - 1 (0 for a single score).
+        Mean, and standard deviation with divisor n - 1 (0 for a single score).
     levels : tuple of l float
         Probabilities.
     quantiles, tail_values : ndarray, shape (k, l)
-        Quantiles, and means of the worst share (Tail Value at Risk).
+        Quantiles, and Tail Value at Risk (the mean of the worst proportion p).
     """
 
     size: Integers
@@ -40,7 +40,7 @@ class Summary:
 
     @property
     def best_mean_first(self) -> Integers:
-        """Models by their mean, the best first, shape (k,)."""
+        """Models in decreasing order of mean, shape (k,)."""
         return np.argsort(-self.mean, kind="stable")
 
 
@@ -52,11 +52,11 @@ def summarise(
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i,)
-        Scores, larger is better.
+        Scores; larger is better.
     levels : sequence of float
         Probabilities in (0, 1].
     weights : sequence of k ndarrays, shapes (n_i,), optional
-        How much each score counts; all the same by default.
+        Weight of each score; equal by default.
 
     Returns
     -------
@@ -70,18 +70,19 @@ def summarise(
     both = list(zip(scores, weights or [1.0] * len(scores), strict=True))
     return Summary(
         np.array([column.size for column in scores]),
-        np.array([mean_of(column, own) for column, own in both]),
-        np.array([_deviation(column, own) for column, own in both]),
+        np.array([weighted_mean(column, shares) for column, shares in both]),
+        np.array([_deviation(column, shares) for column, shares in both]),
         tuple(levels),
-        np.array([quantile(column, levels, own) for column, own in both]),
-        np.array([tail_value_at_risk(column, levels, own) for column, own in both]),
+        np.array([quantile(column, levels, shares) for column, shares in both]),
+        np.array([tail_value_at_risk(column, levels, shares) for column, shares in both]),
     )
 
 
 def _deviation(column: Floats, weights: ArrayLike) -> float:
+    """Return the weighted standard deviation with divisor n - 1; 0 for a single score."""
     if column.size < 2:
         return 0.0
-    if alike(weights):
+    if has_equal_weights(weights):
         return float(column.std(ddof=1))
     share = np.asarray(weights) / np.sum(weights)
     variance = np.dot(share, (column - np.dot(share, column)) ** 2)
@@ -90,11 +91,11 @@ def _deviation(column: Floats, weights: ArrayLike) -> float:
 
 
 _GRID = 200
-"""Levels of a curve at most: as many as a picture can show."""
+"""Largest number of levels of a curve: the resolution of a figure."""
 
 
-def curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summary:
-    """Summarise all models at the levels of a curve: every step of the data where they are few.
+def summarise_curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summary:
+    """Summarise all models at the levels of a quantile curve: every step of the data, but at most 200 levels.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summa
         As in `summarise`.
     """
     sizes = {column.size for column in scores}
-    steps = sizes.pop() if len(sizes) == 1 and all(map(alike, weights)) else _GRID
+    steps = sizes.pop() if len(sizes) == 1 and all(map(has_equal_weights, weights)) else _GRID
     count = min(steps, _GRID)
-    with np.errstate(over="ignore"):  # in the squares of a spread, which curves have not
+    with np.errstate(over="ignore"):  # in the standard deviation, which curves do not use
         return summarise(scores, (np.arange(1, count + 1) / count).tolist(), weights)

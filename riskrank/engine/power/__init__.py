@@ -1,1 +1,1 @@
-"""How often a test succeeds at a sample size, and the size it needs."""
+"""Power of tests as a function of sample size, and the sample size required for a target power."""

@@ -1,8 +1,9 @@
-"""How a test answers on tables nobody tested: its p-values in closed form, thousands at once.
+"""Simulate a test's verdicts on many tables, with p-values in closed form.
 
-A table enters with what its units move the statistics by (:mod:`riskrank.engine.power.effects`); of whole
-tasks it is Student's test of their means itself, which has to agree with a claim (method §8). The family
-decides as ever. Tables tested whole say how far this can be believed.
+A table is represented by the influence of its units on the statistics (:mod:`riskrank.engine.power.effects`).
+With random tasks, Student's test of the task means is computed exactly; a claim also needs its agreement
+(method §8). P-values are corrected for multiple testing as in the full test. Full tests of some tables check
+the approximation.
 """
 
 from collections.abc import Sequence
@@ -13,55 +14,55 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.closing import TAIL_MARGIN
 from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.dominance.rank_guard import (
-    behind_pairs,
-    direct_guard,
-    guard_share,
-    least,
-    powers,
-    relative_guard,
+    direct_rank_p_values,
+    fewest_samples,
+    guard_factor,
+    pair_samples,
+    rank_powers,
+    relative_rank_p_values,
 )
 from riskrank.engine.dominance.replicates import BootstrapColumn
-from riskrank.engine.dominance.sign_tests import by_signs
-from riskrank.engine.dominance.tests_of_task_means import means_of_tasks
+from riskrank.engine.dominance.sign_tests import is_sign_tested
+from riskrank.engine.dominance.stopping import TAIL_MARGIN
+from riskrank.engine.dominance.task_mean_tests import sampled_task_means
 from riskrank.engine.evidence.student import weighted_mean
-from riskrank.engine.power.effects import Distances, Effects, effects_of
-from riskrank.engine.power.planning import Plan, streams
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share
-from riskrank.engine.sampling.strata import FEWEST_TASKS
-from riskrank.engine.sampling.weighted_resamples import MOST_UNITS
+from riskrank.engine.power.effects import Distances, Effects, estimate_effects
+from riskrank.engine.power.planning import Plan, table_streams
+from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
+from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.strata import MIN_TASKS
+from riskrank.engine.sampling.weighted_resamples import MAX_UNITS
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Tables whose ranks are looked at, and their samples.
-_RANKED, _RANKED_SIZE = 30, 500
+# Number of tables for the rank tests, and their number of samples.
+_RANK_TABLES, _RANK_SAMPLES = 30, 500
 
-# Resamples that a test by the limit theorem costs as much as.
-_OF_LIMIT_THEOREM = 200
+# Cost of a test by the limit theorem, in resamples.
+_LIMIT_THEOREM_COST = 200
 
-# Parts that tables are answered in, and numbers worked on at once.
+# Number of parts that the tables are split into, and numbers per batch.
 _PARTS, _CACHE = 40, 1 << 20
 
 
 @dataclass(frozen=True)
-class WholeTest:
-    """What a test of one table rests on.
+class FullTest:
+    """Quantities that determine the full test of one table.
 
     Attributes
     ----------
-    behind : ndarray or Freedom, shape (m,)
-        Independent samples of each pair, or its degrees of freedom.
+    effective_size : ndarray or Dof, shape (m,)
+        Effective sample size of each pair, or its degrees of freedom.
     samples : float
-        Independent samples of the model with the fewest.
+        Smallest effective sample size of any model.
     resamples : int
-        At most.
+        Largest number of resamples.
     work : float
-        Numbers drawn and compared.
+        Amount of work: count of numbers drawn and compared.
     """
 
-    behind: Floats | Freedom
+    effective_size: Floats | Dof
     samples: float
     resamples: int
     work: float
@@ -69,213 +70,244 @@ class WholeTest:
 
 @dataclass
 class ClosedForm:
-    """Tables whose statistics are normal on the scale that counts.
+    """Closed-form approximation of a test on simulated tables, by a normal transformation.
 
     Attributes
     ----------
     plan : Plan
     tables : int
+        Number of simulated tables per size.
     """
 
     plan: Plan
     tables: int
-    _tests: dict[tuple[int, int], WholeTest] = field(default_factory=dict)
+    _tests: dict[tuple[int, int], FullTest] = field(default_factory=dict)
 
-    def shown(self, size: int) -> Booleans:
-        """Whether each pair of the plan is shown, shape (tables, pairs); in the same draws for any size."""
+    def verdicts(self, size: int) -> Booleans:
+        """Return whether each pair is significant in each simulated table, shape (tables, pairs)."""
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
             distances = self._distances(size)
-            found = [self._by_paper(distances, distances.std(axis=0), size)]
-        elif self.plan.by_means:
+            results = [self._paper_verdicts(distances, distances.std(axis=0), size)]
+        elif self.plan.needs_means_test:
             rng, (pairs, tasks) = np.random.default_rng([seed, size]), self._task_differences.shape
-            drawn, step = rng.integers(0, tasks, (self.tables, size)), max(_CACHE // (size * pairs), 1)
+            draws, step = rng.integers(0, tasks, (self.tables, size)), max(_CACHE // (size * pairs), 1)
             rows = [slice(start, start + step) for start in range(0, self.tables, step)]
-            found = [self._answers_of_tasks(drawn[some], size, rng) for some in rows]
+            results = [self._task_verdicts(draws[row], size, rng) for row in rows]
         else:
             rng, parts = np.random.default_rng([seed, 0, 2]), np.array_split(self._noise, _PARTS)
-            # Clusters of unequal sizes are worth more or less, depending on which are drawn.
-            tests = [self.test(size, number * self._uneven) for number in range(_PARTS)]
-            found = [self._answers(part, size, test, rng) for part, test in zip(parts, tests, strict=True)]
-        return np.concatenate(found)[:, self.claimed]
+            # With clusters of unequal sizes the effective size depends on the draw.
+            tests = [self.full_test(size, number * self._unequal_units) for number in range(_PARTS)]
+            results = [self._verdicts(part, size, test, rng) for part, test in zip(parts, tests, strict=True)]
+        return np.concatenate(results)[:, self.pair_indices]
 
-    def shown_in(self, drawn: Sequence[Sequence[Integers]], size: int) -> Booleans:
-        """Whether each pair of the plan is shown in tables of some units, shape (tables, pairs)."""
+    def table_verdicts(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
+        """Return whether each pair is significant in each given table, shape (tables, pairs)."""
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
-        found = []
-        for units in drawn:
+        results, sampler = [], self.plan.sampler
+        for units in tables:
             if error is not None:
-                found.append(self._by_paper(self._ratios.of(units, 1), error, size))
-            elif self.plan.by_means:
-                found.append(self._answers_of_tasks(units[0][None], size))
+                results.append(self._paper_verdicts(self._simulator.for_units(units, 1), error, size))
+            elif self.plan.needs_means_test:
+                results.append(self._task_verdicts(units[0][None], size))
             else:
-                test = self._whole_test(self.plan.sampler.table(units)) if self._uneven else self.test(size)
-                found.append(self._answers(self.effects.noise_of(units, size), size, test))
-        return np.concatenate(found)[:, self.claimed]
+                test = (
+                    self._full_test(sampler.build_table(units))
+                    if self._unequal_units
+                    else self.full_test(size)
+                )
+                results.append(self._verdicts(self.effects.unit_noise(units, size), size, test))
+        return np.concatenate(results)[:, self.pair_indices]
 
     @cached_property
-    def claimed(self) -> Integers:
-        """Places of the plan's pairs in the family."""
+    def pair_indices(self) -> Integers:
+        """Indices of the plan's pairs in the family."""
         return np.array([self.plan.family.index(pair) for pair in self.plan.pairs])
 
     @cached_property
     def effects(self) -> Effects:
-        """Effects of the pilot."""
+        """Effect sizes in the population, with the influence of each unit."""
         plan = self.plan
-        return effects_of(plan.scores, plan.claim, plan.family, plan.inference.seed)
+        return estimate_effects(plan.scores, plan.claim, plan.family, plan.inference.seed)
 
-    def _by_paper(self, distances: Floats, error: Floats, size: int) -> Booleans:
-        """Whether [RAB] Algorithm 1 shows each pair; the error is the spread of distances in drawn tables."""
+    def _paper_verdicts(self, distances: Floats, error: Floats, size: int) -> Booleans:
+        """Return whether each pair is significant by [RAB] Algorithm 1, shape (tables, m).
+
+        Parameters
+        ----------
+        distances : ndarray, shape (tables, m)
+        error : ndarray, shape (m,)
+            Standard deviation of the distances over simulated tables.
+        size : int
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             p_value = np.where(distances == 0, 0.5, ndtr(distances * sqrt(size) / error))
         return self.plan.inference.family.significant(self.plan.scores.models**2 * p_value)
 
     def _distances(self, size: int) -> Floats:
+        """Return the simulated distances from the boundary, shape (tables, m)."""
         rng = np.random.default_rng([self.plan.inference.seed, size])
-        return np.concatenate([part for _, part in self._ratios.drawn(rng, size, self.tables)])
+        return np.concatenate([part for _, part in self._simulator.draw(rng, size, self.tables)])
 
     @cached_property
-    def _ratios(self) -> Distances:
+    def _simulator(self) -> Distances:
+        """Simulator of the distances from the boundary."""
         return Distances(self.plan.sampler, self.plan.claim, self.plan.family)
 
     @cached_property
     def _noise(self) -> Floats:
-        return self.effects.noise(np.random.default_rng([self.plan.inference.seed, 0, 1]), self.tables)
+        """Simulated noise of all tables, shape (tables, m)."""
+        rng = np.random.default_rng([self.plan.inference.seed, 0, 1])
+        return self.effects.simulate_noise(rng, self.tables)
 
     @cached_property
     def _task_differences(self) -> Floats:
-        """Differences of the means of each task of the pilot, the winner's less the loser's, shape (m, T)."""
-        winners, losers = self._at
-        means = means_of_tasks(self.plan.scores)
+        """Differences of the task means of the pilot, winner minus loser, shape (m, T)."""
+        winners, losers = self._pair_models
+        means = sampled_task_means(self.plan.scores)
         return means[winners] - means[losers]
 
-    def blind(self, size: int) -> bool:
-        """Whether no resamples of so many tasks could show a claim, so that their means stand in."""
+    def is_powerless(self, size: int) -> bool:
+        """Return True if no claim can become significant with this number of tasks."""
         if self.plan.claim.kind != RELATIVE or self.plan.inference.resamples != "auto":
             return False
-        test, level = self.test(size), self.plan.inference.family.level(len(self.plan.family))
-        smallest = float(size) ** -size if size <= MOST_UNITS else 1 / (test.resamples + 1)
-        return float(expanded_share(level, least(test.behind))) < smallest
+        test, level = self.full_test(size), self.plan.inference.family.interval_level(len(self.plan.family))
+        smallest = float(size) ** -size if size <= MAX_UNITS else 1 / (test.resamples + 1)
+        return float(unexpanded_p_value(level, fewest_samples(test.effective_size))) < smallest
 
-    def _answers_of_tasks(
-        self, drawn: Integers, size: int, rng: np.random.Generator | None = None
-    ) -> Booleans:
-        """Whether both the claim and Student's t of the task means show each pair."""
+    def _task_verdicts(self, draws: Integers, size: int, rng: np.random.Generator | None = None) -> Booleans:
+        """Return whether both the claim and Student's t-test of the task means are significant, per pair."""
         weights = self.plan.scores.strata.weights
-        share = weights[drawn] / weights[drawn].sum(axis=1, keepdims=True)
-        p_value = weighted_mean(self._task_differences[:, drawn], share).p_above().T
-        if self.blind(size):
-            claims = self.plan.inference.family
-            found = claims.significant(claims.each(p_value))
+        shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
+        p_value = weighted_mean(self._task_differences[:, draws], shares).p_above().T
+        if self.is_powerless(size):
+            family = self.plan.inference.family
+            verdicts = family.significant(family.adjust_rows(p_value))
         else:
-            parts = self.effects.parts[0][drawn]
+            parts = self.effects.influences[0][draws]
             noise, spread = parts.sum(axis=1) / sqrt(size), np.maximum(parts.std(axis=1), 1e-9)
-            found = self._answers(noise, size, self.test(size), rng, p_value, spread)
-        # Weights worth fewer tasks than a test takes show nothing.
-        return found & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None]
+            verdicts = self._verdicts(noise, size, self.full_test(size), rng, p_value, spread)
+        # The effective number of tasks must be large enough for a test.
+        return verdicts & (1 / (shares**2).sum(axis=1) > MIN_TASKS - 1e-9)[:, None]
 
-    def _answers(
+    def _verdicts(
         self,
         noise: Floats,
         size: int,
-        test: WholeTest,
+        test: FullTest,
         rng: np.random.Generator | None = None,
-        beside: Floats | float = 0.0,
+        min_p: Floats | float = 0.0,
         spread: Floats | float = 1.0,
     ) -> Booleans:
-        """Whether each pair is shown in tables with this noise, shape (tables, m).
+        """Return whether each pair is significant in tables with the given noise, shape (tables, m).
 
-        Without a generator as many resamples cross as are to be expected. No p-value is less than what stands
-        beside; a table's own spread may differ from the population's.
+        Parameters
+        ----------
+        noise : ndarray, shape (tables, m)
+        size : int
+        test : FullTest
+        rng : Generator, optional
+            Draws the number of resamples across the boundary; by default, the expected number is used.
+        min_p : ndarray or float
+            Lower bound on the p-values.
+        spread : ndarray or float
+            Standard deviation in each table, relative to that of the population.
         """
-        claims = self.plan.inference.family
-        if test.samples < FEWEST_SAMPLES - 1e-9 and not self.plan.scores.strata.random:
-            # By chance the clusters drawn tell too little for a test.
+        family = self.plan.inference.family
+        if test.samples < MIN_SAMPLES - 1e-9 and not self.plan.scores.strata.random:
+            # The drawn clusters have too small an effective size for a test.
             return np.zeros(noise.shape, dtype=bool)
-        away = (sqrt(size) * self.effects.mean + noise) / spread
-        if not self.plan.inference.resampled:
-            # That both distributions are equal has to be refuted as well, whichever is ahead.
-            return claims.significant(claims.each(np.minimum(2 * ndtr(-away), 1.0)))
-        crossing = ndtr(-away)
+        distance = (sqrt(size) * self.effects.mean + noise) / spread
+        if not self.plan.inference.uses_resampling:
+            # The test is two-sided: it must also reject the equality of both distributions.
+            return family.significant(family.adjust_rows(np.minimum(2 * ndtr(-distance), 1.0)))
+        crossing = ndtr(-distance)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
-        least_p = np.maximum(self._by_ranks(noise, test.samples), beside)
-        counted = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.behind), least_p)
-        found = claims.significant(claims.each(counted))
+        lower = np.maximum(self._rank_p_values(noise, test.samples), min_p)
+        p_values = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.effective_size), lower)
+        significant = family.significant(family.adjust_rows(p_values))
         if self.plan.claim.kind == RELATIVE:
-            # Far beyond doubt a claim is closed by the tail of its replicates.
+            # Claims far from the boundary are decided by the tail of their replicates.
             rare = count < 0.5
-            tail = expanded_p_value(crossing[rare], test.behind[np.nonzero(rare)[1]])
-            tail = np.maximum(tail, np.broadcast_to(least_p, rare.shape)[rare])
-            counted[rare] = np.minimum(tail, counted[rare])
-            found |= claims.at(TAIL_MARGIN).significant(claims.each(counted))
-        return found
+            tail = expanded_p_value(crossing[rare], test.effective_size[np.nonzero(rare)[1]])
+            tail = np.maximum(tail, np.broadcast_to(lower, rare.shape)[rare])
+            p_values[rare] = np.minimum(tail, p_values[rare])
+            significant |= family.scaled(TAIL_MARGIN).significant(family.adjust_rows(p_values))
+        return significant
 
-    def _by_ranks(self, noise: Floats, samples: float) -> Floats | float:
-        """The least p-value that ranks, and signs of 0/1 scores, leave, as far as the population's tell."""
+    def _rank_p_values(self, noise: Floats, samples: float) -> Floats | float:
+        """Return lower bounds on the p-values, from the rank tests and the sign test of 0/1 scores."""
         if self.plan.claim.boundary > 0.5:
             return 0.0
-        distance, slope, there, changed = self._ranks
-        away = distance * sqrt(samples / there)
-        found = np.minimum(len(powers(samples)) * ndtr(-away - slope * noise), 1.0)
-        found /= guard_share(paired=self.plan.sampler.paired)
-        if not changed.all():
-            return found
-        # The exact test counts the sample at which it stands, half a step of two; its noise is that of means.
-        return np.maximum(found, ndtr(1 / np.sqrt(changed * samples) - away - noise))
+        distance, slope, pilot_samples, discordant = self._rank_summary
+        scaled = distance * sqrt(samples / pilot_samples)
+        p_values = np.minimum(len(rank_powers(samples)) * ndtr(-scaled - slope * noise), 1.0)
+        p_values /= guard_factor(paired=self.plan.sampler.paired)
+        if not discordant.all():
+            return p_values
+        # The exact test includes the observed value: half a step of size two. Its noise is that of means.
+        return np.maximum(p_values, ndtr(1 / np.sqrt(discordant * samples) - scaled - noise))
 
     @cached_property
-    def _ranks(self) -> tuple[Floats, float, float, Floats]:
-        """How far ranks lie apart in some tables, in standard errors; how they go with the noise; samples.
+    def _rank_summary(self) -> tuple[Floats, float, float, Floats]:
+        """Summary of the rank tests over some simulated tables.
 
-        And which share of 0/1 scores of the same samples differ, pair by pair; 0 of other scores.
+        It consists of the mean distance in standard errors, its regression slope on the noise, the effective
+        sample size, and the proportion of discordant samples per pair. The last is 0 unless scores are binary
+        and paired.
         """
-        size = max(_RANKED_SIZE // self.plan.sampler.width, 2)
-        distances, noise, changed = [], [], []
-        for stream in streams(size, _RANKED, self.plan.inference.seed):
-            drawn = self.plan.sampler.chosen(np.random.default_rng(stream), size)
-            scores = self.plan.sampler.table(drawn)
+        size = max(_RANK_SAMPLES // self.plan.sampler.n_strata, 2)
+        distances, noise, discordant = [], [], []
+        for stream in table_streams(size, _RANK_TABLES, self.plan.inference.seed):
+            units = self.plan.sampler.draw_units(np.random.default_rng(stream), size)
+            scores = self.plan.sampler.build_table(units)
             relative = self.plan.claim.kind == RELATIVE
-            guard = relative_guard(scores) if relative else direct_guard(scores, self.plan.family)
-            samples = float(scores.independent.min())
-            distances.append(-ndtri(np.minimum(guard[self._at] / len(powers(samples)), 0.999)))
-            noise.append(self.effects.noise_of(drawn, size)[0])
-            signs, values = by_signs(scores), scores.values
-            changed.append([signs and np.mean(values[i] != values[j]) for i, j in self.plan.family])
-        apart, about = np.array(distances), np.array(noise)
-        mean = apart.mean(axis=0)
-        slope = float(((apart - mean) * about).sum() / max(float((about**2).sum()), 1e-9))
-        return mean, min(max(slope, 0.0), 1.0), samples, np.mean(changed, axis=0)
+            guard = (
+                relative_rank_p_values(scores) if relative else direct_rank_p_values(scores, self.plan.family)
+            )
+            samples = float(scores.effective_sizes.min())
+            distances.append(-ndtri(np.minimum(guard[self._pair_models] / len(rank_powers(samples)), 0.999)))
+            noise.append(self.effects.unit_noise(units, size)[0])
+            is_binary, values = is_sign_tested(scores), scores.values
+            discordant.append([is_binary and np.mean(values[i] != values[j]) for i, j in self.plan.family])
+        distance, noises = np.array(distances), np.array(noise)
+        mean = distance.mean(axis=0)
+        slope = float(((distance - mean) * noises).sum() / max(float((noises**2).sum()), 1e-9))
+        return mean, min(max(slope, 0.0), 1.0), samples, np.mean(discordant, axis=0)
 
     @cached_property
-    def _at(self) -> tuple[Integers, Integers]:
+    def _pair_models(self) -> tuple[Integers, Integers]:
+        """Indices of the winners and of the losers of all pairs."""
         winners, losers = np.transpose(self.plan.family)
         return winners, losers
 
     @property
-    def _uneven(self) -> bool:
-        return not self.plan.scores.strata.several and self.plan.scores.draws_per_sample() is None
+    def _unequal_units(self) -> bool:
+        """True if units have unequal sizes, so that the effective size depends on the drawn units."""
+        return not self.plan.scores.strata.has_several_tasks and self.plan.scores.scores_per_unit() is None
 
-    def test(self, size: int, number: int = 0) -> WholeTest:
-        """What the test of one of the tables of a size rests on."""
+    def full_test(self, size: int, number: int = 0) -> FullTest:
+        """Return the quantities that determine the full test of a simulated table of this size."""
         if (size, number) not in self._tests:
             rng = np.random.default_rng([self.plan.inference.seed, size, *[number] * (number > 0)])
-            self._tests[size, number] = self._whole_test(self.plan.sampler(rng, size))
+            self._tests[size, number] = self._full_test(self.plan.sampler(rng, size))
         return self._tests[size, number]
 
-    def _whole_test(self, scores: ClusteredScores) -> WholeTest:
+    def _full_test(self, scores: ClusteredScores) -> FullTest:
+        """Return the quantities that determine the full test of a table."""
         plan, inference = self.plan, self.plan.inference
-        behind = behind_pairs(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._at]
-        column, resamples = BootstrapColumn(scores, pairs=plan.family), _OF_LIMIT_THEOREM
-        if inference.resampled:
-            resamples = inference.rounds(len(plan.family), column.comparisons, least(behind))[-1]
+        size = pair_samples(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._pair_models]
+        column, resamples = BootstrapColumn(scores, pairs=plan.family), _LIMIT_THEOREM_COST
+        if inference.uses_resampling:
+            resamples = inference.round_totals(len(plan.family), column.comparisons, fewest_samples(size))[-1]
         work = resamples * (column.comparisons + 4 * sum(scores.sizes))
-        return WholeTest(behind, float(scores.independent.min()), resamples, work)
+        return FullTest(size, float(scores.effective_sizes.min()), resamples, work)
 
 
-def _p_values(shares: Floats, behind: Floats | Freedom) -> Floats:
-    """P-values of counted shares, shape (tables, m), many of which are equal."""
-    found = np.empty(shares.shape)
-    for pair, own in enumerate(shares.T):
-        values, places = np.unique(own, return_inverse=True)
-        found[:, pair] = expanded_p_value(values, behind[pair])[places]
-    return found
+def _p_values(proportions: Floats, size: Floats | Dof) -> Floats:
+    """Return p-values for proportions of resamples across the boundary, shape (tables, m)."""
+    p_values = np.empty(proportions.shape)
+    for pair, column in enumerate(proportions.T):
+        values, codes = np.unique(column, return_inverse=True)
+        p_values[:, pair] = expanded_p_value(values, size[pair])[codes]
+    return p_values

@@ -1,4 +1,4 @@
-"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7)."""
+"""Power planning for dominance tests, from a pilot study or from named distributions ([RAB] Fig. 6 and 7)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,38 +8,42 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, Claim
-from riskrank.engine.dominance.ranking import estimate
-from riskrank.engine.dominance.tests import DominanceTests, compare
+from riskrank.engine.dominance.ranking import estimate_violation
+from riskrank.engine.dominance.tests import DominanceTests, sample_dominance
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
+from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.processes import Jobs
-from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
-from riskrank.engine.suites.macro_means import shares_between_tasks
+from riskrank.engine.sampling.strata import MIN_TASK_UNITS, MIN_TASKS
+from riskrank.engine.suites.macro_means import between_task_shares
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 
-# The order a user knows from `dominance` is found with its default number of resamples at least.
+# At least the default number of resamples of `dominance`, so that the pilot has the same order there.
 _PILOT_RESAMPLES = 1000
 
-# Quantiles that stand for a named distribution: four digits of a violation ratio.
+# Quantiles that represent a named distribution; they give four digits of a violation ratio.
 _REFERENCE_SIZE = 100_000
 
-# Tables whose random streams have one origin.
+# Number of tables per parent random stream.
 _BLOCK = 5
 
-# What sizes count where tasks are drawn.
+# Unit of the sizes if tasks are random.
 TASKS = "tasks"
 
-# Sizes that are looked at, by what they count.
-_SIZES = {"samples a model": (100, 500, 1000), "samples a task": (20, 50, 100), TASKS: (10, 20, 50)}
+# Default sizes by unit.
+_DEFAULT_SIZES = {
+    "samples per model": (100, 500, 1000),
+    "samples per task": (20, 50, 100),
+    TASKS: (10, 20, 50),
+}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to draw and to test.
+    """Population and test for a power study.
 
     Attributes
     ----------
@@ -48,13 +52,13 @@ class Plan:
     pairs : tuple of (int, int)
         Winner and loser of each claim.
     reference : DominanceTests
-        The claim on the pilot, or on many quantiles of the distributions, without a test.
+        The claim in the population, without a test.
     scores : ClusteredScores
-        The pilot, or these quantiles.
-    named : bool
-        Whether tables are drawn from named distributions.
-    between : ndarray, shape (pairs,), or None
-        Where tasks are drawn: the share of each difference's variance that no number of samples takes away.
+        Scores of the population: the pilot, or many quantiles of the distributions.
+    uses_distributions : bool
+        True if the population consists of named distributions instead of a pilot.
+    between_shares : ndarray, shape (pairs,), or None
+        With random tasks, the proportion of each difference's variance that lies between tasks.
     """
 
     claim: Claim
@@ -62,22 +66,22 @@ class Plan:
     pairs: tuple[tuple[int, int], ...]
     reference: DominanceTests
     scores: ClusteredScores
-    named: bool = False
-    between: Floats | None = None
+    uses_distributions: bool = False
+    between_shares: Floats | None = None
 
     def test(
         self,
-        drawn: Sequence[Integers],
+        units: Sequence[Integers],
         stream: np.random.SeedSequence,
         jobs: Jobs = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[bool]:
-        """Test the table of some units as a real one, with all its models, and say which pairs are shown."""
-        scores = self.sampler.table(drawn)
+        """Run the full test on a table of drawn units, and return whether each pair is significant."""
+        scores = self.sampler.build_table(units)
         try:
             require_testable(scores)
         except InputError:
-            # By chance the clusters drawn tell too little for a test.
+            # The drawn clusters may have too small an effective size for a test.
             return [False] * len(self.pairs)
         number = int.from_bytes(stream.generate_state(4).tobytes(), "little")
         inference = replace(self.inference, seed=number, jobs=jobs)
@@ -86,52 +90,52 @@ class Plan:
 
     @cached_property
     def sampler(self) -> PilotSampler:
-        """Draws tables of any size from the pilot."""
+        """Sampler of tables from the population."""
         return PilotSampler(self.scores)
 
     @cached_property
     def family(self) -> tuple[tuple[int, int], ...]:
-        """The pairs whose tests are corrected for together."""
+        """All ordered pairs, whose tests are corrected together."""
         return tuple(permutations(range(self.scores.models), 2))
 
     @property
-    def by_means(self) -> bool:
-        """Whether Student's test of the tasks' means has to agree."""
+    def needs_means_test(self) -> bool:
+        """True if Student's test of the task means must agree with the claim."""
         return self.unit == TASKS and self.claim.kind != ABSOLUTE and not self.inference.paper_exact
 
     @property
     def unit(self) -> str:
-        """What the sizes count: ``samples a model`` or ``a task``, clusters of them, or ``tasks``."""
+        """Unit of the sizes: ``samples per model`` or ``per task``, clusters of samples, or ``tasks``."""
         if self.scores.strata.random:
             return TASKS
-        drawn = "clusters of samples" if self.scores.nested else "samples"
-        return f"{drawn} a task" if self.scores.strata.several else f"{drawn} a model"
+        noun = "clusters of samples" if self.scores.has_nested_samples else "samples"
+        return f"{noun} per task" if self.scores.strata.has_several_tasks else f"{noun} per model"
 
     @property
-    def smallest(self) -> int:
-        """The smallest size that can be tested."""
+    def min_size(self) -> int:
+        """Smallest size that can be tested."""
         if self.unit == TASKS:
-            return FEWEST_TASKS
-        each = float((self.scores.strata.weights**2).sum())
-        return max(FEWEST_IN_TASK, ceil(FEWEST_SAMPLES * each - 1e-9))
+            return MIN_TASKS
+        concentration = float((self.scores.strata.weights**2).sum())
+        return max(MIN_TASK_UNITS, ceil(MIN_SAMPLES * concentration - 1e-9))
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Sizes to look at, where none are asked for."""
-        return _SIZES[self.unit.removeprefix("clusters of ")]
+    def default_sizes(self) -> tuple[int, ...]:
+        """Sizes to evaluate if none are requested."""
+        return _DEFAULT_SIZES[self.unit.removeprefix("clusters of ")]
 
     @property
-    def unattainable(self) -> tuple[tuple[int, int], ...]:
-        """Pairs the reference itself does not order that way: no number of samples will."""
+    def unattainable_pairs(self) -> tuple[tuple[int, int], ...]:
+        """Pairs whose claim does not hold in the population, so that no sample size is sufficient."""
         return tuple(pair for pair in self.pairs if not self.reference.dominates[pair])
 
 
-def streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
-    """The streams of these tables, one after another; every size has its own."""
-    found: list[np.random.SeedSequence] = []
+def table_streams(size: int, tables: int, seed: int) -> list[np.random.SeedSequence]:
+    """Return one random stream per simulated table; each size has its own streams."""
+    streams: list[np.random.SeedSequence] = []
     for number, start in enumerate(range(0, tables, _BLOCK), start=1):
-        found += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
-    return found
+        streams += np.random.SeedSequence((seed, size, number)).spawn(min(_BLOCK, tables - start))
+    return streams
 
 
 def plan_from_pilot(
@@ -142,22 +146,22 @@ def plan_from_pilot(
     pair: tuple[int, int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
-    """Plan with the pilot as the population, to see how often its order comes out again.
+    """Create a plan with the pilot as the population; power is the probability of reproducing its order.
 
     Parameters
     ----------
     scores : ClusteredScores
-        The pilot; whole samples are drawn from it, the same ones for all models if it is paired. Of a suite
-        samples are drawn within each task, or whole tasks.
+        The pilot. Samples are drawn from it with all their scores, jointly for all models if paired. In a
+        suite, samples are drawn within each task, or whole tasks are drawn.
     claim : Claim
         The test.
     inference : Inference
-        How to test.
+        Settings of the test.
     pair : (int, int), optional
-        Winner and loser; by default every dominance that is significant in the pilot. The family is all
-        ordered pairs of the pilot's models either way.
+        Winner and loser; by default every dominance that is significant in the pilot. The family is always
+        all ordered pairs of the pilot's models.
     progress : callable, optional
-        Called with the resamples of the pilot that are done, and those planned so far.
+        Called with the number of finished resamples of the pilot, and the number planned so far.
 
     Returns
     -------
@@ -166,26 +170,26 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        If no dominance is significant in the pilot and no pair is named, or the pilot has fewer than 10
-        samples; of a suite, if a task has fewer than 2, or fewer than 6 tasks are drawn.
+        If no dominance is significant in the pilot and no pair is given. If the pilot has fewer than 10
+        samples, a task of a suite fewer than 2, or a suite with random tasks fewer than 6 tasks.
     """
-    reference = compare(estimate(scores), claim)
+    reference = sample_dominance(estimate_violation(scores), claim)
     pairs: tuple[tuple[int, int], ...] = () if pair is None else (pair,)
     if pair is None:
-        careful = inference
+        settings = inference
         if inference.resamples != "auto":
-            careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
-        found = study_dominance(scores, [claim], careful, progress=progress).tests[0].dominates
-        pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(found), strict=True))
+            settings = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
+        dominates = study_dominance(scores, [claim], settings, progress=progress).tests[0].dominates
+        pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(dominates), strict=True))
         if not pairs:
             raise InputError(
-                "no dominance is significant in the pilot, so there is no order to find again",
-                found=f"{scores.models} models, {scores.effective_size} {scores.unit}",
-                hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
+                "no dominance is significant in the pilot, so there is no order to reproduce",
+                found=f"{scores.models} models, {scores.min_effective_size} {scores.unit_name}",
+                hint=f"name the pair to separate: {option('pair', 'BETTER:WORSE')}",
             )
     require_testable(scores)
-    between = shares_between_tasks(scores)[*np.transpose(pairs)] if scores.strata.random else None
-    return Plan(claim, inference, pairs, reference, scores, between=between)
+    between = between_task_shares(scores)[*np.transpose(pairs)] if scores.strata.random else None
+    return Plan(claim, inference, pairs, reference, scores, between_shares=between)
 
 
 def plan_from_distributions(
@@ -195,14 +199,14 @@ def plan_from_distributions(
     *,
     pair: tuple[int, int] | None = None,
 ) -> Plan:
-    """Plan with independent models of known distributions.
+    """Create a plan for independent models with known score distributions.
 
     Parameters
     ----------
     distributions : sequence of Distribution
-        One a model, the better ones first.
+        One per model, the better ones first.
     claim, inference, pair
-        As in `plan_from_pilot`; by default every model is to dominate those after it.
+        As in `plan_from_pilot`; by default, the claim is that every model dominates all later ones.
 
     Returns
     -------
@@ -218,11 +222,11 @@ def plan_from_distributions(
         raise UsageError(
             "planning needs at least two distributions",
             found=str(k),
-            hint="add the one to compare with: normal:0.5,2 normal:0,1",
+            hint="add a distribution to compare with: normal:0.5,2 normal:0,1",
         )
-    middles = (np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE
-    shapes = [distribution.quantile(middles) for distribution in distributions]
-    scores = ClusteredScores.build(shapes, paired=False)
-    reference = compare(estimate(scores), claim)
+    levels = (np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE
+    quantiles = [distribution.quantile(levels) for distribution in distributions]
+    scores = ClusteredScores.build(quantiles, paired=False)
+    reference = sample_dominance(estimate_violation(scores), claim)
     pairs = tuple(combinations(range(k), 2)) if pair is None else (pair,)
-    return Plan(claim, inference, pairs, reference, scores, named=True)
+    return Plan(claim, inference, pairs, reference, scores, uses_distributions=True)

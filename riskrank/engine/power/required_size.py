@@ -1,14 +1,13 @@
-"""The sample size at which a test reaches a power ([RAB] Fig. 6 and 7).
+"""Confidence interval for the sample size required for a target power ([RAB] Fig. 6 and 7).
 
-How far the size a pilot suggests can be believed: each resample of the pilot suggests one of its own.
+Each resample of the pilot implies a required size. With n samples, a claim is significant with a probability
+of about Φ(√n δ − c), with the effect size δ and the critical value c (:mod:`riskrank.engine.power.effects`).
+Resamples of a pilot of N samples have effects δ + ξ/√N. The critical value follows from the power at the
+required size, so it accounts for the correction, the rank tests and the resampling of the full test. Several
+pairs are treated as independent: their powers are multiplied.
 
-With n samples a claim is shown about as often as Φ(√n δ − c) says, of the effect δ and the height c of the
-test (:mod:`riskrank.engine.power.effects`). Resamples of a pilot of N samples have effects δ + ξ/√N. The
-height is read off the power at the size found, so that correction, guard and resampling of it are in that.
-Several pairs at once are taken for independent: their powers are multiplied.
-
-The quantiles of the sizes suggested are corrected for the median (Efron 1987), since the hardest of several
-pairs is harder still in most resamples, and expanded for few samples.
+The quantiles of these sizes are bias-corrected (Efron 1987), because the hardest of several pairs is even
+harder in most resamples. They are also widened for small samples.
 
 References
 ----------
@@ -25,17 +24,27 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.bisection import bisected
-from riskrank.engine.sampling.freedom import Behind, expanded_share
+from riskrank.engine.bisection import bisect
+from riskrank.engine.sampling.degrees_of_freedom import SampleSize, unexpanded_p_value
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 
-# The search goes no further than this many times the largest size that was asked for.
-_LIMIT = 5
+# Default limit of the search, as a multiple of the largest requested size.
+_LIMIT_FACTOR = 5
 
 
-def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, of: str = "") -> int:
-    """The largest size to try, given or by default, if sizes make sense; `of` is what they count.
+def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit: str = "") -> int:
+    """Check the sizes of a search, and return the largest size to evaluate.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+    limit : int or None
+        Largest size to evaluate; by default five times the largest of `sizes`.
+    smallest : int
+        Smallest size that can be tested.
+    unit : str
+        Unit of the sizes, for messages.
 
     Raises
     ------
@@ -44,35 +53,35 @@ def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, of: 
     """
     if not sizes or min(sizes) < smallest:
         raise UsageError(
-            f"sizes must be at least {f'{smallest} {of}'.rstrip()}",
+            f"sizes must be at least {f'{smallest} {unit}'.rstrip()}",
             found=f"{min(sizes)}" if sizes else "none",
             hint=f"give sizes such as {option('sizes', '10,20,50' if smallest < 10 else '20,50,100')}",
         )
     largest = max(sizes)
     if limit is not None and limit < largest:
         raise UsageError(
-            "the limit of the search lies below the largest size",
+            "the search limit is below the largest size",
             found=f"{option('limit', limit)}, {option('sizes')} up to {largest}",
-            hint=f"leave out {option('limit')}, or raise it",
+            hint=f"leave out {option('limit')}, or increase the limit",
         )
-    return _LIMIT * largest if limit is None else limit
+    return _LIMIT_FACTOR * largest if limit is None else limit
 
 
 LEVEL = 0.95
-"""How often the interval holds the size that is truly needed."""
+"""Nominal coverage of the interval of sizes."""
 
-# Largest size that is told from infinity.
-_ENDLESS = 1e12
+# Larger sizes count as infinite.
+_MAX_SIZE = 1e12
 
 
 @dataclass(frozen=True)
 class SizeInterval:
-    """The sizes a pilot is compatible with.
+    """Confidence interval for the required size, from a pilot.
 
     Attributes
     ----------
     low, high : int or None
-        Samples per model; None for more than `limit`.
+        Limits, in samples per model; None if above `limit`.
     limit : int
         Largest size of the search.
     level : float
@@ -85,48 +94,68 @@ class SizeInterval:
     level: float = LEVEL
 
 
-def interval_ends(effects: Floats, height: float, target: float, behind: Behind) -> tuple[float, float]:
-    """Ends of the size for all pairs, from the pilot's effects and those of its resamples, shape (1 + B, p).
+def size_interval(effects: Floats, critical: float, power: float, samples: SampleSize) -> tuple[float, float]:
+    """Return the interval limits of the size required for all pairs together.
 
-    All pairs need no fewer samples than one, but of many the hardest is so by chance as well, and is harder
-    still in nearly all resamples: the lower end is no higher than that of this pair alone.
+    All pairs together need at least as many samples as any single pair. But the hardest of many pairs is the
+    hardest partly by chance, and even harder in nearly all resamples. The lower limit is therefore at most
+    that of this pair alone.
+
+    Parameters
+    ----------
+    effects : ndarray, shape (1 + B, p)
+        Effects of the pilot, followed by those of its resamples.
+    critical : float
+        Critical value of the test.
+    power : float
+        Required power.
+    samples : float or Dof
+        Effective sample size of the pilot, or its degrees of freedom.
     """
-    together, alone = (
-        corrected_ends(suggested[1:], float(suggested[0]), behind)
-        for suggested in (_sizes(own, height, target) for own in (effects, effects[:, [effects[0].argmin()]]))
-    )
-    return min(together[0], alone[0]), together[1]
+    hardest = effects[:, [effects[0].argmin()]]
+    sizes = [_required_sizes(pairs, critical, power) for pairs in (effects, hardest)]
+    joint, single = (corrected_quantiles(size[1:], float(size[0]), samples) for size in sizes)
+    return min(joint[0], single[0]), joint[1]
 
 
-def _power(effects: Floats, roots: Floats, height: Floats | float) -> Floats:
-    """Power of all pairs at once, from the root of the size; shape of the roots."""
-    return ndtr(roots[..., None] * effects - np.asarray(height)[..., None]).prod(axis=-1)
+def _power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
+    """Return the joint power of all pairs, given square roots of sizes; same shape as `roots`."""
+    return ndtr(roots[..., None] * effects - np.asarray(critical)[..., None]).prod(axis=-1)
 
 
-def height_of_test(effects: Floats, size: int, power: float) -> float:
-    """Height of the test that has this power at this size."""
+def critical_value(effects: Floats, size: int, power: float) -> float:
+    """Return the critical value at which the joint power at a size equals the given power."""
     root, power = np.array(sqrt(size)), min(max(power, 1e-4), 1 - 1e-4)
-    return bisected(lambda height: bool(_power(effects, root, height) > power), -1e4, 1e4, 100)[1]
+    return bisect(lambda critical: bool(_power(effects, root, critical) > power), -1e4, 1e4, 100)[1]
 
 
-def _sizes(effects: Floats, height: float, target: float) -> Floats:
-    """Size at which each row of effects reaches the power wanted; infinite where none does."""
-    low, high = np.zeros(len(effects)), np.full(len(effects), sqrt(_ENDLESS))
+def _required_sizes(effects: Floats, critical: float, target: float) -> Floats:
+    """Return the size at which each row of effects reaches the target power; infinite if never reached."""
+    low, high = np.zeros(len(effects)), np.full(len(effects), sqrt(_MAX_SIZE))
     for _ in range(100):
         middle = (low + high) / 2
-        enough = _power(effects, middle, height) >= target
+        enough = _power(effects, middle, critical) >= target
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    reached = (effects.min(axis=1) > 0) & (_power(effects, high, height) >= target)
-    return np.where(reached, high**2, np.inf)
+    is_finite = (effects.min(axis=1) > 0) & (_power(effects, high, critical) >= target)
+    return np.where(is_finite, high**2, np.inf)
 
 
-def corrected_ends(suggested: Floats, own: float, behind: Behind) -> tuple[float, float]:
-    """Quantiles of the sizes suggested, corrected for the median and expanded for few samples."""
-    many = len(suggested)
-    below = (suggested < own).sum() + 0.5 * (suggested == own).sum()
-    shift = float(ndtri((below + 0.5) / (many + 1)))
-    tail = float(ndtri(expanded_share((1 - LEVEL) / 2, behind)))
+def corrected_quantiles(resampled: Floats, size: float, samples: SampleSize) -> tuple[float, float]:
+    """Return bias-corrected quantiles of resampled sizes, widened for small samples.
+
+    Parameters
+    ----------
+    resampled : ndarray, shape (B,)
+        Required sizes of the resamples.
+    size : float
+        Required size of the pilot.
+    samples : float or Dof
+    """
+    count = len(resampled)
+    below = (resampled < size).sum() + 0.5 * (resampled == size).sum()
+    shift = float(ndtri((below + 0.5) / (count + 1)))
+    tail = float(ndtri(unexpanded_p_value((1 - LEVEL) / 2, samples)))
     shares = ndtr([2 * shift + tail, 2 * shift - tail])
-    # Sizes may be infinite, and there is nothing between them: quantiles that are in the sample.
-    low, high = np.quantile(suggested, shares, method="inverted_cdf")
+    # Sizes may be infinite, so quantiles must not be interpolated.
+    low, high = np.quantile(resampled, shares, method="inverted_cdf")
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""Power of a plan by size, and the size that a power needs: in closed form, and by tables tested whole."""
+"""Power of a plan at several sizes, and the size required for a target power."""
 
 from __future__ import annotations
 
@@ -9,41 +9,46 @@ from math import ceil, hypot, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from riskrank.engine.bisection import least_size
+from riskrank.engine.bisection import smallest_size
 from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.planning import TASKS, Plan, streams
-from riskrank.engine.power.required_size import SizeInterval, check_search, height_of_test, interval_ends
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.power.planning import TASKS, Plan, table_streams
+from riskrank.engine.power.required_size import (
+    SizeInterval,
+    check_search,
+    critical_value,
+    size_interval,
+)
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.processes import workers_for
-from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# For each simulation asked for: tables whose answers are known in closed form, and tested whole; and numbers
-# drawn and compared for all of these, unless one table takes more.
-_CLOSED, _WHOLE, _WORK = 40, 0.2, 8e6
-_LEAST_WORK = 1e8
-# Fewer whole tests could not say that the closed form is off, if all of them do.
-_FEWEST_WHOLE = 10
+# Per repeat: tables in closed form, full tests, and numbers drawn and compared in the full
+# tests, unless one table needs more.
+_CLOSED_TABLES, _FULL_TESTS, _FULL_WORK = 40, 0.2, 8e6
+_MIN_WORK = 1e8
+# With fewer full tests, even complete disagreement would not be significant.
+_MIN_FULL_TESTS = 10
 
-# Resamples of the pilot, of which each suggests a size.
+# Resamples of the pilot; each implies a required size.
 _RESAMPLES = 4000
 
-# As many of them are worth processes, which take a second to start: six seconds of work.
-_WORTH_PROCESSES = 1e9
+# Amount of work that justifies starting processes, which takes a second: six seconds of work.
+_PARALLEL_WORK = 1e9
 
 
 @dataclass(frozen=True)
 class PowerCurve:
-    """Share of tables in which claims are shown.
+    """Estimated power of each claim at several sizes.
 
     Attributes
     ----------
     sizes : ndarray of int, shape (s,)
         Samples per model, increasing.
     power, standard_error : ndarray, shape (s, c + 1)
-        Share of the tables in which each claim is shown, then all of them together, and its error.
+        Proportion of simulated tables in which each claim, and last all claims together, are significant.
     repeats : int
-        Tables per size, R.
+        Number of simulated tables per size, R.
     """
 
     sizes: Integers
@@ -52,57 +57,69 @@ class PowerCurve:
     repeats: int
 
     @classmethod
-    def of(
-        cls, sizes: Sequence[int], shown: Sequence[Booleans], doubt: float = 0.0, divided: float = 0.25
+    def from_verdicts(
+        cls,
+        sizes: Sequence[int],
+        verdicts: Sequence[Booleans],
+        bias: float = 0.0,
+        verdict_variance: float = 0.25,
     ) -> PowerCurve:
-        """Count verdicts, of shape (R, c) for each size.
+        """Compute the power from the verdicts on simulated tables.
 
-        A doubt is the error that whole tests leave where verdicts are divided as told; it weighs more where
-        they may be divided more evenly.
+        Parameters
+        ----------
+        sizes : sequence of int
+        verdicts : sequence of ndarrays of bool, shape (R, c)
+            Whether each claim is significant in each table, for each size.
+        bias : float
+            Error of the closed form at the checked size, estimated from full tests.
+        verdict_variance : float
         """
-        hits = np.array([np.append(own.sum(axis=0), own.all(axis=1).sum()) for own in shown])
-        repeats = len(shown[0])
+        hits = np.array([np.append(table.sum(axis=0), table.all(axis=1).sum()) for table in verdicts])
+        repeats = len(verdicts[0])
         share = hits / repeats
-        turned = share + doubt * (1 - 2 * share)
-        beside = np.minimum(turned * (1 - turned) / divided * doubt, np.maximum(share, 1 - share))
-        # From (x + ½)/(R + 1), so that 0 and 1 have an error too.
-        counted = (hits + 0.5) / (repeats + 1)
-        error = np.hypot(np.sqrt(counted * (1 - counted) / repeats), beside)
+        shifted = share + bias * (1 - 2 * share)
+        model_part = np.minimum(
+            shifted * (1 - shifted) / verdict_variance * bias, np.maximum(share, 1 - share)
+        )
+        # (x + ½)/(R + 1) gives shares of 0 and 1 a positive error.
+        smoothed = (hits + 0.5) / (repeats + 1)
+        error = np.hypot(np.sqrt(smoothed * (1 - smoothed) / repeats), model_part)
         return cls(np.array(sizes), share, error, repeats)
 
-    def at(self, sizes: Sequence[int]) -> PowerCurve:
-        """The same at some of its sizes."""
-        kept = np.isin(self.sizes, sizes)
-        return PowerCurve(self.sizes[kept], self.power[kept], self.standard_error[kept], self.repeats)
+    def select(self, sizes: Sequence[int]) -> PowerCurve:
+        """Return the curve at a subset of its sizes."""
+        mask = np.isin(self.sizes, sizes)
+        return PowerCurve(self.sizes[mask], self.power[mask], self.standard_error[mask], self.repeats)
 
     @property
     def hardest_first(self) -> Integers:
-        """Claims by their power at the largest size, the least first; smaller sizes settle ties."""
+        """Claims in increasing order of power at the largest size, with ties broken by smaller sizes."""
         return np.lexsort(self.power[:, :-1])
 
     @property
     def easiest_first(self) -> Integers:
-        """Claims by their mean power over all sizes, the largest first."""
+        """Claims in decreasing order of their mean power over all sizes."""
         return np.argsort(-self.power[:, :-1].mean(axis=0), kind="stable")
 
 
 Progress = Callable[[int, int], None]
-"""Called with the work done and all of it."""
+"""Called with the finished and the total amount of work."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often whole tests of tables gave the verdicts of the closed form.
+    """Agreement of the closed form with full tests of the same tables.
 
     Attributes
     ----------
     size, tables : int
     verdicts, agreed : int
-        Of all pairs on all tables.
+        Number of verdicts over all pairs and tables, and number of those that agree.
     shift : int
-        How many more of them the closed form shows.
-    divided : float
-        Mean of w(1 − w), of the shares w of tables in which whole tests show a pair.
+        Number of significant pairs in the closed form minus that in full tests.
+    verdict_variance : float
+        Mean of w(1 − w) over pairs, where w is the proportion of significant full tests of a pair.
     """
 
     size: int
@@ -110,50 +127,51 @@ class Agreement:
     verdicts: int
     agreed: int
     shift: int
-    divided: float
+    verdict_variance: float
 
     @classmethod
-    def of(cls, size: int, closed: Booleans, whole: Booleans) -> Agreement:
-        """Count the verdicts of both, of shape (tables, pairs)."""
-        share = (whole.sum(axis=0) + 0.5) / (len(whole) + 1)
-        agreed, shift = int((closed == whole).sum()), int(closed.sum()) - int(whole.sum())
-        return cls(size, len(whole), whole.size, agreed, shift, float((share * (1 - share)).mean()))
+    def from_verdicts(cls, size: int, closed: Booleans, full: Booleans) -> Agreement:
+        """Compare closed-form and full-test verdicts, arrays of shape (tables, pairs)."""
+        share = (full.sum(axis=0) + 0.5) / (len(full) + 1)
+        agreed, shift = int((closed == full).sum()), int(closed.sum()) - int(full.sum())
+        return cls(size, len(full), full.size, agreed, shift, float((share * (1 - share)).mean()))
 
     @property
     def error(self) -> float:
-        """Error of a share of these verdicts: by chance, and as far as they differ in one direction."""
+        """Error of a proportion of verdicts, from random disagreement and the shift."""
         return hypot(sqrt(self.verdicts - self.agreed + 0.5), self.shift) / (self.verdicts + 1)
 
     @property
     def confirms(self) -> bool:
-        """Whether most verdicts are the same, and the others go to one side no more than by chance."""
-        others = self.verdicts - self.agreed
-        return others <= self.agreed and abs(self.shift) <= 2 * sqrt(max(others, 1))
+        """True if most verdicts agree and the disagreements have no significant bias."""
+        differing = self.verdicts - self.agreed
+        return differing <= self.agreed and abs(self.shift) <= 2 * sqrt(max(differing, 1))
 
 
 @dataclass(frozen=True)
 class PowerStudy:
-    """Power by size, and the size a power needs.
+    """Power at several sizes, and the size required for a target power.
 
     Attributes
     ----------
     plan : Plan
-    curve, tried : PowerCurve
-        One claim a pair of the plan, at the sizes asked for, and at these and the size found, or the limit.
+    curve, full_curve : PowerCurve
+        Power at the requested sizes, and at these and the required size (or the limit). Each pair of the plan
+        is one claim.
     size : int or None
-        Size at which all pairs together reach the target; None if that is not within the limit.
+        Size at which all pairs together reach the target; None if it exceeds the limit.
     power, standard_error : float
-        Power of all pairs together at the size found, or at the largest one tried, and its error.
+        Joint power of all pairs at the required size (or the largest size evaluated), and its standard error.
     target : float
     agreement : Agreement
-        Of some tables that were tested whole.
+        Comparison with full tests of some tables.
     interval : SizeInterval or None
-        Sizes that the pilot is compatible with; None where distributions or tasks were planned with.
+        Confidence interval for the required size; None for named distributions and random tasks.
     """
 
     plan: Plan
     curve: PowerCurve
-    tried: PowerCurve
+    full_curve: PowerCurve
     size: int | None
     power: float
     standard_error: float
@@ -163,20 +181,20 @@ class PowerStudy:
 
     @property
     def confirmed(self) -> bool:
-        """Whether tables tested whole confirm it."""
-        return not self.plan.unattainable and self.agreement.confirms
+        """True if full tests confirm the power."""
+        return not self.plan.unattainable_pairs and self.agreement.confirms
 
     @property
-    def endless(self) -> int | None:
-        """Where tasks are drawn: how many it takes with endless samples on each, or more than that.
+    def tasks_needed(self) -> int | None:
+        """Number of random tasks required with unlimited samples per task; a lower bound if `size` is None.
 
-        The size needed is proportional to the variance, of which the hardest pair keeps the share between
-        tasks; fewer than are tested say nothing of others.
+        The required size is proportional to the variance. Unlimited samples per task leave only the variance
+        between tasks, here of the hardest pair. A test needs a minimum number of tasks in any case.
         """
-        if self.plan.between is None or self.plan.unattainable:
+        if self.plan.between_shares is None or self.plan.unattainable_pairs:
             return None
-        share = float(self.plan.between[self.curve.hardest_first[0]])
-        return max(FEWEST_TASKS, ceil(share * int(self.size or self.tried.sizes[-1])))
+        share = float(self.plan.between_shares[self.curve.hardest_first[0]])
+        return max(MIN_TASKS, ceil(share * int(self.size or self.full_curve.sizes[-1])))
 
 
 def study_power(
@@ -188,94 +206,100 @@ def study_power(
     repeats: int = 100,
     progress: Progress | None = None,
 ) -> PowerStudy:
-    """Power of a plan at several sizes, and the size that gives a power.
+    """Compute the power of a plan at several sizes, and the size required for the target power.
 
-    Powers are those of a closed form, which some tables that are tested whole have to confirm.
+    Power is computed in closed form, and checked by full tests of some tables.
 
     Parameters
     ----------
     plan : Plan
-        Its inference also gives the seed and the number of processes.
+        Its inference also sets the seed and the number of processes.
     sizes : sequence of int
-        In the units of the plan; its own, up to the limit, by default.
+        Sizes in the unit of the plan; by default its `default_sizes` up to the limit.
     target : float
-        Power wanted for all pairs together.
+        Required power for all pairs together.
     limit : int, optional
-        Largest size tried; five times the largest of `sizes` by default.
+        Largest size to evaluate; five times the largest of `sizes` by default.
     repeats : int
-        For each, 40 tables a size in closed form, and up to a fifth of one tested whole at the size found.
+        Number of simulations. The closed form uses 40 tables per repeat and size. Full tests use at most one
+        table per five repeats.
     progress : callable, optional
-        Called with the resamples of tables tested whole that are done, and all of them.
+        Called with the number of finished resamples of full tests, and their total number.
 
     Returns
     -------
     PowerStudy
-        Without a search where the reference contradicts a pair: its size is None.
+        Its required size is None if some pair's claim does not hold in the population.
 
     Raises
     ------
     UsageError
-        If a size lies below what can be tested or above the limit.
+        If a size lies below the smallest testable size or above the limit.
     """
     if sizes is None:
-        sizes = [size for size in plan.sizes if limit is None or size <= limit] or [limit or plan.smallest]
+        sizes = [n for n in plan.default_sizes if limit is None or n <= limit] or [limit or plan.min_size]
     sizes = sorted(set(sizes))
-    of = TASKS * (plan.unit == TASKS)
-    limit = check_search(sizes, limit=limit, smallest=plan.smallest, of=of)
-    closed, size, tried = ClosedForm(plan, _CLOSED * repeats), None, sizes
+    noun = TASKS * (plan.unit == TASKS)
+    limit = check_search(sizes, limit=limit, smallest=plan.min_size, unit=noun)
+    closed, size, grid = ClosedForm(plan, _CLOSED_TABLES * repeats), None, sizes
 
     def enough(size: int) -> bool:
-        return float(closed.shown(size).all(axis=1).mean()) >= target
+        return float(closed.verdicts(size).all(axis=1).mean()) >= target
 
-    if not plan.unattainable:
-        size = least_size(enough, plan.smallest, limit)
-        tried = sorted({*sizes, size or limit})
-    agreement = _check(closed, size or sizes[-1], repeats, progress)
-    curve = PowerCurve.of(tried, [*map(closed.shown, tried)], agreement.error, agreement.divided)
-    at = tried.index(size or tried[-1])
-    power, error = curve.power[at, -1].item(), curve.standard_error[at, -1].item()
-    study = PowerStudy(plan, curve.at(sizes), curve, size, power, error, target, agreement)
-    if plan.named or plan.unit == TASKS:
+    if not plan.unattainable_pairs:
+        size = smallest_size(enough, plan.min_size, limit)
+        grid = sorted({*sizes, size or limit})
+    agreement = _check_with_full_tests(closed, size or sizes[-1], repeats, progress)
+    curve = PowerCurve.from_verdicts(
+        grid, [*map(closed.verdicts, grid)], agreement.error, agreement.verdict_variance
+    )
+    index = grid.index(size or grid[-1])
+    power, error = curve.power[index, -1].item(), curve.standard_error[index, -1].item()
+    study = PowerStudy(plan, curve.select(sizes), curve, size, power, error, target, agreement)
+    if plan.uses_distributions or plan.unit == TASKS:
         return study
-    return replace(study, interval=_interval(study, closed, limit))
+    return replace(study, interval=_required_size_interval(study, closed, limit))
 
 
-def _interval(study: PowerStudy, closed: ClosedForm, limit: int) -> SizeInterval:
-    """The sizes that resamples of the pilot suggest, and the size found among them."""
+def _required_size_interval(study: PowerStudy, closed: ClosedForm, limit: int) -> SizeInterval:
+    """Return the confidence interval for the required size, extended to include the estimate."""
     plan, rng = study.plan, np.random.default_rng([study.plan.inference.seed, 0, 3])
-    own = closed.effects.mean[closed.claimed]
-    noise = closed.effects.noise(rng, _RESAMPLES)[:, closed.claimed]
-    # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
-    squares, available = plan.scores.strata.weights**2, plan.sampler.units
-    spread = squares / available
-    units, behind = float(squares.sum() / spread.sum()), satterthwaite(spread, available)
-    height = -float(ndtri(plan.inference.family.level(len(plan.family))))
-    if own.min() > 0:
-        height = height_of_test(own, int(study.size or study.tried.sizes[-1]), study.power)
-    ends = interval_ends(np.vstack([own, own + noise / sqrt(units)]), height, study.target, behind)
+    effects = closed.effects.mean[closed.pair_indices]
+    noise = closed.effects.simulate_noise(rng, _RESAMPLES)[:, closed.pair_indices]
+    # Equivalent number of samples per task, and the degrees of freedom of the variance.
+    squares, available = plan.scores.strata.weights**2, plan.sampler.stratum_sizes
+    variances = squares / available
+    units, samples = float(squares.sum() / variances.sum()), satterthwaite(variances, available)
+    critical = -float(ndtri(plan.inference.family.interval_level(len(plan.family))))
+    if effects.min() > 0:
+        critical = critical_value(effects, int(study.size or study.full_curve.sizes[-1]), study.power)
+    resampled = np.vstack([effects, effects + noise / sqrt(units)])
+    limits = size_interval(resampled, critical, study.target, samples)
     if study.size is not None:
-        ends = min(ends[0], study.size), max(ends[1], study.size)
-    low, high = (None if end >= limit + 0.5 else max(round(end), plan.smallest) for end in ends)
+        limits = min(limits[0], study.size), max(limits[1], study.size)
+    low, high = (None if bound >= limit + 0.5 else max(round(bound), plan.min_size) for bound in limits)
     return SizeInterval(low, high, limit)
 
 
-def _check(closed: ClosedForm, size: int, repeats: int, progress: Progress | None) -> Agreement:
-    """Test some tables of a size whole, and compare the verdicts of the closed form on the same tables."""
-    plan, test = closed.plan, closed.test(size)
-    affordable = int(max(_WORK * repeats, _LEAST_WORK) / test.work)
-    tables = max(min(affordable, max(ceil(_WHOLE * repeats), _FEWEST_WHOLE)), 1)
-    each, whole, drawn = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
+def _check_with_full_tests(
+    closed: ClosedForm, size: int, repeats: int, progress: Progress | None
+) -> Agreement:
+    """Run full tests of some tables, and compare their verdicts with the closed form."""
+    plan, test = closed.plan, closed.full_test(size)
+    affordable = int(max(_FULL_WORK * repeats, _MIN_WORK) / test.work)
+    tables = max(min(affordable, max(ceil(_FULL_TESTS * repeats), _MIN_FULL_TESTS)), 1)
+    resamples, full, draws = test.resamples, np.empty((tables, len(plan.pairs)), dtype=bool), []
 
     def watch(number: int) -> Progress | None:
         if progress is None:
             return None
-        return lambda done, _: progress(number * each + min(done, each), tables * each)
+        return lambda done, _: progress(number * resamples + min(done, resamples), tables * resamples)
 
-    # Processes of the caller's run are there already; others take a second to start.
-    here = isinstance(plan.inference.jobs, int) and tables * test.work < _WORTH_PROCESSES
-    with workers_for(1 if here else plan.inference.jobs) as workers:
-        for number, stream in enumerate(streams(size, tables, plan.inference.seed)):
-            data, rest = stream.spawn(2)
-            drawn.append(plan.sampler.chosen(np.random.default_rng(data), size))
-            whole[number] = plan.test(drawn[-1], rest, workers, watch(number))
-    return Agreement.of(size, closed.shown_in(drawn, size), whole)
+    # Existing workers are used; starting new ones takes a second.
+    is_small = isinstance(plan.inference.jobs, int) and tables * test.work < _PARALLEL_WORK
+    with workers_for(1 if is_small else plan.inference.jobs) as workers:
+        for number, stream in enumerate(table_streams(size, tables, plan.inference.seed)):
+            data, test_stream = stream.spawn(2)
+            draws.append(plan.sampler.draw_units(np.random.default_rng(data), size))
+            full[number] = plan.test(draws[-1], test_stream, workers, watch(number))
+    return Agreement.from_verdicts(size, closed.table_verdicts(draws, size), full)

@@ -1,1 +1,1 @@
-"""The sampling design, its resamples, random streams, processes, and corrections for many tests."""
+"""Sampling designs, bootstrap resamples, random streams, worker processes and small-sample corrections."""

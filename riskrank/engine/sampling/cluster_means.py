@@ -1,11 +1,10 @@
-"""Means of columns of scores with their standard errors, where rows of one cluster belong together.
+"""Means of score columns with standard errors for clustered rows, optionally weighted by task (method §8).
 
-Weighted means over tasks, and what each unit of resampling adds to them (method §8).
+The parts of a mean are the contributions of the resampling units to its deviation. They sum to 0, within each
+task if units are resampled within tasks. The sum of their squares estimates the variance of the mean.
 
-The parts of a mean are what every unit moves it by; they sum to 0, within each task where units are drawn
-within tasks, and their squares make up the variance of the mean.
-
-Intervals of single means: Student's t, and Wilson's for shares, which stays within 0 and 1.
+Confidence intervals for means use Student's t. Those for proportions use Wilson's interval, which stays
+within [0, 1].
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import NDArray
 
-from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
 class ColumnMeans:
-    """Means of m columns.
+    """Means of m columns with standard errors.
 
     Attributes
     ----------
     mean : ndarray, shape (m,)
     error : ndarray, shape (m,)
-        Standard errors; NaN where there is one cluster only.
+        Standard errors; NaN if there is only one cluster.
     """
 
     mean: Floats
@@ -37,27 +36,28 @@ class ColumnMeans:
 
 
 def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
-    """Mean of every column over its rows, with the standard error that whole clusters give.
+    """Return the mean of each column, with a cluster-robust standard error.
 
-    With S_c the sum and n_c the number of rows of cluster c, and mean = ΣS_c / Σn_c, the error is that of a
-    ratio of means: √(C/(C − 1) · Σ(S_c − mean·n_c)²) / Σn_c. For clusters of one row it is s/√n.
+    Let S_c be the sum and n_c the number of rows of cluster c, and mean = ΣS_c / Σn_c. The standard error is
+    that of a ratio of means: √(C/(C − 1) · Σ(S_c − mean·n_c)²) / Σn_c. For clusters of one row it equals
+    s/√n.
 
     Parameters
     ----------
     values : ndarray, shape (n, m)
     clusters : ndarray of int, shape (n,)
-        Numbers 0, 1, ... of the units of resampling.
+        Resampling unit of each row, numbered 0, 1, ... without gaps.
 
     Returns
     -------
     ColumnMeans
     """
-    # In units of a power of two at the largest score, squares and sums stay within any number.
+    # Scaling by a power of two avoids overflow of squares and sums.
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
     scaled = np.ldexp(values, -exponent)
     mean = scaled.mean(axis=0)
     count = int(clusters.max()) + 1
-    sums = sums_by(clusters, scaled - mean)
+    sums = group_sums(clusters, scaled - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((sums**2).sum(axis=0) * (count / (count - 1) if count > 1 else np.nan)) / len(values)
     return ColumnMeans(np.ldexp(mean, exponent), np.ldexp(error, exponent))
@@ -65,20 +65,21 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
 
 @dataclass(frozen=True)
 class TaskParts:
-    """Means of m columns of one model's scores, and their parts.
+    """Means of m columns of one model's scores, with the contribution of each resampling unit.
 
     Attributes
     ----------
     mean : ndarray, shape (m,)
-        Weighted over tasks.
+        Means, weighted by task.
     parts : ndarray, shape (C, m)
-        What each unit moves the means by.
+        Contribution of each unit to the deviation of the means; see the module docstring.
     shares : ndarray, shape (C, m)
-        What each unit adds to the means; their sums are the means.
+        Contribution of each unit to the means; each column sums to its mean.
     tasks : ndarray of int, shape (C,)
-        Stratum of each unit: its task, or 0 where tasks are drawn.
+        Stratum of each unit: its task, or 0 if tasks are resampled.
     counts : ndarray, shape (S,)
-        Independent units of each stratum: Kish's number of their sizes, or of the weights of drawn tasks.
+        Effective number of independent units per stratum (Kish), based on the unit sizes, or on the weights
+        of resampled tasks.
     """
 
     mean: Floats
@@ -88,122 +89,133 @@ class TaskParts:
     counts: Floats
 
     @classmethod
-    def of(cls, values: Floats, clusters: NDArray, design: TaskDesign, model: int) -> TaskParts:
-        """Find the parts of one model's means.
+    def from_scores(cls, values: Floats, clusters: NDArray, design: TaskDesign, model: int) -> TaskParts:
+        """Compute the means of one model, and each unit's contribution to them.
 
         Parameters
         ----------
         values : ndarray, shape (n, m)
         clusters : ndarray, shape (n,)
-            Unit of each row; tasks that are drawn are the units themselves.
+            Resampling unit of each row; ignored if tasks are resampled.
         design : TaskDesign
-            Of all models.
+            Task design of all models.
         model : int
         """
-        rows = design.of_row[model]
+        rows = design.row_tasks[model]
         sizes = np.bincount(rows, minlength=len(design.names))
-        share = design.share_of(model)[:, None]
-        numbers = rows if design.random else _units(clusters, rows)
-        shares = sums_by(numbers, values * share)
+        weights = design.row_weights(model)[:, None]
+        units = rows if design.random else _units_within_tasks(clusters, rows)
+        shares = group_sums(units, values * weights)
         mean = shares.sum(axis=0)
-        of_task = sums_by(rows, values / sizes[rows][:, None])
+        task_means = group_sums(rows, values / sizes[rows][:, None])
         if design.random:
-            parts = design.weights[:, None] * (of_task - mean)
-            number = design.weights.sum() ** 2 / (design.weights**2).sum()
-            return cls(mean, parts, shares, np.zeros(len(parts), dtype=np.int64), np.array([number]))
-        parts = sums_by(numbers, (values - of_task[rows]) * share)
+            parts = design.weights[:, None] * (task_means - mean)
+            effective = design.weights.sum() ** 2 / (design.weights**2).sum()
+            return cls(mean, parts, shares, np.zeros(len(parts), dtype=np.int64), np.array([effective]))
+        parts = group_sums(units, (values - task_means[rows]) * weights)
         tasks = np.zeros(len(parts), dtype=np.int64)
-        tasks[numbers] = rows
+        tasks[units] = rows
         if design.signed:
-            parts = shares - (sums_by(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
+            parts = shares - (group_sums(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
             return cls(mean, parts, shares, tasks, np.bincount(tasks).astype(np.float64))
-        of_size = np.bincount(numbers).astype(np.float64)
-        counts = np.bincount(tasks, of_size) ** 2 / np.bincount(tasks, of_size**2)
+        unit_sizes = np.bincount(units).astype(np.float64)
+        counts = np.bincount(tasks, unit_sizes) ** 2 / np.bincount(tasks, unit_sizes**2)
         return cls(mean, parts, shares, tasks, counts)
 
     def variances(self, parts: Floats) -> Floats:
-        """Variance of the sum of some parts by stratum, shape (m, S)."""
-        number = np.bincount(self.tasks, minlength=len(self.counts)).astype(np.float64)
-        scale = number / np.maximum(number - 1, 1)
-        return (sums_by(self.tasks, parts**2, len(self.counts)) * scale[:, None]).T
+        """Return the variance of the sum of the given parts in each stratum, shape (m, S)."""
+        n_units = np.bincount(self.tasks, minlength=len(self.counts)).astype(np.float64)
+        scale = n_units / np.maximum(n_units - 1, 1)
+        return (group_sums(self.tasks, parts**2, len(self.counts)) * scale[:, None]).T
 
     def df(self, parts: Floats) -> Floats:
-        """Degrees of freedom of a sum of some parts, shape (m,)."""
+        """Return Satterthwaite's degrees of freedom for the sum of the given parts, shape (m,)."""
         return satterthwaite(self.variances(parts), self.counts).df
 
 
 def task_column_means(
     values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
 ) -> ColumnMeans:
-    """Means with their standard errors, NaN where a task has one unit only; arguments of `TaskParts.of`.
+    """Return task-weighted means with standard errors; NaN if a task has only one unit.
 
-    Without a design those of `cluster_means`.
+    The parameters are those of `TaskParts.from_scores`. Without a design, the result equals that of
+    `cluster_means`.
     """
     if design is None:
         return cluster_means(values, clusters)
-    # In units of a power of two at the largest score, squares stay within any number.
+    # Scaling by a power of two avoids overflow of squares.
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
-    found = TaskParts.of(np.ldexp(values, -exponent), clusters, design, model)
-    error = np.sqrt(found.variances(found.parts).sum(axis=1))
-    if np.bincount(found.tasks).min() < 2:
+    means = TaskParts.from_scores(np.ldexp(values, -exponent), clusters, design, model)
+    error = np.sqrt(means.variances(means.parts).sum(axis=1))
+    if np.bincount(means.tasks).min() < 2:
         error = np.full_like(error, np.nan)
-    return ColumnMeans(np.ldexp(found.mean, exponent), np.ldexp(error, exponent))
+    return ColumnMeans(np.ldexp(means.mean, exponent), np.ldexp(error, exponent))
 
 
-def _units(clusters: NDArray, rows: Integers) -> Integers:
-    """Number the clusters of each task, tasks one after the other: the same for models that share them."""
-    _, own = np.unique(clusters, return_inverse=True)
-    return np.unique(rows * (int(own.max()) + 1) + own, return_inverse=True)[1].astype(np.int64)
+def _units_within_tasks(clusters: NDArray, rows: Integers) -> Integers:
+    """Number the clusters task by task; models with the same clusters get the same numbers."""
+    _, codes = np.unique(clusters, return_inverse=True)
+    return np.unique(rows * (int(codes.max()) + 1) + codes, return_inverse=True)[1].astype(np.int64)
 
 
-def sums_by(numbers: NDArray, values: Floats, count: int = 0) -> Floats:
-    """Sums of the rows of each number, shape (C, m)."""
-    sums = [np.bincount(numbers, column, minlength=count) for column in values.T]
+def group_sums(groups: NDArray, values: Floats, count: int = 0) -> Floats:
+    """Return the sum of the rows in each group, shape (C, m).
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,)
+        Group of each row.
+    values : ndarray, shape (n, m)
+    count : int
+        Minimum number of groups C in the result.
+    """
+    sums = [np.bincount(groups, column, minlength=count) for column in values.T]
     return np.column_stack(sums).astype(np.float64)
 
 
 LEVEL = 0.95
 
 
-def mean_intervals(mean: Floats, error: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-    """Ends of the intervals of means, mean ± t·error.
+def mean_intervals(mean: Floats, error: Floats, df: Floats) -> tuple[Floats, Floats]:
+    """Return Student's confidence intervals for means, mean ± t·error.
 
     Parameters
     ----------
-    mean, error, freedom : ndarray, shape (k,)
-        Means, their standard errors and the degrees of freedom of these; NaN where nothing is known.
+    mean, error, df : ndarray, shape (k,)
+        Means, their standard errors and degrees of freedom; NaN if unknown.
 
     Returns
     -------
-    low, high : ndarray, shape (k,)
+    lower, upper : ndarray, shape (k,)
     """
-    wide = _quantile(freedom) * error
-    return mean - wide, mean + wide
+    half = _t_quantile(df) * error
+    return mean - half, mean + half
 
 
-def share_intervals(share: Floats, error: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-    """Ends of the intervals of shares of zeros and ones, (Wilson 1927) with t in the place of the normal.
+def proportion_intervals(proportion: Floats, error: Floats, df: Floats) -> tuple[Floats, Floats]:
+    """Return confidence intervals for proportions: Wilson (1927) with t quantiles instead of normal ones.
 
-    The number of independent scores is what the standard error says of whole clusters, p(1 − p)/error²; of a
-    share of 0 or 1, which has no error, the degrees of freedom and one.
+    The effective number of scores follows from the clustered standard error, p(1 − p)/error². For a
+    proportion of 0 or 1 the standard error is 0, and the number is the degrees of freedom plus one.
 
     Parameters
     ----------
-    share, error, freedom : ndarray, shape (k,)
-        As for :func:`mean_intervals`.
+    proportion, error, df : ndarray, shape (k,)
+        Proportions, their standard errors and degrees of freedom; NaN if unknown.
 
     Returns
     -------
-    low, high : ndarray, shape (k,)
+    lower, upper : ndarray, shape (k,)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        number = np.where(error > 0, share * (1 - share) / error**2, freedom + 1)
-    squared = _quantile(freedom) ** 2
-    whole = 1 + squared / number
-    middle = (share + squared / (2 * number)) / whole
-    wide = np.sqrt(squared * (share * (1 - share) / number + squared / (4 * number**2))) / whole
-    return np.maximum(middle - wide, 0.0), np.minimum(middle + wide, 1.0)
+        n = np.where(error > 0, proportion * (1 - proportion) / error**2, df + 1)
+    t_squared = _t_quantile(df) ** 2
+    scale = 1 + t_squared / n
+    centre = (proportion + t_squared / (2 * n)) / scale
+    half = np.sqrt(t_squared * (proportion * (1 - proportion) / n + t_squared / (4 * n**2))) / scale
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
-def _quantile(freedom: Floats) -> Floats:
-    return scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)
+def _t_quantile(df: Floats) -> Floats:
+    """Return the 97.5 % quantile of Student's t."""
+    return scipy.special.stdtrit(df, (1 + LEVEL) / 2)

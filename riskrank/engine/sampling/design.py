@@ -1,10 +1,10 @@
-"""The sampling design: which scores belong to which sample, and which samples are drawn together.
+"""Sampling design: the sample and the cluster that each score belongs to (method §1).
 
-Method §1. A sample (prompt, patient, data set) may hold several draws of a model; they are clustered,
-so the unit of resampling is the sample. In a paired design all models share the samples. Samples may belong
-together in turn (questions about one document): then the unit of resampling is that larger cluster, and the
-number of independent observations is the number of clusters. A suite of tasks weighs its scores by task and
-draws within tasks, or draws the tasks (method §8).
+A sample (prompt, patient, data set) may have several scores per model, for example from repeated runs. These
+are clustered, so the resampling unit is the sample. In a paired design all models share the samples. Samples
+may in turn form clusters, such as questions about the same document. Then the resampling unit is the larger
+cluster, and the number of independent observations is the number of clusters. In a suite of tasks, scores are
+weighted by task. Either samples are resampled within tasks, or tasks are resampled as clusters (method §8).
 """
 
 from __future__ import annotations
@@ -16,53 +16,52 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.sampling.freedom import kish
-from riskrank.engine.sampling.steps import places_of, proper_weights
-from riskrank.engine.sampling.strata import UNTOLD, Strata, TaskDesign, nested, unit_numbers
+from riskrank.engine.sampling.degrees_of_freedom import kish_size
+from riskrank.engine.sampling.steps import nonnegative_weights, values_and_ranks
+from riskrank.engine.sampling.strata import NO_STRATA, Strata, TaskDesign, number_labels, sort_nested
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
 
-# Below this many samples a test would "find" differences nobody should believe; up to the second
-# number the result stands with a warning (method §4).
-FEWEST_SAMPLES = 10
+# Smallest number of samples for a test, and for a test without a warning (method §4).
+MIN_SAMPLES = 10
 FEW_SAMPLES = 30
 
-# Scores of people beside a judge's, of all samples and in the worst share of them (method §12).
-FEWEST_LABELS = 20
+# Smallest number of human labels, in total and in the worst share of the samples (method §12).
+MIN_LABELS = 20
 
-# Fewer levels of a source of noise are no sample of others like them.
-FEWEST_LEVELS = 3
+# Smallest number of levels of a random factor.
+MIN_LEVELS = 3
 
 
 @dataclass(frozen=True)
 class ClusteredScores:
-    """One score column of every model, with the samples the scores belong to.
+    """Scores of k models on one metric, with the sample and cluster of each score.
 
     Attributes
     ----------
     values : tuple of k ndarrays, shapes (n_i,)
-        Scores, larger is better, grouped by cluster and within it by sample.
+        Scores (larger is better), sorted by cluster and then by sample.
     clusters : tuple of k ndarrays of int, shapes (n_i,)
-        Unit of resampling of each score: non-decreasing numbers 0, 1, ... without gaps within a model.
+        Resampling unit of each score; for each model, non-decreasing integers from 0 without gaps.
     paired : bool
-        Whether cluster c, and sample s, are the same for every model.
+        True if models share clusters and samples: each number refers to the same one for all models.
     samples : tuple of k ndarrays of int, shapes (n_i,)
-        Sample of each score, likewise non-decreasing and without gaps; the clusters where each is one sample.
+        Sample of each score, also non-decreasing and without gaps; by default equal to the clusters.
     strata : Strata
-        Tasks of the clusters; one where nobody told them apart.
+        Task of each cluster; by default a single task.
     """
 
     values: tuple[Floats, ...]
     clusters: tuple[Integers, ...]
     paired: bool
     samples: tuple[Integers, ...] = ()
-    strata: Strata = UNTOLD
+    strata: Strata = NO_STRATA
 
     def __post_init__(self) -> None:
         if not self.samples:
             object.__setattr__(self, "samples", self.clusters)
         if not self.strata.tasks:
-            object.__setattr__(self, "strata", Strata.one(self.clusters))
+            object.__setattr__(self, "strata", Strata.single(self.clusters))
 
     @classmethod
     def build(
@@ -74,103 +73,103 @@ class ClusteredScores:
         paired: bool = True,
         tasks: TaskDesign | None = None,
     ) -> ClusteredScores:
-        """Validate scores and renumber their samples and clusters.
+        """Validate scores and number their samples and clusters.
 
         Parameters
         ----------
         values : sequence of k array_like, shapes (n_i,)
             Scores of each model, larger is better.
         clusters : sequence of k array_like of int, shapes (n_i,), optional
-            Cluster of each score, the unit of resampling; by default every score is one of its own, and in
-            a paired design equal positions are equal clusters.
+            Cluster of each score, the resampling unit. By default every score is a separate cluster; in a
+            paired design, models share clusters by position.
         samples : sequence of k array_like of int, shapes (n_i,), optional
-            Sample of each score, where a cluster may hold several; by default the cluster.
+            Sample of each score, if clusters may contain several samples; by default the cluster.
         paired : bool
-            Whether all models were scored on the same samples.
+            True if all models were scored on the same samples.
         tasks : TaskDesign, optional
-            The task of each score, and how tasks weigh.
+            Task of each score and weights of the tasks.
 
         Raises
         ------
         InputError
-            If models of a paired design do not share their samples.
+            If the models of a paired design have different samples.
         """
         arrays = tuple(np.asarray(value, dtype=np.float64) for value in values)
-        given = [np.arange(array.size) for array in arrays] if clusters is None else clusters
-        units = [np.asarray(cluster) for cluster in given]
-        tasks = None if tasks is None else tasks.present()
+        labels = [np.arange(array.size) for array in arrays] if clusters is None else clusters
+        units = [np.asarray(cluster) for cluster in labels]
+        tasks = None if tasks is None else tasks.drop_empty()
         if tasks is not None:
             if tasks.random and samples is None:
                 samples = units
-            units = tasks.labels(units)
+            units = tasks.unit_labels(units)
         if samples is not None:
-            found = cls(*nested(arrays, units, [np.asarray(sample) for sample in samples], paired))
+            scores = cls(*sort_nested(arrays, units, [np.asarray(sample) for sample in samples], paired))
         else:
             sortings = [np.argsort(unit, kind="stable") for unit in units]
             ordered = tuple(array[sorting] for array, sorting in zip(arrays, sortings, strict=True))
-            found = cls(ordered, unit_numbers(units, sortings, paired), paired)
-        return found if tasks is None else replace(found, strata=tasks.strata(units))
+            scores = cls(ordered, number_labels(units, sortings, paired), paired)
+        return scores if tasks is None else replace(scores, strata=tasks.strata(units))
 
-    def of_models(self, models: Sequence[int]) -> ClusteredScores:
-        """The same design of some models alone."""
+    def select_models(self, models: Sequence[int]) -> ClusteredScores:
+        """Return the scores of a subset of the models."""
 
-        def chosen(arrays: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
+        def select(arrays: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
             return tuple(arrays[model] for model in models)
 
         return replace(
             self,
-            values=chosen(self.values),
-            clusters=chosen(self.clusters),
-            samples=chosen(self.samples),
-            strata=self.strata.of_models(models),
+            values=select(self.values),
+            clusters=select(self.clusters),
+            samples=select(self.samples),
+            strata=self.strata.select_models(models),
         )
 
     @property
-    def drawn_together(self) -> bool:
-        """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
+    def joint_resamples(self) -> bool:
+        """True if each resample draws the same units for all models: paired samples, or resampled tasks."""
         return self.paired or self.strata.random
 
     @property
-    def drawn_tasks(self) -> int:
-        """How many tasks are drawn whole; 0 where samples are."""
+    def n_random_tasks(self) -> int:
+        """Number of tasks if tasks are resampled, otherwise 0."""
         return self.strata.tasks if self.strata.random else 0
 
     @cached_property
-    def plain(self) -> bool:
-        """Whether all scores of a model weigh the same in every resample: nobody needs to weigh them."""
-        return self.strata.plain(self.clusters)
+    def unweighted(self) -> bool:
+        """True if all scores of a model have equal weights in every resample."""
+        return self.strata.is_unweighted(self.clusters)
 
     @cached_property
-    def shares(self) -> tuple[Floats, ...]:
-        """What each score counts in its model's mean, of sum 1; with a judge some are negative."""
-        return tuple(self.strata.shares(*both) for both in enumerate(self.clusters))
+    def mean_weights(self) -> tuple[Floats, ...]:
+        """Weight of each score in the model's mean. The sum is 1; with a judge, some weights are negative."""
+        return tuple(self.strata.mean_weights(*pair) for pair in enumerate(self.clusters))
 
     @cached_property
     def weights(self) -> tuple[Floats, ...]:
-        """Weight of each score in its model's distribution, of sum 1, none negative."""
+        """Non-negative weight of each score in the model's score distribution; the sum is 1."""
         if not self.judged:
-            return self.shares
-        return tuple(proper_weights(*both) for both in zip(self.values, self.shares, strict=True))
+            return self.mean_weights
+        return tuple(nonnegative_weights(*pair) for pair in zip(self.values, self.mean_weights, strict=True))
 
     @property
-    def nested(self) -> bool:
-        """Whether clusters hold several samples."""
-        return any(own[-1] != cluster[-1] for own, cluster in zip(self.samples, self.clusters, strict=True))
+    def has_nested_samples(self) -> bool:
+        """True if clusters can contain several samples."""
+        return any(a[-1] != b[-1] for a, b in zip(self.samples, self.clusters, strict=True))
 
     @property
     def judged(self) -> bool:
-        """Whether a judge scored all samples, and people some (method §12)."""
+        """True if a judge scored all samples and humans labelled some of them (method §12)."""
         return bool(self.strata.signed)
 
     @cached_property
-    def even(self) -> bool:
-        """Whether every resample holds equally many scores of the same weight; others are weighed."""
-        return self.plain and all(np.ptp(np.bincount(own)) == 0 for own in self.clusters)
+    def balanced(self) -> bool:
+        """True if every resample contains the same number of equally weighted scores."""
+        return self.unweighted and all(np.ptp(np.bincount(cluster)) == 0 for cluster in self.clusters)
 
     @cached_property
-    def places(self) -> tuple[list[Floats], list[Integers]]:
-        """As of :func:`riskrank.engine.sampling.steps.places_of`."""
-        return places_of(self.values, self.cluster_counts)
+    def values_and_ranks(self) -> tuple[list[Floats], list[Integers]]:
+        """Sorted scores and ranks by unit; see :func:`riskrank.engine.sampling.steps.values_and_ranks`."""
+        return values_and_ranks(self.values, self.cluster_counts)
 
     @property
     def models(self) -> int:
@@ -188,108 +187,118 @@ class ClusteredScores:
         return tuple(int(cluster[-1]) + 1 for cluster in self.clusters)
 
     @cached_property
-    def independent(self) -> Floats:
-        """Clusters of equal size that tell as much of each model's mean, shape (k,).
+    def effective_sizes(self) -> Floats:
+        """Effective number of independent clusters behind each model's mean, shape (k,).
 
-        Kish's number (Σm)²/Σm² of the clusters' sizes m, or of their weights: their count where all are of
-        one size, little more than 1 where one holds most of the scores (method §4, rule 1). With a judge
-        those that people scored.
+        It is Kish's effective number (Σm)²/Σm² for cluster sizes (or weights) m. It equals the number of
+        clusters if all have the same size, and is close to 1 if a single cluster holds most scores (method
+        §4, rule 1). With a judge it is the number of samples with human labels.
         """
         if self.judged:
-            return np.full(self.models, float(self.labelled))
-        if self.plain:
-            return np.array([kish(cluster) for cluster in self.clusters])
-        sums = [np.bincount(*both) for both in zip(self.clusters, self.weights, strict=True)]
-        return np.array([float(own.sum() ** 2 / (own**2).sum()) for own in sums])
+            return np.full(self.models, float(self.n_labelled))
+        if self.unweighted:
+            return np.array([kish_size(cluster) for cluster in self.clusters])
+        sums = [np.bincount(*pair) for pair in zip(self.clusters, self.weights, strict=True)]
+        return np.array([float(weights.sum() ** 2 / (weights**2).sum()) for weights in sums])
 
     @property
-    def labelled(self) -> int:
-        """Samples that people scored, where a judge scored all (method §12); 0 of other scores."""
+    def n_labelled(self) -> int:
+        """Number of samples with human labels if a judge scored all samples (method §12), otherwise 0."""
         return int(self.strata.counts(0)[0]) if self.judged else 0
 
     @property
-    def effective_size(self) -> int:
-        """Independent clusters behind the least-sampled model, in whole ones."""
-        # Weights of sum 1 are sums of rounded numbers: 11.999… tasks are 12.
-        return int(self.independent.min() + 1e-9)
+    def min_effective_size(self) -> int:
+        """Smallest effective number of independent clusters over all models, rounded down."""
+        # Sums of rounded weights may give 11.999… tasks instead of 12.
+        return int(self.effective_sizes.min() + 1e-9)
 
     @property
-    def lopsided(self) -> bool:
-        """Whether few large clusters hold so much that half of all clusters, or more, hardly count."""
-        return bool(np.any(self.independent < 0.5 * np.array(self.cluster_counts)))
+    def has_dominant_clusters(self) -> bool:
+        """True if a few large clusters dominate: the effective number is below half the actual one."""
+        return bool(np.any(self.effective_sizes < 0.5 * np.array(self.cluster_counts)))
 
     @property
-    def unit(self) -> str:
-        """What is resampled, and counts as independent, in words."""
+    def unit_name(self) -> str:
+        """Plural name of the independent resampling unit."""
         if self.strata.random:
             return "tasks"
         if self.judged:
             return "labels"
-        return "clusters of samples" if self.nested else "samples"
+        return "clusters of samples" if self.has_nested_samples else "samples"
 
-    def draws_per_sample(self) -> int | None:
-        """Scores a unit of resampling holds if that number is the same for all and every model, else None."""
+    def scores_per_unit(self) -> int | None:
+        """Return the number of scores per resampling unit if it is constant, otherwise None."""
         sizes = {count for cluster in self.clusters for count in np.unique(np.bincount(cluster)).tolist()}
         return sizes.pop() if len(sizes) == 1 else None
 
     def sample_means(self) -> tuple[Floats, ...]:
-        """Mean of the draws of each sample, per model: shapes (number of samples,)."""
+        """Return the mean score on each sample for each model, shapes (number of samples,)."""
         means = []
         for value, sample in zip(self.values, self.samples, strict=True):
-            # Scaled by a power of two, the sum of a few draws near the largest double does not overflow.
+            # Scaling by a power of two avoids overflow of the sum.
             exponent = int(np.frexp(np.abs(value).max())[1])
             sums = np.bincount(sample, np.ldexp(value, -exponent))
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
 
     def sample_clusters(self) -> tuple[Integers, ...]:
-        """Cluster of each sample, per model."""
-        begins = [np.append(True, sample[1:] != sample[:-1]) for sample in self.samples]
-        return tuple(own[begin] for own, begin in zip(self.clusters, begins, strict=True))
+        """Return the cluster of each sample for each model."""
+        starts = [np.append(True, sample[1:] != sample[:-1]) for sample in self.samples]
+        return tuple(cluster[start] for cluster, start in zip(self.clusters, starts, strict=True))
 
 
 def require_testable(scores: ClusteredScores) -> None:
-    """Refuse a test on fewer independent samples, or clusters of them, than can carry one.
+    """Raise an error if there are too few independent samples, clusters or tasks for a test.
 
     Raises
     ------
     InputError
-        If a model has fewer than 10; of a suite, if a task has fewer than 2, or fewer than 6 tasks are drawn.
+        If a model has fewer than 10 independent samples; in a suite, if a task has fewer than 2, or if fewer
+        than 6 tasks are resampled.
     """
-    if scores.strata.several:
+    if scores.strata.has_several_tasks:
         scores.strata.require_testable()
     if scores.strata.random:
         return
-    if scores.effective_size < FEWEST_SAMPLES:
+    if scores.min_effective_size < MIN_SAMPLES:
         raise InputError(
-            f"a dominance test needs at least {FEWEST_SAMPLES} {scores.unit} a model",
-            found=found_samples(scores),
-            hint="score more samples: of so few nothing says which model is better",
+            f"a dominance test needs at least {MIN_SAMPLES} {scores.unit_name} per model",
+            found=describe_sample_size(scores),
+            hint="score more samples; so few cannot show which model is better",
         )
 
 
-def found_samples(scores: ClusteredScores) -> str:
-    """Independent samples of the least-sampled model, and why they are fewer than there are clusters."""
-    count, worth = min(scores.cluster_counts), scores.effective_size
-    if worth >= FEWEST_SAMPLES or count < FEWEST_SAMPLES:
+def describe_sample_size(scores: ClusteredScores) -> str:
+    """Describe the smallest number of independent samples of a model, and the effect of unequal clusters."""
+    count, effective = min(scores.cluster_counts), scores.min_effective_size
+    if effective >= MIN_SAMPLES or count < MIN_SAMPLES:
         return f"{count}"
-    return f"{count} of such unequal sizes that they tell no more than {worth} equal ones"
+    return f"{count} of very unequal sizes (effective sample size {effective})"
 
 
-def weak_sizes(scores: ClusteredScores, worth: int | None = None) -> dict[str, str]:
-    """What few independent samples, or a few large clusters among many, mean for all that rests on them.
+def size_warnings(scores: ClusteredScores, effective: int | None = None) -> dict[str, str]:
+    """Return warnings about too few independent samples and about dominating clusters.
 
-    At most one text each of ``few`` and of ``worth``; samples in order are `worth` fewer than they are.
+    Parameters
+    ----------
+    scores : ClusteredScores
+    effective : int, optional
+        Effective number of samples, if autocorrelation reduces it below that of the design.
+
+    Returns
+    -------
+    dict of str to str
+        Messages by kind; the kinds are ``few`` and ``unequal-clusters``.
     """
-    count, unit = min(scores.cluster_counts), scores.unit
-    worth = scores.effective_size if worth is None else worth
-    told = {}
-    if worth < FEW_SAMPLES:
-        many = f"only {count} {unit}" + f", worth {worth} independent ones" * (count > worth)
-        if scores.strata.several and not scores.judged and count > worth:
-            many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
-        told["few"] = f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile"
-    if scores.lopsided and not scores.strata.several:
-        uneven = f"{count} {unit} of very different sizes tell no more than {worth} of equal size"
-        told["worth"] = f"{uneven}: the largest decide"
-    return told
+    count, unit = min(scores.cluster_counts), scores.unit_name
+    effective = scores.min_effective_size if effective is None else effective
+    messages = {}
+    if effective < FEW_SAMPLES:
+        size = f"only {count} {unit}" + f" (effective sample size {effective})" * (count > effective)
+        if scores.strata.has_several_tasks and not scores.judged and count > effective:
+            size = f"{count} {unit}, weighted by task, have an effective sample size of {effective}"
+        messages["few"] = f"{size}: verdicts below {FEW_SAMPLES} {unit} are fragile"
+    if scores.has_dominant_clusters and not scores.strata.has_several_tasks:
+        uneven = f"{count} {unit} of very different sizes have an effective sample size of {effective}"
+        messages["unequal-clusters"] = f"{uneven}: the largest dominate"
+    return messages

@@ -1,4 +1,4 @@
-"""Where a share lies that was counted in some resamples: what another seed may count.
+"""Monte Carlo p-values, with exact intervals for the p-value that infinitely many resamples would give.
 
 References
 ----------
@@ -14,41 +14,47 @@ import scipy  # loads its functions when they are first used
 from riskrank.engine.types import Floats
 
 COVERAGE = 0.99
-"""Of the interval of a counted share."""
+"""Coverage of the Monte Carlo interval of a p-value."""
 
-# Normal quantiles of that interval, and of a next count that falls out of it four times out of five.
-_WIDTH, _SURELY = 2.5758, 0.8416
+# Normal quantiles of that interval, and of the power 80 % that the next interval excludes the level.
+_Z_INTERVAL, _Z_POWER = 2.5758, 0.8416
 
-# A count that was too coarse says little of how much finer one has to be.
-_FINER, _FINEST = 10.0, 100.0
-
-
-def counted_share(beyond: int, resamples: int) -> Floats:
-    """The share (1 + beyond)/(resamples + 1), and the ends of its exact 99 % interval, shape (3,)."""
-    tail, rest = (1 - COVERAGE) / 2, resamples - beyond
-    low = scipy.special.betaincinv(beyond, rest + 1, tail) if beyond else np.finfo(float).tiny
-    high = scipy.special.betaincinv(beyond + 1, rest, 1 - tail) if rest else 1.0
-    return np.array([(1 + beyond) / (resamples + 1), low, high])
+# The required number is only a rough estimate, so its factor is limited.
+_MIN_FACTOR, _MAX_FACTOR = 10.0, 100.0
 
 
-def resamples_to_settle(found: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:
-    """Resamples after which a level should lie outside of the intervals of p-values.
+def p_value_interval(exceedances: int, resamples: int) -> Floats:
+    """Return the Monte Carlo p-value (1 + exceedances)/(resamples + 1) with its exact 99 % interval.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        P-value, lower limit and upper limit.
+    """
+    tail, below = (1 - COVERAGE) / 2, resamples - exceedances
+    low = scipy.special.betaincinv(exceedances, below + 1, tail) if exceedances else np.finfo(float).tiny
+    high = scipy.special.betaincinv(exceedances + 1, below, 1 - tail) if below else 1.0
+    return np.array([(1 + exceedances) / (resamples + 1), low, high])
+
+
+def required_resamples(p_value: Floats, low: Floats, high: Floats, level: float, resamples: float) -> Floats:
+    """Return the number of resamples needed for the intervals of the p-values to exclude a given level.
 
     Parameters
     ----------
-    found, low, high : ndarray, of one shape
-        The p-values, and the ends of their intervals.
+    p_value, low, high : ndarray
+        P-values and the limits of their Monte Carlo intervals, all of the same shape.
     level : float
-        What they are compared with.
+        Significance level with which the p-values are compared.
     resamples : float
-        That they were counted in.
+        Number of resamples behind the p-values.
 
     Returns
     -------
     ndarray
-        0 where it does so already.
+        0 where the interval already excludes the level.
     """
-    width = (high - low) / 2 * (1 + _SURELY / _WIDTH)
+    width = (high - low) / 2 * (1 + _Z_POWER / _Z_INTERVAL)
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.clip((width / (found - level)) ** 2, _FINER, _FINEST)
-    return np.where((low <= level) & (level < high), np.ceil(resamples * times), 0.0)
+        factor = np.clip((width / (p_value - level)) ** 2, _MIN_FACTOR, _MAX_FACTOR)
+    return np.where((low <= level) & (level < high), np.ceil(resamples * factor), 0.0)

@@ -1,6 +1,6 @@
-"""Tables of any size whose samples are drawn again from a pilot.
+"""Simulate score tables of any size by resampling a pilot study with replacement.
 
-Of a suite of tasks the size counts samples a task, all tasks alike; or whole tasks, where tasks are drawn.
+For a suite of tasks, the size is the number of samples per task, or the number of tasks if tasks are random.
 """
 
 from __future__ import annotations
@@ -18,81 +18,83 @@ from riskrank.engine.types import Floats, Integers
 
 @dataclass(frozen=True)
 class PilotSampler:
-    """Draws samples from a pilot with replacement, of any size.
+    """Sampler that draws resampling units from a pilot study with replacement.
 
     Attributes
     ----------
     scores : ClusteredScores
-        Of the pilot. Sizes count its units of resampling, of a suite those of each task.
+        Scores of the pilot study. The size of a simulated table is its number of units per stratum.
     """
 
     scores: ClusteredScores
 
     @property
     def paired(self) -> bool:
-        """Whether all models have the same units drawn."""
-        return self.scores.drawn_together
+        """True if the same units are drawn for all models."""
+        return self.scores.joint_resamples
 
     @cached_property
-    def lengths(self) -> tuple[Integers, ...]:
-        """How many scores each unit holds, shapes (C_i,)."""
+    def unit_sizes(self) -> tuple[Integers, ...]:
+        """Number of scores in each unit, shapes (C_i,)."""
         return tuple(np.bincount(cluster) for cluster in self.scores.clusters)
 
-    def starts(self, model: int) -> Integers:
-        """Where the scores of each unit begin, shape (C,)."""
-        return np.cumsum(self.lengths[model]) - self.lengths[model]
+    def first_rows(self, model: int) -> Integers:
+        """Return the index of each unit's first score, shape (C,)."""
+        return np.cumsum(self.unit_sizes[model]) - self.unit_sizes[model]
 
-    def bounds(self, model: int) -> Integers:
-        """Where the units begin that are drawn from each other, and where the last ones end."""
+    def stratum_bounds(self, model: int) -> Integers:
+        """Return the index of each stratum's first unit, followed by the total number of units."""
         strata = self.scores.strata
         return np.array([0, strata.tasks]) if strata.random else strata.bounds(model)
 
     def __call__(self, rng: np.random.Generator, size: int) -> ClusteredScores:
-        """Draw `size` samples per model, of these tasks per task: the same for all models if paired."""
-        return self.table(self.chosen(rng, size))
+        """Draw a table of the given size."""
+        return self.build_table(self.draw_units(rng, size))
 
-    def chosen(self, rng: np.random.Generator, size: int) -> list[Integers]:
-        """Units that are drawn of each model, or of all together if paired.
+    def draw_units(self, rng: np.random.Generator, size: int) -> list[Integers]:
+        """Draw units for each model, or once for all models in a paired design.
 
-        Of these tasks one of each after the other, so that any run holds all.
+        Tasks alternate, so any sufficiently long contiguous part of the draw covers all tasks.
         """
-        found = []
+        draws = []
         for model in range(1 if self.paired else self.scores.models):
-            bounds = self.bounds(model)
-            found.append(rng.integers(bounds[:-1], bounds[1:], (size, self.width)).ravel())
-        return found
+            bounds = self.stratum_bounds(model)
+            draws.append(rng.integers(bounds[:-1], bounds[1:], (size, self.n_strata)).ravel())
+        return draws
 
-    def rows(self, drawn: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
-        """Scores of each model's units, one unit after another, and the number of the unit of each score."""
-        found = []
-        for model, (value, length) in enumerate(zip(self.scores.values, self.lengths, strict=True)):
-            units = drawn[model % len(drawn)]
-            counts, starts = length[units], self.starts(model)[units]
+    def drawn_scores(self, draws: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
+        """Return each model's scores in the drawn units, and the draw number of each score's unit."""
+        result = []
+        for model, (value, length) in enumerate(zip(self.scores.values, self.unit_sizes, strict=True)):
+            units = draws[model % len(draws)]
+            counts, starts = length[units], self.first_rows(model)[units]
             first = np.cumsum(counts) - counts
-            places = np.repeat(starts - first, counts) + np.arange(counts.sum())
-            # A unit drawn twice stands for two.
-            found.append((value[places], np.repeat(np.arange(len(units)), counts)))
-        return found
+            indices = np.repeat(starts - first, counts) + np.arange(counts.sum())
+            # A unit drawn twice counts as two units.
+            result.append((value[indices], np.repeat(np.arange(len(units)), counts)))
+        return result
 
-    def table(self, drawn: Sequence[Integers]) -> ClusteredScores:
-        """The table of some units as a test takes it: of each model, or the same ones for all if paired."""
+    def build_table(self, draws: Sequence[Integers]) -> ClusteredScores:
+        """Build a score table from units drawn for each model, or for all models in a paired design."""
         strata, random, tasks = self.scores.strata, self.scores.strata.random, None
-        values, clusters = zip(*self.rows(drawn), strict=True)
-        if strata.several:
-            weights = strata.weights[drawn[0]] if random else strata.weights
-            of_row = clusters if random else [cluster % self.width for cluster in clusters]
+        values, clusters = zip(*self.drawn_scores(draws), strict=True)
+        if strata.has_several_tasks:
+            weights = strata.weights[draws[0]] if random else strata.weights
+            row_tasks = clusters if random else [cluster % self.n_strata for cluster in clusters]
             names = [str(task) for task in range(len(weights))]
-            tasks = TaskDesign.build(names, of_row, weights=weights, random=random)
-        # Whole tasks are drawn, the same for all models, and their samples are not told apart.
+            tasks = TaskDesign.build(names, row_tasks, weights=weights, random=random)
+        # Random tasks are the units, so the pairing of samples within them is irrelevant.
         paired = self.scores.paired and not random
         return ClusteredScores.build(values, None if random else clusters, paired=paired, tasks=tasks)
 
     @property
-    def width(self) -> int:
-        """Units drawn for each one of the size."""
+    def n_strata(self) -> int:
+        """Number of strata from which units are drawn: the number of tasks if they are fixed, otherwise 1."""
         return 1 if self.scores.strata.random else self.scores.strata.tasks
 
     @property
-    def units(self) -> Floats:
-        """Units of the model with the fewest in each task, shape (T,); in all, where no task has its own."""
-        return np.min([np.diff(self.bounds(m)) for m in range(self.scores.models)], axis=0).astype(np.float64)
+    def stratum_sizes(self) -> Floats:
+        """Number of units in each stratum, for the model with the fewest."""
+        return np.min([np.diff(self.stratum_bounds(m)) for m in range(self.scores.models)], axis=0).astype(
+            np.float64
+        )

@@ -1,7 +1,7 @@
-"""Run numbered tasks on several processes, with results that do not depend on how many.
+"""Run tasks in several processes; the results do not depend on the number of processes.
 
-A task gets its own random stream or none at all, results come back in the order of the tasks, and the
-data shared by all tasks travels once to each process.
+No random stream is shared between tasks. Results are returned in the order of the tasks. Shared data is sent
+only once to each process.
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from riskrank.engine.sampling.threads import single_threaded
+from riskrank.engine.sampling.threads import set_single_threaded
 from riskrank.errors import NumericalError, option
 
 Task = Callable[[Any, Any], Any]
-"""A module-level function of the data all tasks share and of one task."""
+"""A module-level function of the shared data and one task."""
 
-Arrived = Callable[[int], None]
+ResultCallback = Callable[[int], None]
 
-# Where Python looks for modules is told, not guessed: by itself it would put the current directory first, and
-# a file there named like a module of the standard library would run.
-_SERVE = (
+# The import path is passed explicitly: by default Python puts the current directory first, and would run a
+# file there that is named like a module of the standard library.
+_COMMAND = (
     "import sys; handle, *sys.path[:] = sys.argv[1:]; "
     "from riskrank.engine.sampling.worker import serve; serve(int(handle))"
 )
-_HOME = str(Path(__file__).parents[3])
+_IMPORT_ROOT = str(Path(__file__).parents[3])
 
 
 class Workers:
-    """Processes that stay from one `run` to the next, or an executor of the caller's.
+    """Pool of worker processes that persists between calls of `run`, or a wrapper around a user's executor.
 
     Parameters
     ----------
     jobs : int
-        Number of processes; with 1 everything runs in this one.
+        Number of processes; with 1, everything runs in the calling process.
     executor : concurrent.futures.Executor, optional
-        Where to run tasks instead. It stays open. Has it a method ``share``, data go through it once for
-        all tasks; otherwise they go with each. Has it a method ``outcome``, that one waits for a future.
+        Executor to run the tasks instead; it is not shut down. If it has a method ``share``, shared data is
+        passed to this method once; otherwise the data is sent with each task. If it has a method ``outcome``,
+        this is called to wait for a future.
     """
 
     def __init__(self, jobs: int = 1, executor: Executor | None = None) -> None:
@@ -61,39 +62,42 @@ class Workers:
         self._stop()
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
-        # Settings that name workers travel with the data; at the other end there is one process.
+        # Settings that contain workers are pickled with the data; they mean one process there.
         return int, (1,)
 
     def run(
-        self, function: Task, shared: Any, tasks: Sequence[Any], arrived: Arrived | None = None
+        self, function: Task, shared: Any, tasks: Sequence[Any], on_result: ResultCallback | None = None
     ) -> Iterator[Any]:
-        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
+        """Yield ``function(shared, task)`` for each task, in order; see `run_tasks`.
+
+        If given, `on_result` is called with the number of completed tasks.
+        """
         results: Generator[Any, None, None]
         if self._executor is not None:
-            results = _submit(self._executor, function, shared, tasks)
+            results = _run_on_executor(self._executor, function, shared, tasks)
         elif min(self._jobs, len(tasks)) > 1:
-            results = self._spread(function, shared, tasks)
+            results = self._run_parallel(function, shared, tasks)
         else:
             results = (function(shared, task) for task in tasks)
         with closing(results):
             for number, result in enumerate(results):
-                if arrived is not None:
-                    arrived(number + 1)
+                if on_result is not None:
+                    on_result(number + 1)
                 yield result
 
-    def _spread(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Generator[Any, None, None]:
-        """Give every process a thread that sends it tasks and waits for the answers."""
+    def _run_parallel(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Generator[Any, None, None]:
+        """Yield results in order; one thread per process sends tasks and waits for results."""
         if self._running:
-            raise RuntimeError("these workers are at a run whose results have not all been read")
+            raise RuntimeError("these workers have a run with unread results")
         self._running, finished, threads = True, False, None
-        idle, own, died = iter(self._processes), threading.local(), list[_Ended]()
+        idle, local, exits = iter(self._processes), threading.local(), list[_Exited]()
 
         def answer(task: Any) -> tuple[Exception | None, Any]:
             try:
-                return own.process.answer(task)
-            except _Ended as ended:
-                died.append(ended)
-                for process in self._processes:  # whose results nobody waits for
+                return local.process.answer(task)
+            except _Exited as exited:
+                exits.append(exited)
+                for process in self._processes:  # their results are no longer needed
                     process.kill()
                 raise
 
@@ -104,28 +108,29 @@ class Workers:
             for process in self._processes:
                 process.send(b"", call)
             threads = ThreadPoolExecutor(
-                len(self._processes), initializer=lambda: setattr(own, "process", next(idle))
+                len(self._processes), initializer=lambda: setattr(local, "process", next(idle))
             )
             for error, result in threads.map(answer, tasks):
                 if error is not None:
-                    error.add_note(result)  # its trace there
+                    error.add_note(result)  # traceback of the worker process
                     raise error
                 yield result
             finished = True
-        except _Ended as ended:
+        except _Exited as exited:
             raise NumericalError(
                 "a worker process died before it finished",
-                found=f"one of {len(self._processes)} ended {[*died, ended][0]}",
+                found=f"one of {len(self._processes)} processes ended {[*exits, exited][0]}",
                 hint=f"the machine may be short of memory: try {option('jobs', 1)}",
             ) from None
         finally:
             self._running = False
-            if not finished:  # an error, an interrupt, or nobody wants the rest
+            if not finished:  # an error, an interrupt, or the caller stopped reading
                 self._stop()
             if threads is not None:
                 threads.shutdown(cancel_futures=True)
 
     def _stop(self) -> None:
+        """Terminate all processes and wait for them to exit."""
         processes, self._processes = self._processes, []
         for process in processes:
             process.kill()
@@ -134,12 +139,12 @@ class Workers:
 
 
 Jobs = int | Workers
-"""How many processes to use, or the workers there are. Results do not depend on it."""
+"""Number of processes, or existing workers. Results do not depend on it."""
 
 
 @contextmanager
 def workers_for(jobs: Jobs) -> Iterator[Workers]:
-    """Give the workers there are, or processes that end with the block."""
+    """Yield existing workers as they are, or new ones that are stopped at the end of the block."""
     if isinstance(jobs, Workers):
         yield jobs
         return
@@ -148,54 +153,54 @@ def workers_for(jobs: Jobs) -> Iterator[Workers]:
 
 
 def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs = 1) -> Iterator[Any]:
-    """Yield ``function(shared, task)`` for every task, in order.
+    """Yield ``function(shared, task)`` for each task, in order.
 
     Parameters
     ----------
     function : callable
-        A function of the shared data and one task that can be imported by its name.
+        Importable function that takes the shared data and one task.
     shared : object
-        Data every task needs; sent once to each process.
+        Data needed by all tasks; it is sent only once to each process.
     tasks : sequence
-        One small description a task.
+        Small picklable task descriptions.
     jobs : int or Workers
-        Number of processes, or those there are; with 1 everything runs in this one.
+        Number of processes, or existing workers; with 1, everything runs in the calling process.
 
     Raises
     ------
     NumericalError
-        If a process dies, as it does when the machine runs out of memory.
+        If a process dies, for example for lack of memory.
     """
     with workers_for(jobs) as workers:
         yield from workers.run(function, shared, tasks)
 
 
-class _Ended(Exception):
-    """A process is gone; says how."""
+class _Exited(Exception):
+    """Raised if a worker process has exited; the message says how."""
 
 
 class _Process:
-    """One process."""
+    """A worker process and the connection to it."""
 
     def __init__(self) -> None:
         from multiprocessing import Pipe
 
-        places = [place for place in sys.path if place]
+        paths = [place for place in sys.path if place]
         variables = dict(os.environ)
-        single_threaded(variables)
-        self._connection, theirs = Pipe()
+        set_single_threaded(variables)
+        self._connection, child_end = Pipe()
         try:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _SERVE),
-                    *(str(theirs.fileno()), *places, _HOME),
+                    *(sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _COMMAND),
+                    *(str(child_end.fileno()), *paths, _IMPORT_ROOT),
                 ],
-                pass_fds=[theirs.fileno()],
-                # Solvers and users' readers print, and so does what is dying.
+                pass_fds=[child_end.fileno()],
+                # Solvers, users' readers and dying processes may print.
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                # In a group of its own it does not hear Ctrl-C: only its parent answers that.
+                # In a separate process group it does not receive Ctrl-C; the parent handles that.
                 process_group=0,
                 env=variables,
             )
@@ -207,41 +212,45 @@ class _Process:
                 hint=f"run in one process: {option('jobs', 1)}",
             ) from None
         finally:
-            theirs.close()
+            child_end.close()
 
     def answer(self, task: Any) -> tuple[Exception | None, Any]:
-        """Return the error or the result of a task."""
+        """Send a task and return (error, result); the error is None on success."""
         self.send(pickle.dumps(task, protocol=5))
         try:
             return pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
-            raise self._ended() from None
+            raise self._exit_error() from None
 
     def kill(self) -> None:
         self._process.kill()
 
     def wait(self) -> None:
+        """Wait for the process to exit and close the connection."""
         self._process.wait()
         self._connection.close()
 
     def send(self, *messages: bytes) -> None:
+        """Send messages; raise _Exited if the process has exited."""
         try:
             for message in messages:
                 self._connection.send_bytes(message)
         except OSError:
-            raise self._ended() from None
+            raise self._exit_error() from None
 
-    def _ended(self) -> _Ended:
+    def _exit_error(self) -> _Exited:
+        """Return an error that describes how the process ended."""
         try:
             status = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            return _Ended("without a word")
-        return _Ended(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
+            return _Exited("without an exit status")
+        return _Exited(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
 
 
-def _submit(
+def _run_on_executor(
     executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]
 ) -> Generator[Any, None, None]:
+    """Run tasks on a user's executor and yield the results in order."""
     share = getattr(executor, "share", None)
     data = shared if share is None else share(shared)
     outcome: Callable[[Any], Any] = getattr(executor, "outcome", Future.result)
@@ -254,7 +263,7 @@ def _submit(
         raise NumericalError(
             "the executor lost its workers before they finished",
             found=str(error) or type(error).__name__,
-            hint=f"look at its log, or run here: leave out {option('executor')}",
+            hint=f"check its log, or leave out {option('executor')} to run locally",
         ) from None
     finally:
         for future in pending:

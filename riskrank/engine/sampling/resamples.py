@@ -1,7 +1,7 @@
-"""Draw resamples of a sampling design: whole samples, shared by all models where they are paired.
+"""Bootstrap resamples for a sampling design (method §1).
 
-Method §1: a paired design draws sample numbers once for all models, an unpaired one draws each model
-alone, and the draws of a sample stay together. Of a suite, samples are drawn within their tasks.
+In a paired design, samples are drawn once for all models; in an unpaired design, separately for each model.
+All scores of a sample stay together. In a suite, samples are drawn within tasks.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.steps import sort_places
+from riskrank.engine.sampling.steps import sort_ranks
 from riskrank.engine.types import Floats, Integers
 
-# Numbers of eight bytes in a cache line.
+# Number of 8-byte values in a cache line.
 _LINE = 8
 
 
 class Scratch:
-    """Named arrays of any shape, each of which lasts until its name is asked for again.
+    """Reusable work arrays, identified by name.
 
-    Calls share them: one object serves one thread.
+    An array is valid until its name is requested again. Each thread needs a separate object.
     """
 
     def __init__(self) -> None:
@@ -34,43 +34,44 @@ class Scratch:
         self._numbers = np.arange(0)
 
     def floats(self, name: str, *shape: int) -> NDArray[np.float64]:
-        """An array of numbers, filled with anything."""
-        return self._of(name, shape, np.float64)
+        """Return an uninitialised float array of the given shape."""
+        return self._buffer(name, shape, np.float64)
 
     def integers(self, name: str, *shape: int) -> NDArray[np.int64]:
-        """An array of whole numbers, filled with anything."""
-        return self._of(name, shape, np.int64)
+        """Return an uninitialised integer array of the given shape."""
+        return self._buffer(name, shape, np.int64)
 
-    def numbers(self, count: int) -> NDArray[np.int64]:
-        """The numbers from 0 on, to be read."""
+    def arange(self, count: int) -> NDArray[np.int64]:
+        """Return the integers from 0 to `count` − 1 as a read-only array."""
         if self._numbers.size < count:
             self._numbers = np.arange(2 * count)
         return self._numbers[:count]
 
-    def _of(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+    def _buffer(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+        """Return the work array of the given name, enlarged if necessary."""
         size, flat = prod(shape), self._flat.get(name)
         if flat is None or flat.size < size:
-            flat = self._flat[name] = _aligned(size, kind)
+            flat = self._flat[name] = _aligned_array(size, kind)
         return flat[:size].reshape(shape)
 
 
-def _aligned(size: int, kind: type) -> NDArray[Any]:
-    """An array that starts where a cache line does: to subtract into any other takes twice as long."""
+def _aligned_array(size: int, kind: type) -> NDArray[Any]:
+    """Return a cache-aligned array; subtracting into an unaligned array takes twice as long."""
     flat: NDArray[Any] = np.empty(size + _LINE, dtype=kind)
     start = -flat.ctypes.data % (_LINE * flat.itemsize) // flat.itemsize
     return flat[start : start + size]
 
 
-# Small enough that a few hundred replicates still feed every process, large enough that creating a
-# stream costs nothing beside using it.
+# Small enough to give every process work with a few hundred replicates, large enough to make the cost of
+# creating a stream negligible.
 BLOCK = 25
 
 
 @dataclass(frozen=True)
 class ResampleBlock:
-    """Resamples that share a random stream, so that numbers do not depend on who draws which block.
+    """A block of resamples with a separate random stream, so results do not depend on the processes.
 
-    Block i has the stream that ``SeedSequence(seed).spawn`` gives as its child i.
+    Block i uses child i of ``SeedSequence(seed).spawn``.
     """
 
     seed: int
@@ -78,90 +79,96 @@ class ResampleBlock:
     count: int
 
     def generator(self) -> np.random.Generator:
-        """Begin the random stream."""
+        """Return a new generator, positioned at the start of the block's stream."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number,)))
 
 
-def blocks(resamples: int, seed: int) -> list[ResampleBlock]:
-    """Cut resamples into blocks."""
+def make_blocks(resamples: int, seed: int) -> list[ResampleBlock]:
+    """Split resamples into blocks of at most :data:`BLOCK`."""
     starts = range(0, resamples, BLOCK)
     return [ResampleBlock(seed, start // BLOCK, min(BLOCK, resamples - start)) for start in starts]
 
 
 def batches(
-    scores: ClusteredScores, part: Sequence[ResampleBlock], *, size: int
+    scores: ClusteredScores, blocks: Sequence[ResampleBlock], *, size: int
 ) -> Iterator[Floats | list[Floats]]:
-    """Draw the resamples of some blocks, at most `size` at a time.
+    """Yield the resamples of the given blocks, at most `size` at a time.
 
     Parameters
     ----------
     scores : ClusteredScores
-        Of which no model's units differ in size; others are weighed, see
+        Design in which all units of a model have the same size; for other designs, see
         :class:`riskrank.engine.sampling.weighted_resamples.WeightedDesign`.
-    part : sequence of ResampleBlock
-        Some blocks of `blocks`.
+    blocks : sequence of ResampleBlock
     size : int
-        Most resamples in one batch; it changes no number.
+        Largest number of resamples per batch; it does not affect the results.
 
     Yields
     ------
-    Batch
-        In order; the numbers depend on neither the size nor on how blocks are put together. Its sorted scores
-        last until the next one.
+    ndarray, shape (k, B, n), or list of k ndarrays, shapes (B, n_i)
+        Sorted scores of each model, valid until the next batch. The values depend neither on `size` nor on
+        the grouping of blocks.
     """
-    drawn, scratch = chosen_of(scores, part), Scratch()
-    for start in range(0, len(drawn[0]), size):
-        picks = [rows[start : start + size] for rows in drawn]
-        chosen = picks * scores.models if scores.paired else picks
-        yield _ordered(*scores.places, chosen, scratch)
+    draws, scratch = draw_blocks(scores, blocks), Scratch()
+    for start in range(0, len(draws[0]), size):
+        picks = [rows[start : start + size] for rows in draws]
+        units = picks * scores.models if scores.paired else picks
+        yield _sorted_batch(*scores.values_and_ranks, units, scratch)
 
 
-def _ordered(
-    values: list[Floats], places: list[Integers], chosen: list[Integers], scratch: Scratch
+def _sorted_batch(
+    values: list[Floats], ranks: list[Integers], units: list[Integers], scratch: Scratch
 ) -> Floats | list[Floats]:
-    alike, found = len({own.shape for own in places}) == 1, []
-    for model, (own, picks) in enumerate(zip(places, chosen, strict=True)):
-        drawn = own.take(picks, axis=0, mode="clip").reshape(len(picks), -1)
-        sort_places(drawn)
-        if alike:
-            together = scratch.floats("ordered", len(places), *drawn.shape)
-            values[model].take(drawn, out=together[model], mode="clip")
+    """Return the sorted scores of resamples with the given units."""
+    equal_shapes, samples = len({unit_ranks.shape for unit_ranks in ranks}) == 1, []
+    for model, (unit_ranks, model_units) in enumerate(zip(ranks, units, strict=True)):
+        sample_ranks = unit_ranks.take(model_units, axis=0, mode="clip").reshape(len(model_units), -1)
+        sort_ranks(sample_ranks)
+        if equal_shapes:
+            stacked = scratch.floats("ordered", len(ranks), *sample_ranks.shape)
+            values[model].take(sample_ranks, out=stacked[model], mode="clip")
         else:
-            found.append(values[model].take(drawn, mode="clip"))
-    return together if alike else found
+            samples.append(values[model].take(sample_ranks, mode="clip"))
+    return stacked if equal_shapes else samples
 
 
-def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
-    """Sample numbers of `count` resamples: one array shared by all models if paired, else one each.
+def draw_resamples(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
+    """Draw the unit indices of `count` resamples.
 
-    Of these tasks (method §8) each one draws as many as it has; tasks that are drawn are samples here.
+    With fixed tasks (method §8), each task keeps its number of units. If tasks are random, the tasks are the
+    units.
+
+    Returns
+    -------
+    list of ndarrays of int, shapes (count, C_i)
+        A single array if all models are resampled jointly, otherwise one per model.
     """
     counts, strata = scores.cluster_counts, scores.strata
-    if strata.several and not strata.random:
+    if strata.has_several_tasks and not strata.random:
         models = range(1 if scores.paired else scores.models)
-        return [_within_tasks(strata.bounds(model), rng, count) for model in models]
-    if scores.drawn_together:
+        return [_draw_within_tasks(strata.bounds(model), rng, count) for model in models]
+    if scores.joint_resamples:
         return [rng.integers(0, counts[0], (count, counts[0]))]
-    drawn = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
-    return [np.stack(model) for model in zip(*drawn, strict=True)]
+    draws = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
+    return [np.stack(model) for model in zip(*draws, strict=True)]
 
 
-def chosen_of(scores: ClusteredScores, part: Iterable[ResampleBlock]) -> list[Integers]:
-    """The same of some blocks, one below the other."""
-    drawn = [chosen_many(scores, block.generator(), block.count) for block in part]
-    return [np.concatenate(own) for own in zip(*drawn, strict=True)]
+def draw_blocks(scores: ClusteredScores, blocks: Iterable[ResampleBlock]) -> list[Integers]:
+    """Draw the resamples of several blocks and concatenate them; see `draw_resamples`."""
+    draws = [draw_resamples(scores, block.generator(), block.count) for block in blocks]
+    return [np.concatenate(draw) for draw in zip(*draws, strict=True)]
 
 
-def _within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
-    """Unit numbers of `count` resamples, drawn task by task."""
-    found = np.empty((count, int(bounds[-1])), dtype=np.int64)
+def _draw_within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
+    """Draw the unit indices of `count` resamples within each task."""
+    picks = np.empty((count, int(bounds[-1])), dtype=np.int64)
     for first, end in itertools.pairwise(bounds.tolist()):
-        found[:, first:end] = rng.integers(first, end, (count, end - first))
-    return found
+        picks[:, first:end] = rng.integers(first, end, (count, end - first))
+    return picks
 
 
-def counts_of(picks: Integers) -> Integers:
-    """How often each sample is drawn in each resample, shape (B, n)."""
-    count, n = picks.shape
-    shifted = picks + n * np.arange(count)[:, None]
+def unit_counts(draws: Integers) -> Integers:
+    """Return the number of times that each unit is drawn in each resample, shape (B, n)."""
+    count, n = draws.shape
+    shifted = draws + n * np.arange(count)[:, None]
     return np.bincount(shifted.ravel(), minlength=count * n).reshape(count, n)

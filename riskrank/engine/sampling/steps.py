@@ -1,17 +1,15 @@
-"""Distributions as weighted steps: values upwards, and the cumulated weight at which each one ends.
+"""Weighted distributions as step functions, stored as sorted values and cumulative weights.
 
-Weights are whole numbers of units of 2⁻⁶¹. Sums of whole numbers do not round, so that the breakpoints of two
-models that were drawn together meet exactly where they should, whatever the order of the scores. A kernel of
-ratios, quantiles and means need nothing but these steps; weights may come from tasks of unequal size (method
-§8), or from anything else whose cumulated sums grow.
+Weights are integer multiples of 2⁻⁶¹. Sums of integers have no rounding error, so the breakpoints of two
+jointly resampled models coincide exactly, whatever the order of the scores. Violation ratios, quantiles and
+means can be computed from these steps alone. The weights may come from tasks of unequal size (method §8), or
+from any other source with increasing cumulative sums.
 
-Cumulated weights of which some are negative, made those of a distribution (method §12).
-
-Where a judge's scores are taken away again on the samples that people scored, the corrected cumulated weights
-may fall, and leave [0, 1] at their ends. The non-decreasing function nearest to them in the sense of ∫(F −
-G)² dx (isotonic regression, each weight the gap to the next score) stands for them, and what lies below 0 or
-above 1 is made up for by what lies next to it. Both leave ∫F dx alone, so that the mean stays the one that
-linear weights give; to sort the cumulated weights, which is the other usual way, moves it.
+With a judge some weights are negative, because the judge's scores are subtracted on the samples with human
+labels (method §12). Cumulative weights may then decrease, or leave [0, 1] at the ends. They are replaced by
+the non-decreasing function G that minimises ∫(F − G)² dx (isotonic regression, weighted by the gaps between
+scores). Excesses below 0 or above 1 are compensated at neighbouring values. Both steps preserve ∫F dx, and
+therefore the weighted mean. The usual alternative, sorting the cumulative weights, changes the mean.
 
 References
 ----------
@@ -29,63 +27,65 @@ from numpy.typing import NDArray
 
 from riskrank.engine.types import Floats, Integers
 
-# From here on counting the digits of 16 bits takes less than comparing numbers.
-_COUNTED = 256
+# From this size on, radix sort of 16-bit numbers is faster than comparison sort.
+_RADIX_SORT_SIZE = 256
 
 
-def places_of(values: Sequence[Floats], units: Sequence[int]) -> tuple[list[Floats], list[Integers]]:
-    """Scores of each model upwards, and the place there of every score of a unit.
+def values_and_ranks(values: Sequence[Floats], units: Sequence[int]) -> tuple[list[Floats], list[Integers]]:
+    """Return each model's sorted scores and the rank of every score, grouped by unit.
 
-    To sort whole numbers of 16 bits takes a quarter of the time that scores take.
+    Sorting 16-bit ranks takes a quarter of the time needed to sort scores.
 
     Parameters
     ----------
     values : sequence of k ndarrays, shapes (n_i,)
-        Scores, unit by unit.
+        Scores, grouped by unit.
     units : sequence of k int
-        Number of units of each model, C_i, all of one size.
+        Number of units C_i of each model; all units of a model have the same size.
 
     Returns
     -------
-    list of k ndarrays, shapes (n_i,), and list of k ndarrays of int, shapes (C_i, n_i / C_i)
+    ordered : list of k ndarrays, shapes (n_i,)
+    ranks : list of k ndarrays of int, shapes (C_i, n_i / C_i)
+        Zero-based.
     """
-    ordered, places = [], list[Integers]()
-    most = max(value.size for value in values)
-    kind = np.uint16 if most <= 2**16 else np.int32 if most <= 2**31 else np.int64
+    ordered, ranks = [], list[Integers]()
+    largest = max(value.size for value in values)
+    dtype = np.uint16 if largest <= 2**16 else np.int32 if largest <= 2**31 else np.int64
     for value, count in zip(values, units, strict=True):
         order = np.argsort(value, kind="stable")
-        own: Integers = np.empty(order.size, dtype=kind)
-        own[order] = np.arange(order.size)
+        rank: Integers = np.empty(order.size, dtype=dtype)
+        rank[order] = np.arange(order.size)
         ordered.append(value.take(order))
-        places.append(own.reshape(count, -1))
-    return ordered, places
+        ranks.append(rank.reshape(count, -1))
+    return ordered, ranks
 
 
-def sort_places(places: Integers) -> None:
-    """Sort places along the last axis, in place."""
-    counted = places.dtype == np.uint16 and places.shape[-1] >= _COUNTED
-    places.sort(axis=-1, kind="stable" if counted else None)
+def sort_ranks(ranks: Integers) -> None:
+    """Sort ranks along the last axis, in place."""
+    use_radix_sort = ranks.dtype == np.uint16 and ranks.shape[-1] >= _RADIX_SORT_SIZE
+    ranks.sort(axis=-1, kind="stable" if use_radix_sort else None)
 
 
 TOTAL = 1 << 61
-"""Units of all weights together."""
+"""Total weight, in units."""
 
 
-def units_of(shares: Floats) -> Integers:
-    """Shares of all weights as whole units."""
+def to_weight_units(shares: Floats) -> Integers:
+    """Convert weights that are fractions of the total to integer weight units."""
     return np.rint(np.ldexp(shares, 61)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """One model's distribution, or many resamples of it.
+    """Distribution of one model's scores, for the sample or for many resamples.
 
     Attributes
     ----------
     values : ndarray, shape (d,)
-        Upwards.
+        Increasing.
     cumulated : ndarray of int64, shape (..., d)
-        Weight up to and including each value, in units; about `TOTAL` at the end.
+        Cumulative weight up to and including each value, in integer units; ends at approximately `TOTAL`.
     """
 
     values: Floats
@@ -93,72 +93,72 @@ class Steps:
 
     @property
     def widths(self) -> Floats:
-        """Weight of each value, of sum 1, shape (..., d)."""
+        """Weight of each value, shape (..., d); the weights sum to 1."""
         widths = np.diff(self.cumulated, prepend=0, axis=-1).astype(np.float64)
         return widths / self.cumulated[..., -1:].astype(np.float64)
 
     @property
     def means(self) -> Floats:
-        """Weighted mean, shape (...)."""
+        """Weighted means, shape (...)."""
         return np.einsum("...d,d->...", self.widths, self.values)
 
-    def held(self) -> Steps:
-        """The same of values that every resample holds: one of no weight gives way to the next that has some.
+    def on_support(self) -> Steps:
+        """Replace values of zero weight by the next value with positive weight, separately in each resample.
 
         Returns
         -------
         Steps
-            With values of shape (B, d): the first is the worst there is, the last the best.
+            Values have shape (B, d); the first and last are the smallest and largest with positive weight.
         """
         count = self.cumulated.shape[-1]
-        some = np.diff(self.cumulated, prepend=0, axis=-1) > 0
-        places = np.where(some, np.arange(count), count)
-        following = np.minimum.accumulate(places[..., ::-1], axis=-1)[..., ::-1]
-        last = count - 1 - np.argmax(some[..., ::-1], axis=-1)
-        return Steps(self.values[np.minimum(following, last[..., None])], self.cumulated)
+        has_weight = np.diff(self.cumulated, prepend=0, axis=-1) > 0
+        indices = np.where(has_weight, np.arange(count), count)
+        next_index = np.minimum.accumulate(indices[..., ::-1], axis=-1)[..., ::-1]
+        last = count - 1 - np.argmax(has_weight[..., ::-1], axis=-1)
+        return Steps(self.values[np.minimum(next_index, last[..., None])], self.cumulated)
 
     def tail_means(self, level: float) -> Floats:
-        """Mean of the worst share, ``F^(-2)(p) / p``, shape (...)."""
-        ends = self.cumulated / self.cumulated[..., -1:].astype(np.float64)
-        inside = np.clip(level - (ends - self.widths), 0.0, self.widths)
+        """Return the mean of the worst proportion p = `level` of scores, ``F^(-2)(p) / p``, shape (...)."""
+        upper = self.cumulated / self.cumulated[..., -1:].astype(np.float64)
+        inside = np.clip(level - (upper - self.widths), 0.0, self.widths)
         sums: Floats = np.einsum("...d,d->...", inside, self.values)
         return sums / level
 
-    def integrated(self, levels: Floats) -> Floats:
-        """Integral of the quantile function up to each level, of one resample alone."""
-        step, widths = self.at(levels), self.widths
-        below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[step]
-        ends = np.concatenate(([0.0], np.cumsum(widths)))[step]
-        return below + (levels - ends) * self.values[step]
+    def integrated_quantiles(self, levels: Floats) -> Floats:
+        """Return the quantile function integrated from 0 to each level (for a single distribution)."""
+        index, widths = self.quantile_index(levels), self.widths
+        below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[index]
+        cumulated = np.concatenate(([0.0], np.cumsum(widths)))[index]
+        return below + (levels - cumulated) * self.values[index]
 
-    def at(self, levels: Floats) -> Integers:
-        """Number of the value that is the quantile at each level, of one resample alone."""
-        wanted = units_of(np.asarray(levels, dtype=np.float64))
-        # A level that a breakpoint meets but for rounding is that breakpoint: 0.07 of 100 scores are 7.
-        slack = rounding_of(self.cumulated.size)
-        return np.minimum(np.searchsorted(self.cumulated, wanted - slack), self.values.size - 1)
+    def quantile_index(self, levels: Floats) -> Integers:
+        """Return the index of the value at each quantile level (for a single distribution)."""
+        units = to_weight_units(np.asarray(levels, dtype=np.float64))
+        # A level equal to a breakpoint up to rounding is that breakpoint: 0.07 of 100 scores are 7.
+        slack = rounding_units(self.cumulated.size)
+        return np.minimum(np.searchsorted(self.cumulated, units - slack), self.values.size - 1)
 
 
-def rounding_of(scores: int) -> int:
-    """Units by which cumulated weights of so many scores may differ where they should be equal."""
+def rounding_units(scores: int) -> int:
+    """Return the largest rounding error in the cumulative weights of `scores` scores, in weight units."""
     return 2 * scores + (1 << 14)
 
 
 @dataclass(frozen=True)
 class StepMaker:
-    """One model's scores sorted once, so that any weights of its units of resampling make its steps.
+    """Sorted scores of one model, from which steps are built for any weights of the resampling units.
 
     Attributes
     ----------
     values : ndarray, shape (d,)
-        Different scores upwards; all of them where hardly any are equal.
+        Distinct scores, increasing; all scores if there are hardly any ties.
     units : ndarray of int, shape (n,)
-        Unit of resampling of each score, scores upwards.
+        Resampling unit of each score, in increasing order of scores.
     starts : ndarray of int, shape (d,), or None
-        First score of each value; None where every score is a value of its own.
+        Index of the first score of each distinct value; None if `values` contains all scores.
     signed : ndarray of int64, shape (n,), or None
-        Weight of each score where its unit is drawn once, in units, scores upwards; some may be negative.
-        None where all scores of a unit weigh the same.
+        Weight added by each score for each time its unit is drawn, in weight units and in increasing order of
+        scores; may be negative. None if all scores of a unit have equal weights.
     """
 
     values: Floats
@@ -167,47 +167,49 @@ class StepMaker:
     signed: Integers | None = None
 
     @classmethod
-    def of(cls, scores: Floats, clusters: Integers, signed: Floats | None = None) -> StepMaker:
-        """Sort one model's scores; `signed` are weights of their own, of sum 1."""
+    def from_scores(cls, scores: Floats, clusters: Integers, signed: Floats | None = None) -> StepMaker:
+        """Sort one model's scores; `signed` optionally contains weights of the scores, with sum 1."""
         order = np.argsort(scores, kind="stable")
         ordered = scores[order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        own = None if signed is None else units_of(signed[order])
+        weights = None if signed is None else to_weight_units(signed[order])
         if first.size == ordered.size:
-            return cls(ordered, clusters[order], None, own)
-        return cls(ordered[first], clusters[order], first, own)
+            return cls(ordered, clusters[order], None, weights)
+        return cls(ordered[first], clusters[order], first, weights)
 
     def cumulated(self, weights: Integers) -> Integers:
-        """Return cumulated weights of resamples, shape (B, d); signed ones may fall, see :func:`proper`.
+        """Return the cumulative weights for resamples, shape (B, d).
+
+        With signed weights they may decrease; see :func:`make_monotone`.
 
         Parameters
         ----------
         weights : ndarray of int64, shape (B, C)
-            Weight in units of *one score* of each unit of resampling; where scores have signed weights of
-            their own, how often each unit is drawn.
+            Weight of a single score in each unit; with signed weights, the number of times that each unit is
+            drawn.
         """
-        drawn = weights.take(self.units, axis=1)
+        sums = weights.take(self.units, axis=1)
         if self.signed is not None:
-            drawn *= self.signed
+            sums *= self.signed
         if self.starts is not None:
-            drawn = np.add.reduceat(drawn, self.starts, axis=1)
-        return np.cumsum(drawn, axis=1, out=drawn)
+            sums = np.add.reduceat(sums, self.starts, axis=1)
+        return np.cumsum(sums, axis=1, out=sums)
 
 
-def proper(values: Floats, cumulated: Integers) -> Integers:
-    """Make cumulated weights non-decreasing, from 0 to all.
+def make_monotone(values: Floats, cumulated: Integers) -> Integers:
+    """Make cumulative weights non-decreasing, starting at or above 0 and ending at the total.
 
     Parameters
     ----------
     values : ndarray, shape (d,)
-        Different scores, upwards.
+        Distinct scores, increasing.
     cumulated : ndarray of int64, shape (B, d)
-        Signed weight up to and including each value, in units, about all at the end; changed in place.
+        Cumulative signed weights, in weight units; modified in place.
 
     Returns
     -------
     ndarray of int64, shape (B, d)
-        Of the same mean, unless that lies beyond the scores.
+        Cumulative weights with the same mean, unless that mean is outside the range of the scores.
     """
     cumulated[:, -1] = TOTAL
     lowest, highest = cumulated.min(axis=1), cumulated.max(axis=1)
@@ -215,47 +217,47 @@ def proper(values: Floats, cumulated: Integers) -> Integers:
     gaps = np.diff(values)
     for row in np.flatnonzero(falls | (lowest < 0) | (highest > TOTAL)).tolist():
         shares = np.ldexp(cumulated[row, :-1].astype(np.float64), -61)
-        cumulated[row, :-1] = units_of(_nearest(shares, gaps))
+        cumulated[row, :-1] = to_weight_units(_isotonic_cdf(shares, gaps))
     return cumulated
 
 
-def proper_weights(values: Floats, signed: Floats) -> Floats:
-    """Weight of each score, none of them negative; that of equal scores is the first one's.
+def nonnegative_weights(values: Floats, signed: Floats) -> Floats:
+    """Return non-negative weights; of tied scores, the first gets the whole weight.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
     signed : ndarray, shape (n,)
-        Of sum 1.
+        Signed weights, with sum 1.
     """
-    maker = StepMaker.of(values, np.zeros(values.size, dtype=np.int64), signed)
-    ends = proper(maker.values, maker.cumulated(np.ones((1, 1), dtype=np.int64)))[0]
+    maker = StepMaker.from_scores(values, np.zeros(values.size, dtype=np.int64), signed)
+    cumulated = make_monotone(maker.values, maker.cumulated(np.ones((1, 1), dtype=np.int64)))[0]
     order = np.argsort(values, kind="stable")
-    found = np.zeros(values.size)
-    shares = np.ldexp(np.diff(ends, prepend=0).astype(np.float64), -61)
-    found[order if maker.starts is None else order[maker.starts]] = shares
-    return found
+    weights = np.zeros(values.size)
+    shares = np.ldexp(np.diff(cumulated, prepend=0).astype(np.float64), -61)
+    weights[order if maker.starts is None else order[maker.starts]] = shares
+    return weights
 
 
-def _nearest(shares: Floats, gaps: Floats) -> Floats:
-    """The distribution nearest to cumulated shares, of which each holds over a gap."""
+def _isotonic_cdf(shares: Floats, gaps: Floats) -> Floats:
+    """Return the distribution function nearest to the cumulative weights, one value per gap."""
     from scipy.optimize import isotonic_regression  # a tenth of a second to import
 
     rising = isotonic_regression(shares, weights=gaps).x
-    above = _from_zero(rising, gaps)
-    below = 1 - _from_zero((1 - above)[::-1], gaps[::-1])[::-1]
+    above = _without_negatives(rising, gaps)
+    below = 1 - _without_negatives((1 - above)[::-1], gaps[::-1])[::-1]
     return np.maximum.accumulate(np.clip(below, 0.0, 1.0))
 
 
-def _from_zero(rising: Floats, gaps: Floats) -> Floats:
-    """The same without values below 0: as much is taken from those that follow."""
+def _without_negatives(rising: Floats, gaps: Floats) -> Floats:
+    """Set negative values to 0 and subtract the same area from the values that follow."""
     if rising[0] >= 0:
         return rising
     area = np.cumsum(rising * gaps)
-    owed = area < 0
-    found = np.where(owed, 0.0, rising)
-    if not owed.all():
-        # The first gap that pays what the ones before it owe keeps the rest.
-        paid = int(np.argmin(owed))
-        found[paid] = np.clip(area[paid] / gaps[paid], 0.0, rising[paid])
-    return found
+    is_negative = area < 0
+    values = np.where(is_negative, 0.0, rising)
+    if not is_negative.all():
+        # The first gap with a non-negative total area keeps what is left after compensation.
+        first = int(np.argmin(is_negative))
+        values[first] = np.clip(area[first] / gaps[first], 0.0, rising[first])
+    return values

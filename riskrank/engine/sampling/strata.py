@@ -1,12 +1,11 @@
-"""Tasks as strata: which task each unit of resampling belongs to, and how much a task weighs (method §8).
+"""Tasks as strata: the task of each resampling unit, and the weights of the tasks (method §8).
 
-A suite mixes its tasks, F = Σ_t w_t F_t: each of the n_t scores of task t weighs w_t/n_t. Of *these tasks*
-the samples are drawn again within each task. For *tasks like these* the tasks are what is drawn, whole.
+A suite has the mixture distribution F = Σ_t w_t F_t: each of the n_t scores on task t has weight w_t/n_t. For
+inference about *these tasks*, samples are resampled within each task. For inference about *tasks like these*,
+the tasks themselves are resampled as clusters.
 
-Samples that people scored, and those that only a judge did, are two such strata (method §12): there every
-score has a weight of its own, which is negative where a judge's score is taken away again.
-
-Numbers of samples and of the clusters they lie in, the same for models that share them.
+Samples with human labels and samples scored only by a judge also form two strata (method §12). In this case
+each score has a separate weight, which is negative where a judge's score is subtracted.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
 
-# Fewer tasks say next to nothing of others like them; fewer samples of a task say nothing of its spread.
-FEWEST_TASKS = 6
-FEWEST_IN_TASK = 2
+# Smallest number of random tasks, and smallest number of samples to estimate the variance of a task.
+MIN_TASKS = 6
+MIN_TASK_UNITS = 2
 
 # Weights that differ by less are equal.
 _ROUNDING = 1e-12
@@ -30,24 +29,25 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class TaskDesign:
-    """The tasks of a suite, as scores are given.
+    """Tasks of a suite: the task of each input row, and the task weights.
 
     Attributes
     ----------
     names : tuple of T str
     weights : ndarray, shape (T,)
-        Non-negative, of sum 1.
-    of_row : tuple of k ndarrays of int, shapes (n_i,)
-        Task of each score of each model.
+        Non-negative, with sum 1.
+    row_tasks : tuple of k ndarrays of int, shapes (n_i,)
+        Task of each score, by model.
     random : bool
-        Whether the tasks themselves were drawn, and are drawn again, instead of the samples within them.
+        True if the tasks are considered a random sample and are resampled, instead of the samples within
+        them.
     signed : tuple of k ndarrays, shapes (n_i,)
-        Weight of each score of each model, of sum 1, some negative; empty where tasks share theirs out.
+        Signed weight of each score, with sum 1, by model; empty if the weights follow from the tasks.
     """
 
     names: tuple[str, ...]
     weights: Floats
-    of_row: tuple[Integers, ...]
+    row_tasks: tuple[Integers, ...]
     random: bool = False
     signed: tuple[Floats, ...] = ()
 
@@ -55,92 +55,94 @@ class TaskDesign:
     def build(
         cls,
         names: Sequence[str],
-        of_row: Sequence[ArrayLike],
+        row_tasks: Sequence[ArrayLike],
         *,
         weights: ArrayLike | None = None,
         random: bool = False,
     ) -> TaskDesign:
-        """Collect arrays; tasks weigh alike by default."""
+        """Build a task design from arrays; by default all tasks have equal weights."""
         share = np.ones(len(names)) if weights is None else np.asarray(weights, dtype=np.float64)
-        rows = tuple(np.asarray(tasks, dtype=np.int64) for tasks in of_row)
+        rows = tuple(np.asarray(tasks, dtype=np.int64) for tasks in row_tasks)
         return cls(tuple(names), share / share.sum(), rows, random)
 
-    def present(self) -> TaskDesign | None:
-        """The tasks that scores are left of, as in a group of samples; None where that is one."""
-        used = np.unique(np.concatenate([np.unique(rows) for rows in self.of_row]))
+    def drop_empty(self) -> TaskDesign | None:
+        """Return the design without tasks that have no scores; return None if fewer than two tasks remain."""
+        used = np.unique(np.concatenate([np.unique(rows) for rows in self.row_tasks]))
         if used.size < 2:
             return None
         if used.size == len(self.names) or self.signed:
             return self
-        rows, names = [np.searchsorted(used, own) for own in self.of_row], [self.names[task] for task in used]
+        rows, names = [np.searchsorted(used, row) for row in self.row_tasks], [self.names[t] for t in used]
         return TaskDesign.build(names, rows, weights=self.weights[used], random=self.random)
 
-    def picked(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
-        """The tasks of some of the scores; `part` takes these from k arrays."""
-        return replace(self, of_row=part(self.of_row), signed=part(self.signed) if self.signed else ())
+    def select_rows(self, pick: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
+        """Return the design for a subset of the scores; `pick` selects the subset from k arrays."""
+        return replace(self, row_tasks=pick(self.row_tasks), signed=pick(self.signed) if self.signed else ())
 
-    def share_of(self, model: int) -> Floats:
-        """Weight of each score of a model."""
+    def row_weights(self, model: int) -> Floats:
+        """Return the weight of each score for a given model."""
         if self.signed:
             return self.signed[model]
-        rows = self.of_row[model]
+        rows = self.row_tasks[model]
         return (self.weights / np.bincount(rows, minlength=len(self.names)))[rows]
 
-    def labels(self, clusters: Sequence[NDArray]) -> list[Integers]:
-        """Name the unit of resampling of each score, tasks one after the other: a task, or a cluster in one.
+    def unit_labels(self, clusters: Sequence[NDArray]) -> list[Integers]:
+        """Return a resampling-unit label for each score: its task, or its cluster within the task.
+
+        Labels are sorted by task.
 
         Parameters
         ----------
         clusters : sequence of k ndarrays, shapes (n_i,)
-            Clusters, which may bear one name in several tasks.
+            Cluster of each score; the same name may occur in several tasks.
         """
         if self.random:
-            return list(self.of_row)
+            return list(self.row_tasks)
         _, numbers = np.unique(np.concatenate(clusters), return_inverse=True)
         cuts = np.cumsum([cluster.size for cluster in clusters])[:-1]
-        most = int(numbers.max()) + 1
-        return [rows * most + own for rows, own in zip(self.of_row, np.split(numbers, cuts), strict=True)]
+        n = int(numbers.max()) + 1
+        return [row * n + code for row, code in zip(self.row_tasks, np.split(numbers, cuts), strict=True)]
 
     def strata(self, labels: Sequence[Integers]) -> Strata:
-        """Tasks of the units that :meth:`labels` named, in their order."""
-        found = []
-        for rows, label in zip(self.of_row, labels, strict=True):
+        """Build the strata for the unit labels returned by :meth:`unit_labels`."""
+        tasks = []
+        for rows, label in zip(self.row_tasks, labels, strict=True):
             _, first = np.unique(label, return_index=True)
-            found.append(rows[first].astype(np.int64))
-        # In the order of the units, as scores are kept.
-        both = zip(self.signed, labels, strict=False)
-        signed = tuple(own[np.argsort(label, kind="stable")] for own, label in both)
-        return Strata(self.names, self.weights, tuple(found), self.random, signed)
+            tasks.append(rows[first].astype(np.int64))
+        # Scores are sorted by unit.
+        pairs = zip(self.signed, labels, strict=False)
+        signed = tuple(weights[np.argsort(label, kind="stable")] for weights, label in pairs)
+        return Strata(self.names, self.weights, tuple(tasks), self.random, signed)
 
 
 @dataclass(frozen=True)
 class Strata:
-    """The tasks of a suite, as scores are drawn again.
+    """Tasks of a suite: the task of each resampling unit, and the task weights.
 
     Attributes
     ----------
     names : tuple of T str
     weights : ndarray, shape (T,)
-        Of the tasks, of sum 1.
-    of_cluster : tuple of k ndarrays of int, shapes (C_i,)
-        Task of each unit of resampling, non-decreasing; where tasks are drawn, each is a unit of its own.
+        Weights of the tasks, with sum 1.
+    cluster_tasks : tuple of k ndarrays of int, shapes (C_i,)
+        Task of each resampling unit, non-decreasing; if tasks are random, each task is a unit.
     random : bool
-        Whether tasks are drawn, instead of units within them.
+        True if tasks are resampled, instead of units within them.
     signed : tuple of k ndarrays, shapes (n_i,)
-        As of :class:`TaskDesign`, in the order of the units.
+        Signed weights as in :class:`TaskDesign`, in the order of the resampling units.
     """
 
     names: tuple[str, ...]
     weights: Floats
-    of_cluster: tuple[Integers, ...]
+    cluster_tasks: tuple[Integers, ...]
     random: bool = False
     signed: tuple[Floats, ...] = ()
 
     @classmethod
-    def one(cls, clusters: Sequence[Integers]) -> Strata:
-        """All units in one task."""
-        of_cluster = tuple(np.zeros(int(own[-1]) + 1, dtype=np.int64) for own in clusters)
-        return cls(("",), np.ones(1), of_cluster)
+    def single(cls, clusters: Sequence[Integers]) -> Strata:
+        """Return strata with all units in a single task."""
+        cluster_tasks = tuple(np.zeros(int(units[-1]) + 1, dtype=np.int64) for units in clusters)
+        return cls(("",), np.ones(1), cluster_tasks)
 
     @property
     def tasks(self) -> int:
@@ -148,130 +150,141 @@ class Strata:
         return len(self.names)
 
     @property
-    def several(self) -> bool:
-        """Whether there is more than one."""
+    def has_several_tasks(self) -> bool:
+        """True if there is more than one task."""
         return len(self.names) > 1
 
     def counts(self, model: int) -> Integers:
-        """Units of resampling in each task, shape (T,)."""
-        return np.bincount(self.of_cluster[model], minlength=self.tasks)
+        """Return the number of resampling units in each task for a given model, shape (T,)."""
+        return np.bincount(self.cluster_tasks[model], minlength=self.tasks)
 
     def bounds(self, model: int) -> Integers:
-        """Where the units of each task begin, and where the last ones end, shape (T + 1,)."""
+        """Return the index of each task's first unit, then the total number of units, shape (T + 1,)."""
         return np.concatenate(([0], np.cumsum(self.counts(model))))
 
-    def of_models(self, models: Sequence[int]) -> Strata:
-        """The tasks of some models' units."""
+    def select_models(self, models: Sequence[int]) -> Strata:
+        """Return the strata for a subset of the models."""
         signed = tuple(self.signed[model] for model in models) if self.signed else ()
-        return replace(self, of_cluster=tuple(self.of_cluster[model] for model in models), signed=signed)
+        return replace(self, cluster_tasks=tuple(self.cluster_tasks[i] for i in models), signed=signed)
 
-    def shares(self, model: int, clusters: Integers) -> Floats:
-        """What each score of a model counts in its mean, w_t/n_t or signed; `clusters` are their units."""
+    def mean_weights(self, model: int, clusters: Integers) -> Floats:
+        """Return the weight of each score in the model's mean: w_t/n_t, or the signed weight of the score.
+
+        Parameters
+        ----------
+        model : int
+        clusters : ndarray of int, shape (n,)
+            Resampling unit of each score.
+        """
         if self.signed:
             return self.signed[model]
-        tasks = self.of_cluster[model][clusters]
+        tasks = self.cluster_tasks[model][clusters]
         return (self.weights / np.bincount(tasks, minlength=self.tasks))[tasks]
 
-    def plain(self, clusters: Sequence[Integers]) -> bool:
-        """Whether all scores of a model weigh one and the same number in every resample."""
-        if not self.several:
+    def is_unweighted(self, clusters: Sequence[Integers]) -> bool:
+        """Return True if all scores of a model have equal weights in every resample."""
+        if not self.has_several_tasks:
             return True
         return (
             not (self.random or self.signed)
-            and all(np.ptp(np.bincount(own)) == 0 for own in clusters)
-            and all(_alike(self.weights / self.counts(model)) for model in range(len(clusters)))
+            and all(np.ptp(np.bincount(units)) == 0 for units in clusters)
+            and all(_all_equal(self.weights / self.counts(model)) for model in range(len(clusters)))
         )
 
     def require_testable(self) -> None:
-        """Refuse a test on tasks that tell nothing of what varies.
+        """Raise an error if the design does not allow for estimating variances.
 
         Raises
         ------
         InputError
-            If tasks are drawn and there are fewer than six, by their number or by Kish's of their weights, or
-            a task has fewer than two units.
+            If tasks are random and one has weight 0, or their effective number (Kish) is below six; or if a
+            task has fewer than two units.
         """
         if self.random:
-            if self.tasks < FEWEST_TASKS:
+            if self.tasks < MIN_TASKS:
                 raise InputError(
-                    f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
+                    f"generalising to other tasks needs at least {MIN_TASKS} tasks",
                     found=f"{self.tasks} tasks: {listing(self.names)}",
-                    hint=f"add tasks, or speak of these tasks only: {option('tasks', 'fixed')}",
+                    hint=f"add tasks, or use only these tasks: {option('tasks', 'fixed')}",
                 )
             if not self.weights.all():
                 raise InputError(
-                    "tasks like these have no weight of 0",
+                    "generalising to other tasks needs positive task weights",
                     found=f"weight 0 of {self.names[int(self.weights.argmin())]}",
-                    hint=f"leave the task out, or speak of these tasks only: {option('tasks', 'fixed')}",
+                    hint=f"exclude the task, or use only these tasks: {option('tasks', 'fixed')}",
                 )
-            alike = float(self.weights.sum() ** 2 / (self.weights**2).sum())
-            if alike < FEWEST_TASKS - _ROUNDING * len(self.names):
+            effective = float(self.weights.sum() ** 2 / (self.weights**2).sum())
+            if effective < MIN_TASKS - _ROUNDING * len(self.names):
                 raise InputError(
-                    f"to speak of tasks like these takes weights worth at least {FEWEST_TASKS} equal tasks",
-                    found=f"{self.tasks} tasks, weighed as if they were {alike:.2g} (Kish's number)",
-                    hint=f"weigh tasks alike, or speak of these tasks only: {option('tasks', 'fixed')}",
+                    f"generalising to other tasks needs an effective number of at least {MIN_TASKS} tasks",
+                    found=f"{self.tasks} tasks, effective number {effective:.2g} by their weights (Kish)",
+                    hint=f"weight the tasks equally, or use only these tasks: {option('tasks', 'fixed')}",
                 )
             return
-        fewest = np.min([self.counts(model) for model in range(len(self.of_cluster))], axis=0)
-        short = np.flatnonzero((fewest < FEWEST_IN_TASK) & (self.weights > 0))
-        if short.size:
+        fewest = np.min([self.counts(model) for model in range(len(self.cluster_tasks))], axis=0)
+        too_few = np.flatnonzero((fewest < MIN_TASK_UNITS) & (self.weights > 0))
+        if too_few.size:
             raise InputError(
-                f"a task needs at least {FEWEST_IN_TASK} samples of every model",
-                found=f"{int(fewest[short].min())} in {listing([self.names[task] for task in short])}",
-                hint="score more samples of the task, or leave it out",
+                f"every task needs at least {MIN_TASK_UNITS} samples of every model",
+                found=f"{int(fewest[too_few].min())} in {listing([self.names[task] for task in too_few])}",
+                hint="score more samples of the task, or exclude the task",
             )
 
 
-UNTOLD = Strata((), np.empty(0), ())
-"""Of scores whose tasks nobody told: they count as one."""
+NO_STRATA = Strata((), np.empty(0), ())
+"""Strata of scores without tasks; `ClusteredScores` replaces them by a single task."""
 
 
-def _alike(weights: Floats) -> bool:
+def _all_equal(weights: Floats) -> bool:
+    """Return True if all weights are equal up to rounding."""
     return bool(np.ptp(weights) <= _ROUNDING * weights.max())
 
 
-def unit_numbers(
+def number_labels(
     labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool
 ) -> tuple[Integers, ...]:
-    """Number the sorted labels of each model 0, 1, ...; models of a paired design must have the same.
+    """Number the sorted labels of each model consecutively from 0.
 
     Raises
     ------
     InputError
+        If the models of a paired design have different labels.
     """
-    found = [
+    numbered = [
         np.unique(label[sorting], return_inverse=True)
         for label, sorting in zip(labels, sortings, strict=True)
     ]
-    if paired and any(not np.array_equal(names, found[0][0]) for names, _ in found):
+    if paired and any(not np.array_equal(names, numbered[0][0]) for names, _ in numbered):
         raise InputError(
             "paired models must be scored on the same samples",
             found="models with different samples",
             hint=f"use {option('unpaired', True)}, or keep the common samples with "
             f"{option('missing', 'drop')}",
         )
-    return tuple(number.astype(np.int64) for _, number in found)
+    return tuple(number.astype(np.int64) for _, number in numbered)
 
 
-def nested(
+def sort_nested(
     values: Sequence[Floats], clusters: Sequence[NDArray], samples: Sequence[NDArray], paired: bool
 ) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...]]:
-    """Values, clusters, pairing and samples of a design whose clusters hold several samples.
+    """Sort values by cluster and sample; return values, clusters, the pairing of the models, and samples.
+
+    The result for samples is empty if every cluster consists of one sample.
 
     Raises
     ------
     InputError
-        If models of a paired design do not share samples and clusters.
+        If the models of a paired design have different samples or clusters.
     """
     sortings = [np.lexsort(pair) for pair in zip(samples, clusters, strict=True)]
-    unit_numbers(samples, sortings, paired)
+    number_labels(samples, sortings, paired)
     ordered = tuple(value[sorting] for value, sorting in zip(values, sortings, strict=True))
-    numbers = unit_numbers(clusters, sortings, paired)
+    numbers = number_labels(clusters, sortings, paired)
     grouped = []
     for sample, sorting in zip(samples, sortings, strict=True):
-        # A sample lies in one cluster, so that the next row begins another one where its name changes.
+        # Each sample is in one cluster, so a new sample starts where the label changes.
         changes = sample[sorting][1:] != sample[sorting][:-1]
         grouped.append(np.concatenate(([0], np.cumsum(changes))).astype(np.int64))
-    if all(np.array_equal(*both) for both in zip(numbers, grouped, strict=True)):
+    if all(np.array_equal(*numbering) for numbering in zip(numbers, grouped, strict=True)):
         return ordered, numbers, paired, ()
     return ordered, numbers, paired, tuple(grouped)

@@ -1,15 +1,16 @@
-"""Linear algebra on one thread: work is divided among processes."""
+"""Restrict linear algebra to a single thread per process."""
 
 from collections.abc import MutableMapping
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def single_threaded(variables: MutableMapping[str, str]) -> None:
-    """Ask for one thread in the environment of a process that has yet to import NumPy.
+def set_single_threaded(variables: MutableMapping[str, str]) -> None:
+    """Set thread-count variables to one in an environment for a process that has not yet imported NumPy.
 
-    More threads would compete with the processes. They also sum in another order from some 10,000 numbers
-    on, so that the last bits of a result depended on the machine. Who asked for a number gets it.
+    More threads would compete with the worker processes. They also change the order of summation for arrays
+    of more than about 10,000 numbers, so the last bits would depend on the machine. Variables set by the user
+    are kept.
     """
     for name in _VARIABLES:
         variables.setdefault(name, "1")

@@ -1,7 +1,7 @@
-"""A worker process: it answers what its parent asks, and ends when its parent does, however that ends.
+"""Worker process that answers its parent's requests and exits when the parent ends for any reason.
 
-Nothing but a pair of sockets joins the two, so the system itself clears up after both: no semaphore, no file
-and no third process that could be left behind.
+The two processes are connected only by a pair of sockets, so no semaphore, file or third process can be left
+behind.
 """
 
 import os
@@ -14,10 +14,10 @@ from typing import Any
 
 
 def serve(handle: int) -> None:
-    """Answer requests on a connection until it ends.
+    """Answer requests on a connection until it closes.
 
-    An empty message announces a function and the data that it needs for all tasks that follow. Any other
-    message is a task.
+    An empty message announces that the next message contains a function and the shared data for all following
+    tasks. Any other message is a task.
     """
     connection = Connection(handle)
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -27,7 +27,7 @@ def serve(handle: int) -> None:
     while True:
         request = waiting.get()
         if not request:
-            packed = waiting.get()  # unpacked with the first task, whose answer can report an error
+            packed = waiting.get()  # unpickled with the first task, which can report an error
             continue
         try:
             if packed:
@@ -36,12 +36,12 @@ def serve(handle: int) -> None:
             answer = pickle.dumps((None, function(shared, pickle.loads(request))), protocol=5)
         except Exception as error:
             trace = "".join(traceback.format_exception(error))
-            answer = pickle.dumps((_portable(error), f"in a worker process:\n{trace}"))
+            answer = pickle.dumps((_picklable_error(error), f"in a worker process:\n{trace}"))
         connection.send_bytes(answer)
 
 
 def _listen(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
-    """Read ahead beside the work: a connection that ends is a parent that died, and ends this process."""
+    """Read requests in a thread, and exit the process when the parent closes the connection."""
     try:
         while True:
             waiting.put(connection.recv_bytes())
@@ -49,8 +49,8 @@ def _listen(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _portable(error: Exception) -> Exception:
-    """Return an error that survives the journey."""
+def _picklable_error(error: Exception) -> Exception:
+    """Return an equivalent of an error that can be pickled."""
     try:
         if isinstance(pickle.loads(pickle.dumps(error)), Exception):
             return error

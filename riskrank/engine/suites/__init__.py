@@ -1,1 +1,1 @@
-"""Suites of tasks: what is said of every task, and of all of them weighed (method §8)."""
+"""Suites of tasks: results by task, and their weighted combination (method §8)."""

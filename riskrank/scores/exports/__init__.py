@@ -1,1 +1,1 @@
-"""Exports of harnesses: one file a harness, and what their readers share."""
+"""Readers for the export formats of evaluation harnesses, and the helpers they share."""

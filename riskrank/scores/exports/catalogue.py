@@ -1,35 +1,35 @@
-"""What can be read with a harness's name: the one table of readers.
+"""Table of all export formats.
 
-It imports nothing of ours: the help of the command line shows it before anything else is loaded.
+It imports no other module of riskrank, so that the command-line help can list the formats quickly.
 """
 
-# Format → its module in this folder, with the reader's name behind a colon if it is not ``read``, and what
-# --help says of it. A new reader is its file and its row here.
+# Format → module in this folder (``:name`` if the reader is not called ``read``) and its line in --help.
+# To add a format, add its module and a row here.
 EXPORTS: dict[str, tuple[str, str]] = {
-    "lm-eval": ("lm_eval", "lm-evaluation-harness: the samples of --log_samples, or results alone."),
+    "lm-eval": ("lm_eval", "lm-evaluation-harness: samples from --log_samples, or results only."),
     "inspect": ("inspect_logs", "Inspect: .eval and .json logs."),
     "promptfoo": ("promptfoo", "promptfoo: results as JSON or JSONL."),
-    "helm": ("helm", "HELM: folders of runs."),
-    "every-eval-ever": ("every_eval_ever", "Every Eval Ever: rows of instances."),
-    "alpaca-eval": ("alpaca_eval", "AlpacaEval: annotations of a judge."),
-    "mt-bench": ("judgments:mt_bench", "MT-Bench: judgments of FastChat, of single answers or of pairs."),
+    "helm": ("helm", "HELM: run folders."),
+    "every-eval-ever": ("every_eval_ever", "Every Eval Ever: instance rows."),
+    "alpaca-eval": ("alpaca_eval", "AlpacaEval: judge annotations."),
+    "mt-bench": ("judgments:mt_bench", "MT-Bench: FastChat judgments of single answers or pairs."),
     "livebench": ("judgments:livebench", "LiveBench: ground-truth judgments."),
-    "openai-evals": ("openai_evals", "OpenAI Evals: logs of events."),
-    "lighteval": ("lighteval", "lighteval: details as Parquet, or results alone."),
+    "openai-evals": ("openai_evals", "OpenAI Evals: event logs."),
+    "lighteval": ("lighteval", "lighteval: details as Parquet, or results only."),
     "deepeval": ("deepeval", "DeepEval: test runs."),
-    "mixinstruct": ("mixinstruct", "MixInstruct: candidates with their scores."),
-    "mlflow": ("question_tables:mlflow", "MLflow: tables of evaluation results."),
+    "mixinstruct": ("mixinstruct", "MixInstruct: candidates with scores."),
+    "mlflow": ("question_tables:mlflow", "MLflow: evaluation result tables."),
     "ragas": ("question_tables:ragas", "Ragas: results as CSV."),
-    "junit": ("junit", "JUnit: XML of a test runner, a test a sample."),
-    "swe-bench": ("swe_bench", "SWE-bench: reports of runs or of instances."),
-    "terminal-bench": ("terminal_bench", "Terminal-Bench: results of Harbor's trials, and of version 1."),
-    "mteb": ("mteb", "MTEB: folders of results, a file a task."),
-    "braintrust": ("trackers:braintrust", "Braintrust: events of an experiment as JSON."),
-    "langsmith": ("trackers:langsmith", "LangSmith: the table of an experiment's results."),
-    "phoenix": ("trackers:phoenix", "Phoenix: runs of an experiment as CSV or JSON."),
+    "junit": ("junit", "JUnit: XML of a test runner, one sample per test."),
+    "swe-bench": ("swe_bench", "SWE-bench: run or instance reports."),
+    "terminal-bench": ("terminal_bench", "Terminal-Bench: Harbor trial results, and results of version 1."),
+    "mteb": ("mteb", "MTEB: result folders, one file per task."),
+    "braintrust": ("trackers:braintrust", "Braintrust: experiment events as JSON."),
+    "langsmith": ("trackers:langsmith", "LangSmith: the result table of an experiment."),
+    "phoenix": ("trackers:phoenix", "Phoenix: experiment runs as CSV or JSON."),
     "langfuse": ("trackers:langfuse", "Langfuse: exported scores as CSV or JSON."),
     "sklearn": (
         "sklearn",
-        "scikit-learn: cv_results_, cross_validate, out-of-fold predictions beside y_true.",
+        "scikit-learn: cv_results_, cross_validate, or out-of-fold predictions with y_true.",
     ),
 }

@@ -1,13 +1,13 @@
-"""DeepEval: ``.latest_test_run.json`` or an export of a test run, one model a file."""
+"""DeepEval: ``.latest_test_run.json`` or an exported test run, one model per file."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import broken
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.contents import holds
+from riskrank.scores.exports.fields import export_error
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.files.contents import has_keys
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 SUCCESS = "success"
@@ -15,40 +15,40 @@ _KINDS = ("testCases", "conversationalTestCases")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a test run."""
-    return any(holds(path, key) for key in (*_KINDS, "testRunData"))
+    """Return whether a file contains a test run of DeepEval."""
+    return any(has_keys(path, key) for key in (*_KINDS, "testRunData"))
 
 
-@reads(recognises, directions={SUCCESS: "higher"})
+@row_reader(recognises, directions={SUCCESS: "higher"})
 def read(file: ExportFile) -> Rows:
-    """Scores of a run's metrics, and whether each case passed (`success`).
+    """Yield the metric scores of a run, and whether each test case passed (`success`).
 
-    The model is the hyperparameter ``model``, never the judge's ``evaluationModel``. A metric's direction
-    follows from the side of its threshold that passes, where the scores show it.
+    The model is the hyperparameter ``model``, not ``evaluationModel``, which names the judge. The direction
+    of a metric is inferred from which side of its threshold passes.
     """
-    whole = file.document()
-    run = whole.inner("testRunData") if "testRunData" in whole else whole
-    cases = [case for kind in _KINDS for case in run.entries(kind)]
+    document = file.document()
+    run = document.get_record("testRunData") if "testRunData" in document else document
+    cases = [case for kind in _KINDS for case in run.get_records(kind)]
     if not cases:
-        raise broken(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
-    model = file.model(run.inner("hyperparameters").text("model"))
+        raise export_error(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
+    model = file.model_name(run.get_record("hyperparameters").get_text("model"))
     for place, case in enumerate(cases):
-        sample = case.text("name", f"test_case_{case.text('order', str(place))}")
-        said = {"asked": case.get("input"), "answered": case.get("actualOutput")}
-        about = {"model": model, "sample": sample, **said}
-        for entry in case.entries("metricsData"):
-            metric, score, error = entry.name("name"), entry.get("score"), entry.get("error")
+        sample = case.get_text("name", f"test_case_{case.get_text('order', str(place))}")
+        texts = {"input_text": case.get("input"), "output_text": case.get("actualOutput")}
+        about = {"model": model, "sample": sample, **texts}
+        for entry in case.get_records("metricsData"):
+            metric, score, error = entry.get_name("name"), entry.get("score"), entry.get("error")
             if error:
                 file.count(f"{metric}: cases that ended in an error")
             if direction := _direction(entry):
-                file.direct(metric, direction)
-            why = {UNSCORED: ERROR} if error and score is None else {}
-            yield {"metric": metric, "score": score, **about, **why}
+                file.set_direction(metric, direction)
+            reason = {UNSCORED: ERROR} if error and score is None else {}
+            yield {"metric": metric, "score": score, **about, **reason}
         yield {"metric": SUCCESS, "score": case.get("success"), **about}
 
 
 def _direction(entry: Mapping[str, Any]) -> str | None:
-    """Tell which side of the threshold passes; at the threshold itself both directions would."""
+    """Return the direction implied by whether a score passes above or below its threshold, or None."""
     score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
     if entry.get("error") or not isinstance(success, bool):
         return None

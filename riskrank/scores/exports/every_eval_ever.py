@@ -1,4 +1,4 @@
-"""Every Eval Ever: instances in ``<name>_samples.jsonl``, the aggregate beside them in ``<name>.json``."""
+"""Every Eval Ever: instances in ``<name>_samples.jsonl`` and aggregates in ``<name>.json``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,21 +7,24 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.exports.choosing import chosen_by_task, wanted_metrics
-from riskrank.scores.exports.fields import Record, as_score, broken
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import Record, as_score, export_error
+from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import (
+    requested_metrics,
+    select_by_task,
+)
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 
 _SUFFIX = "_samples.jsonl"
-_WAYS = {"True": "lower", "False": "higher"}  # by lower_is_better
+_DIRECTIONS = {"True": "lower", "False": "higher"}  # by lower_is_better
 _REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int | float, "model_id": object}
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds rows of instances."""
+    """Return whether a file contains the scores of instances."""
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     if not name.endswith(".jsonl"):
         return False
@@ -29,92 +32,99 @@ def recognises(path: Path) -> bool:
     return b'"schema_version"' in head and (b'"evaluation_name"' in head or name.endswith(_SUFFIX))
 
 
-def _is_of_instances(path: Path) -> bool:
-    """Whether a file is no aggregate."""
+def _has_instances(path: Path) -> bool:
+    """Return whether a file contains instances rather than aggregates."""
     return path.suffix != ".json"
 
 
-def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Keep the filter that counts of each evaluation; of several results each is a metric of its own."""
+def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Keep the requested filter of each evaluation, and name several results of an evaluation distinctly."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
-    wanted = wanted_metrics(gathering.rules.metric, [task for task, _ in pairs])
-    needed = {task for task, evaluation in pairs if evaluation in wanted[task] or not wanted[task]}
-    rows = rows.filter(pl.col("task").is_in(needed or wanted.keys()))
-    rows = chosen_by_task(rows, gathering.rules.filter, "filter", what="filters", where="evaluation")
+    requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
+    needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}
+    rows = rows.filter(pl.col("task").is_in(needed or requested.keys()))
+    rows = select_by_task(rows, collector.options.filter, "filter", plural="filters", context="evaluation")
     several = (pl.col("result").n_unique().over("evaluation") > 1) & (pl.col("result") != "")
     metric = pl.when(several).then(pl.concat_str("evaluation", "result", separator=" ")).otherwise("metric")
     return rows.with_columns(metric=metric).drop("result")
 
 
-@reads(recognises, uses=("filter",), prefers=_is_of_instances, then=_named)
+@row_reader(recognises, supported_options=("filter",), is_preferred=_has_instances, postprocess=_finish_rows)
 def read(file: ExportFile) -> Rows:
-    """Scores of instances.
+    """Yield the scores of instances.
 
-    A metric is the evaluation's name, with the identifier of the result where an evaluation has several; a
-    sample is ``task/sample_id``; further columns are ``evaluation``, ``task`` and ``filter``, which is what
-    the evaluation's name holds behind a slash, if it is one.
+    A metric is named after its evaluation, followed by the identifier of the result if the evaluation has
+    several results. A sample is ``task/sample_id``. Further columns are ``evaluation``, ``task`` and
+    ``filter``; the filter is the part of the evaluation name after the slash.
     """
-    found: list[dict[str, Any]] = []
-    for row in file.lines() if _is_of_instances(file.path) else ():
-        lacking = (name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind))
-        if (missing := next(lacking, None)) is None:
-            found.append(_row(file, row))
-        elif file.gathering.rules.skip_bad:
-            file.count(f"{file.path}: rows that lack what the schema requires, left out")
+    rows: list[dict[str, Any]] = []
+    for row in file.lines() if _has_instances(file.path) else ():
+        missing_fields = (
+            name for name, kind in _REQUIRED.items() if not isinstance(row.get(name, ...), kind)
+        )
+        if (missing := next(missing_fields, None)) is None:
+            rows.append(_parse_row(file, row))
+        elif file.collector.options.skip_bad:
+            file.count(f"{file.path}: ignored rows without fields that the schema requires")
         else:
-            raise broken(f"{row.place} lacks '{missing}'", f"keys {', '.join(list(row)[:8]) or 'none'}")
-    if not found:
-        raise broken(f"{file.path}: no rows in it", "no instances")
-    _directions(file, found)
-    yield from found
+            raise export_error(f"{row.place} lacks '{missing}'", f"keys {', '.join(list(row)[:8]) or 'none'}")
+    if not rows:
+        raise export_error(f"{file.path}: the file has no rows", "no instances")
+    _set_directions(file, rows)
+    yield from rows
 
 
-def _row(file: ExportFile, row: Record) -> dict[str, Any]:
-    name, details = row["evaluation_name"], row.inner("metadata")
-    logged = _logged(details.get("lm_eval_metrics"))
-    task, slash, behind = name.rpartition("/")
-    filtered = slash and details.get("filter") == behind
+def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
+    """Return the score of one instance with the columns that identify it."""
+    name, details = row["evaluation_name"], row.get_record("metadata")
+    logged = _first_logged_value(details.get("lm_eval_metrics"))
+    task, slash, suffix = name.rpartition("/")
+    has_filter = slash and details.get("filter") == suffix
     if row.get("error"):
         file.count("rows with an error")
-    task = task if filtered else name
+    task = task if has_filter else name
     return {
-        "model": file.model(row.text("model_id")),
-        "sample": f"{task}/{row.name('sample_id')}",
+        "model": file.model_name(row.get_text("model_id")),
+        "sample": f"{task}/{row.get_name('sample_id')}",
         "metric": name,
-        # A list is no scalar, which the converter wrote as 0.0.
+        # The converter writes 0.0 for a list, so the logged value is used.
         "score": logged if isinstance(logged, list) else row["evaluation"].get("score"),
         "evaluation": name,
         "task": task,
-        "filter": behind if filtered else "none",
-        "result": row.text("evaluation_result_id"),
-        "asked": within(row, "input", "raw"),
-        "answered": within(row, "output", "raw"),
+        "filter": suffix if has_filter else "none",
+        "result": row.get_text("evaluation_result_id"),
+        "input_text": get_nested(row, "input", "raw"),
+        "output_text": get_nested(row, "output", "raw"),
     }
 
 
-def _logged(text: object) -> object:
-    """First of the metrics lm-eval logged, which is the one whose value the row carries."""
+def _first_logged_value(text: object) -> object:
+    """Return the value of the first metric that lm-eval logged, which is the score of the row."""
     metrics = json_object(text) if isinstance(text, str) else None
     return next(iter(metrics.values()), None) if metrics else None
 
 
-def _directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Directions of the aggregate: of the result a row names, else of all of its name, if they agree."""
+def _set_directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Record the directions from the aggregates, and note evaluations with fewer samples than these report.
+
+    An aggregate is matched by the result that a row names, or otherwise by the name of the evaluation. If
+    aggregates disagree, no direction is recorded.
+    """
     if not file.path.name.endswith(_SUFFIX):
         return
-    beside = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
-    results = file.beside(beside).entries("evaluation_results")
+    aggregate_path = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
+    results = file.read_optional(aggregate_path).get_records("evaluation_results")
     scored = [row for row in rows if isinstance(as_score(row["score"]), float)]
-    short = []
+    shortfalls = []
     for (evaluation, result), number in Counter((row["evaluation"], row["result"]) for row in scored).items():
-        key, named = ("evaluation_result_id", result) if result else ("evaluation_name", evaluation)
-        fitting = [entry for entry in results if entry.get(key) == named]
-        lower = {str(within(entry, "metric_config", "lower_is_better")) for entry in fitting}
-        if len(lower) == 1 and (way := _WAYS.get(lower.pop())):
-            file.direct(evaluation, way)
-        counts = [within(entry, "score_details", "uncertainty", "num_samples") for entry in fitting]
+        key, value = ("evaluation_result_id", result) if result else ("evaluation_name", evaluation)
+        matching = [entry for entry in results if entry.get(key) == value]
+        lower = {str(get_nested(entry, "metric_config", "lower_is_better")) for entry in matching}
+        if len(lower) == 1 and (direction := _DIRECTIONS.get(lower.pop())):
+            file.set_direction(evaluation, direction)
+        counts = [get_nested(entry, "score_details", "uncertainty", "num_samples") for entry in matching]
         fewest = min((count for count in counts if isinstance(count, int)), default=0)
         if number < fewest:
-            short.append(f"'{evaluation}' has {number:,} of {fewest:,}")
-    if short:
-        file.note(f"fewer samples than its aggregate: {', '.join(short)}")
+            shortfalls.append(f"'{evaluation}' has {number:,} of {fewest:,}")
+    if shortfalls:
+        file.note(f"fewer samples than in the aggregate: {', '.join(shortfalls)}")

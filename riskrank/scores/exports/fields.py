@@ -1,4 +1,4 @@
-"""Fields of documents that others wrote, each of the type it has to have."""
+"""Typed access to the fields of JSON documents."""
 
 import math
 from collections import Counter
@@ -7,136 +7,141 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.json_objects import parse_json, shown
+from riskrank.scores.files.json_objects import parse_json, preview
 
 
-def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
-    """A text or a number as a name.
+def parse_name(place: str, value: object, *, default: str | None = None) -> str:
+    """Convert a text or number to a name.
 
     Parameters
     ----------
     place : str
+        Location for the error message.
     value : object
-    otherwise : str, optional
-        The name where there is none: None, or an empty text.
+    default : str, optional
+        Name to return for None or an empty text.
 
     Raises
     ------
     InputError
-        If it is anything else.
+        If the value has another type, or is empty and there is no default.
     """
-    if otherwise is not None and value in (None, ""):
-        return otherwise
+    if default is not None and value in (None, ""):
+        return default
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # as pandas writes whole numbers beside a gap
+        value = int(value)  # pandas writes integers as floats if some are missing
     number = isinstance(value, float) and math.isfinite(value)
     if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
-    raise wrong_type(place, "a text or a number", value)
+    raise type_error(place, "a text or a number", value)
 
 
-def numbered(names: Iterable[str]) -> list[str]:
-    """Names of which the second that is the same is ``name #2``."""
-    met, found = Counter[str](), []
+def number_duplicates(names: Iterable[str]) -> list[str]:
+    """Number repeated names: the second ``name`` becomes ``name #2``."""
+    counts, unique_names = Counter[str](), []
     for name in names:
-        met[name] += 1
-        found.append(name if met[name] == 1 else f"{name} #{met[name]}")
-    return found
+        counts[name] += 1
+        unique_names.append(name if counts[name] == 1 else f"{name} #{counts[name]}")
+    return unique_names
 
 
 class Record(dict[str, Any]):
-    """An object of a file, which knows its place: a field has the type it has to have, or is refused.
+    """A JSON object that knows its location and checks the types of its fields.
 
-    What is not there is an empty object, list or text.
+    Missing fields are read as an empty object, list or text.
 
     Parameters
     ----------
     place : str
+        Location of the object for error messages.
     value : object
-    inside : str
-        What stands between the place and the name of a field.
+    separator : str
+        Text between the location and a field name.
 
     Raises
     ------
     InputError
-        If it is no object.
+        If the value is not an object.
     """
 
-    def __init__(self, place: str, value: object, *, inside: str = ", ") -> None:
+    def __init__(self, place: str, value: object, *, separator: str = ", ") -> None:
         if value is not None and not isinstance(value, dict):
-            raise wrong_type(place, "an object", value)
+            raise type_error(place, "an object", value)
         super().__init__(value or {})
         self.place = place
-        self._inside = inside
+        self._separator = separator
 
-    def at(self, field: str) -> str:
-        """Where a field stands."""
-        return f"{self.place}{self._inside}{field}"
+    def location(self, field: str) -> str:
+        """Return the location of a field for error messages."""
+        return f"{self.place}{self._separator}{field}"
 
-    def name(self, *fields: str) -> str:
-        """The first of several fields that is there, a text or a number."""
-        found = next((self[name] for name in fields if self.get(name) is not None), None)
-        if found is None:
-            raise broken(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
-        return a_name(self.at(fields[0]), found)
+    def get_name(self, *fields: str) -> str:
+        """Return the first of several fields that is present as a name."""
+        value = next((self[name] for name in fields if self.get(name) is not None), None)
+        if value is None:
+            raise export_error(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
+        return parse_name(self.location(fields[0]), value)
 
-    def text(self, field: str, otherwise: str = "") -> str:
-        """A text or a number the object may lack."""
-        return a_name(self.at(field), self.get(field), otherwise=otherwise)
+    def get_text(self, field: str, default: str = "") -> str:
+        """Return a text or number field as text, or the default if the field is missing."""
+        return parse_name(self.location(field), self.get(field), default=default)
 
-    def inner(self, field: str) -> "Record":
-        """An object within."""
-        return Record(self.at(field), self.get(field))
+    def get_record(self, field: str) -> "Record":
+        """Return a nested object."""
+        return Record(self.location(field), self.get(field))
 
-    def listed(self, field: str) -> list[Any]:
-        """A list of anything."""
-        found = self.get(field)
-        if found is not None and not isinstance(found, list):
-            raise wrong_type(self.at(field), "a list", found)
-        return found or []
+    def get_list(self, field: str) -> list[Any]:
+        """Return a list with items of any type."""
+        value = self.get(field)
+        if value is not None and not isinstance(value, list):
+            raise type_error(self.location(field), "a list", value)
+        return value or []
 
-    def entries(self, field: str) -> list["Record"]:
-        """A list of objects."""
-        found = self.get(field)
-        if not (found is None or (isinstance(found, list) and all(isinstance(one, dict) for one in found))):
-            raise wrong_type(self.at(field), "a list of objects", found)
-        return [Record(f"{self.at(field)} {number}", one) for number, one in enumerate(found or (), start=1)]
-
-
-def broken(what: str, found: str) -> InputError:
-    """Tell that a file is not as its tool writes it when a run is finished and scored."""
-    hint = "was the run finished and scored, and is this the file the tool wrote, whole and unchanged?"
-    return InputError(what, found=found, hint=f"{hint} {option('skip_bad', True)} leaves out what is not")
+    def get_records(self, field: str) -> list["Record"]:
+        """Return a list of objects."""
+        value = self.get(field)
+        if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
+            raise type_error(self.location(field), "a list of objects", value)
+        return [
+            Record(f"{self.location(field)} {number}", item)
+            for number, item in enumerate(value or (), start=1)
+        ]
 
 
-def wrong_type(place: str, expected: str, value: object) -> InputError:
-    """Tell that a field has a type it cannot have."""
-    return broken(f"{place} is not {expected}", shown(value))
+def export_error(message: str, detail: str) -> InputError:
+    """Return an error for a file that differs from what its tool writes after a complete, scored run."""
+    hint = "check that the run was finished and scored, and that the file is complete and unchanged"
+    return InputError(message, found=detail, hint=f"{hint}; {option('skip_bad', True)} ignores invalid files")
 
 
-def document(path: Path, data: bytes) -> Record:
-    """The one object a JSON file holds.
+def type_error(place: str, expected: str, value: object) -> InputError:
+    """Return an error for a field of the wrong type."""
+    return export_error(f"{place} is not {expected}", preview(value))
+
+
+def parse_document(path: Path, data: bytes) -> Record:
+    """Return the single object in a JSON file.
 
     Raises
     ------
     InputError
-        If it holds anything else.
+        If the file contains anything else.
     """
     value = parse_json(str(path), data)
     if not isinstance(value, dict):
-        raise broken(f"{path}: the file is not a JSON object", shown(value))
-    return Record(str(path), value, inside=": ")
+        raise export_error(f"{path}: the file is not a JSON object", preview(value))
+    return Record(str(path), value, separator=": ")
 
 
 def as_score(value: object) -> float | str | None:
-    """A number as a score, None where there is none, or words for what it is instead."""
+    """Return a number as a score, None for a missing value, and the name of the type for anything else."""
     if value is None:
         return None
     if isinstance(value, bool | int | float):
         try:
             number = float(value)
         except OverflowError:
-            return "numbers beyond the range of floats"
+            return "numbers outside the range of floats"
         return None if math.isnan(number) else number
     kinds: dict[type, str] = {str: "text", list: "lists", tuple: "lists", dict: "objects"}
     return kinds.get(type(value), f"of type {type(value).__name__}")

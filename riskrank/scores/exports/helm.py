@@ -1,7 +1,7 @@
-"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``, in one a suite.
+"""HELM: ``per_instance_stats.json`` and ``run_spec.json``, in one folder per run and suite.
 
-Train trials are draws of an instance. Splits and perturbations are kept apart: entries that were perturbed
-repeat the instance's identifier.
+Train trials are repeats of an instance. Splits and perturbations are kept separate, because a perturbed
+instance has the same identifier as the original instance.
 """
 
 import re
@@ -11,123 +11,137 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.choosing import chosen_by_task
-from riskrank.scores.exports.fields import Record, wrong_type
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import Record, type_error
+from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text
 
-# What HELM counts and times beside its metrics.
+# Counts and times that HELM stores alongside its metrics.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|training_.*|.*inference_.*runtime.*|batch_size|prompt_truncated|max_prob|logprob"
 )
-# Columns of a perturbation: its name, and that with its settings.
-_CHANGED, _SETTINGS = "perturbation", "(settings)"
+# Columns of a perturbation: its name, and its name with settings.
+_PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds statistics of instances."""
+    """Return whether a file contains the statistics of instances."""
     if path.suffix != ".json":
         return False
     head = first_bytes(path)
     return head[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
 
 
-def _chosen(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Keep the splits and perturbations that count; those of different settings anywhere carry them."""
-    if _CHANGED in rows.columns:
-        several = pl.col(_SETTINGS).n_unique().over(_CHANGED) > 1
-        rows = rows.with_columns(pl.when(several).then(_SETTINGS).otherwise(_CHANGED).alias(_CHANGED))
-        part = pl.concat_str("split", _CHANGED, separator=":").fill_null(pl.col("split"))
+def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Keep the requested splits and perturbations.
+
+    If a perturbation occurs with several settings, its name includes them.
+    """
+    if _PERTURBATION in rows.columns:
+        several = pl.col(_SETTINGS).n_unique().over(_PERTURBATION) > 1
+        rows = rows.with_columns(
+            pl.when(several).then(_SETTINGS).otherwise(_PERTURBATION).alias(_PERTURBATION)
+        )
+        part = pl.concat_str("split", _PERTURBATION, separator=":").fill_null(pl.col("split"))
         rows = rows.drop(_SETTINGS)
     else:
         part = pl.col("split")
-    rows, asked = rows.with_columns(part=part), gathering.rules.split
-    rows = chosen_by_task(
-        rows, asked, "split", column="part", what="splits or perturbations", where="scenario"
+    rows, requested = rows.with_columns(part=part), collector.options.split
+    rows = select_by_task(
+        rows, requested, "split", column="part", plural="splits or perturbations", context="scenario"
     )
-    if _CHANGED in rows.columns:  # pooled with others, a changed instance is a sample of its own
-        apart = pl.col(_CHANGED).is_not_null() & (pl.col("part").n_unique().over("task") > 1)
-        named = pl.concat_str("sample", _CHANGED, separator=":")
-        rows = rows.with_columns(sample=pl.when(apart).then(named).otherwise("sample"))
+    if _PERTURBATION in rows.columns:  # a perturbed instance is a separate sample if pooled
+        is_separate = pl.col(_PERTURBATION).is_not_null() & (pl.col("part").n_unique().over("task") > 1)
+        sample_name = pl.concat_str("sample", _PERTURBATION, separator=":")
+        rows = rows.with_columns(sample=pl.when(is_separate).then(sample_name).otherwise("sample"))
     return rows.drop("part")
 
 
-@reads(recognises, uses=("split",), then=_chosen)
+@row_reader(recognises, supported_options=("split",), postprocess=_select_rows)
 def read(file: ExportFile) -> Rows:
-    """Statistics of instances, of one model on one scenario a file.
+    """Yield the statistics of instances; a file contains one model on one scenario.
 
-    A sample is ``scenario/instance``, a draw a train trial; further columns are ``task``, ``split`` and
-    ``perturbation``. The rule `split` picks splits (``test``) and perturbations (``test:misspellings``);
-    `metric` may name what HELM counts beside its metrics, which is left out otherwise.
+    A sample is ``scenario/instance``, and train trials are its repeats. Further columns are ``task``,
+    ``split`` and ``perturbation``. The option `split` selects splits (``test``) and perturbations
+    (``test:misspellings``). Counts and times that HELM stores alongside its metrics are excluded unless
+    `metric` names them.
     """
     path, left_out = file.path, set[str]()
     if path.name in ("run_spec.json", "stats.json", "scenario.json", "schema.json"):
-        return  # named by a pattern over the folder
-    spec = file.beside(path.with_name("run_spec.json"))
-    model = file.model(spec.inner("adapter_spec").text("model"))
-    task = _task(spec.text("name", path.parent.name))
-    _tell_schema(file, task, spec.listed("groups"))
-    asked = file.gathering.rules.metric
-    wanted = {*asked, *(text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "=")}
+        return  # a glob pattern also matches these files
+    spec = file.read_optional(path.with_name("run_spec.json"))
+    model = file.model_name(spec.get_record("adapter_spec").get_text("model"))
+    task = _task_name(spec.get_text("name", path.parent.name))
+    _apply_schema(file, task, spec.get_list("groups"))
+    requested = file.collector.options.metric
+    requested_names = {
+        *requested,
+        *(text[position + 1 :] for text in requested for position, sign in enumerate(text) if sign == "="),
+    }
     for entry in file.records():
-        about = {"model": model, "sample": f"{task}/{entry.name('instance_id')}", "task": task}
-        about["draw"] = entry.text("train_trial_index", "0")
+        about = {"model": model, "sample": f"{task}/{entry.get_name('instance_id')}", "task": task}
+        about["draw"] = entry.get_text("train_trial_index", "0")
         if entry.get("stats") is None:
-            raise wrong_type(entry.at("stats"), "a list of objects", None)
-        for stat in entry.entries("stats"):
-            name = stat.inner("name")
-            metric = name.name("name")
-            if _BOOKKEEPING.fullmatch(metric) and metric not in wanted:
+            raise type_error(entry.location("stats"), "a list of objects", None)
+        for stat in entry.get_records("stats"):
+            name = stat.get_record("name")
+            metric = name.get_name("name")
+            if _BOOKKEEPING.fullmatch(metric) and metric not in requested_names:
                 left_out.add(metric)
                 continue
-            changed = (entry if entry.get("perturbation") else name).inner("perturbation")
-            columns = {"split": name.text("split", "all"), **_perturbation(changed)}
+            perturbation = (entry if entry.get("perturbation") else name).get_record("perturbation")
+            columns = {"split": name.get_text("split", "all"), **_perturbation_columns(perturbation)}
             yield {"metric": metric, "score": stat.get("mean"), **about, **columns}
     if left_out:
         names = listing(sorted(left_out), 30)
-        file.gathering.note(f"left out as bookkeeping ({option('metric')} keeps what it names): {names}")
+        file.collector.note(f"ignored bookkeeping metrics ({option('metric')} can include them): {names}")
 
 
-def _tell_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:
-    """Which way metrics are better, and by which one a scenario is judged, by what helm-summarize writes."""
+def _apply_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:
+    """Record directions and the primary metric from ``schema.json``, which helm-summarize writes."""
     path = file.path.parent.parent / "schema.json"
-    schema = file.beside(path)
-    main: dict[str, str] = {}
-    for group in schema.entries("run_groups"):
-        name = within(group, "environment", "main_name")
+    schema = file.read_optional(path)
+    main_metrics: dict[str, str] = {}
+    for group in schema.get_records("run_groups"):
+        name = get_nested(group, "environment", "main_name")
         if isinstance(group.get("name"), str) and isinstance(name, str):
-            main[group["name"]] = name
-    judged = next((main[group] for group in map(str, groups) if group in main), None)
-    if judged is not None:
-        file.gathering.judge_by(task, judged)
-    for metric in schema.entries("metrics"):
+            main_metrics[group["name"]] = name
+    primary = next((main_metrics[group] for group in map(str, groups) if group in main_metrics), None)
+    if primary is not None:
+        file.collector.set_primary_metric(task, primary)
+    for metric in schema.get_records("metrics"):
         lower = metric.get("lower_is_better")
         if isinstance(metric.get("name"), str) and isinstance(lower, bool):
-            file.gathering.direct(metric["name"], "lower" if lower else "higher", of=str(path))
+            file.collector.set_direction(metric["name"], "lower" if lower else "higher", source=str(path))
 
 
-def _task(name: str) -> str:
-    """Scenario and its arguments, without the model; a folder may write - for the colon."""
+def _task_name(name: str) -> str:
+    """Return the scenario and arguments of a run without the model.
+
+    Folder names may contain ``-`` in place of the colon.
+    """
     scenario, colon, arguments = name.partition(":")
     if not colon and "=" in name:
         head, _, first = name.partition("=")
         scenario, _, key = head.rpartition("-")
         arguments = f"{key}={first}"
-    kept = [
+    remaining = [
         part for part in arguments.split(",") if part and not part.startswith(("model=", "model_deployment="))
     ]
-    return f"{scenario}:{','.join(kept)}" if kept else scenario
+    return f"{scenario}:{','.join(remaining)}" if remaining else scenario
 
 
-def _perturbation(changed: Record) -> dict[str, str]:
-    """The columns of what changed an instance, if anything did."""
-    if not changed:
+def _perturbation_columns(perturbation: Record) -> dict[str, str]:
+    """Return the columns that describe a perturbation, or none for an unperturbed instance."""
+    if not perturbation:
         return {}
-    # What a perturbation is for, and which of two answers counts, is no setting of it.
+    # These fields do not change the instance.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = [f"{key}={plain_text(value)}" for key, value in sorted(changed.items()) if key not in ignored]
-    name = changed.text("name", "perturbed")
-    return {_CHANGED: name, _SETTINGS: f"{name}({','.join(settings)})"}
+    settings = [
+        f"{key}={plain_text(value)}" for key, value in sorted(perturbation.items()) if key not in ignored
+    ]
+    name = perturbation.get_text("name", "perturbed")
+    return {_PERTURBATION: name, _SETTINGS: f"{name}({','.join(settings)})"}

@@ -1,7 +1,7 @@
-"""The letters Inspect grades with, told from letters that are answers.
+"""Distinguish the letters that Inspect uses as grades from letters that are answers.
 
-One metric is one thing in all logs: where some models answer A, B and D, a model that always answers C is not
-always correct.
+The decision is made once per metric, for all logs. If some models answer A, B and D, then for a model that
+always answers C, C is an answer and not the grade "correct".
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,56 +10,56 @@ from string import ascii_uppercase
 import polars as pl
 
 from riskrank.errors import InputError, counted, listing, option
-from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.interface import FILE, GRADE
+from riskrank.scores.exports.row_collector import RowCollector
 
-# Inspect's own values of these letters: correct, partially, incorrect, no answer.
+# Inspect's values of its grades: correct, partially correct, incorrect, no answer.
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "NOANSWER": 0.0}
 
 
-def graded(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Give grades their scores, and leave out texts that are answers.
+def score_grades(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Convert grades to scores, and drop texts that are answers.
 
     Raises
     ------
     InputError
-        If a text among grades is none; with `skip_bad` it is a row without a score.
+        If a text among grades is not a grade; with `skip_bad` it becomes a row without a score.
     """
     if GRADE not in rows.columns:
         return rows
-    known = []
+    graded_metrics = []
     texts = rows.filter(pl.col(GRADE).is_not_null())
-    for (metric,), of in texts.group_by("metric", maintain_order=True):
-        counts = dict(of[GRADE].value_counts().iter_rows())
+    for (metric,), frame in texts.group_by("metric", maintain_order=True):
+        counts = dict(frame[GRADE].value_counts().iter_rows())
         if not _are_grades(counts):
-            some = listing((repr(text[:40]) for text in sorted(counts)), 4)
-            files = listing(map(gathering.path_of, of[FILE].unique(maintain_order=True)), 3)
-            gathering.note(f"{metric}: texts such as {some} are answers, no grades, in {files}")
+            examples = listing((repr(text[:40]) for text in sorted(counts)), 4)
+            files = listing(map(collector.path_of, frame[FILE].unique(maintain_order=True)), 3)
+            collector.note(f"{metric}: texts such as {examples} in {files} are answers, not grades")
             continue
-        known.append(metric)
-        strays = of.filter(~pl.col(GRADE).is_in([*GRADES]))
-        if strays.height and not gathering.rules.skip_bad:
+        graded_metrics.append(metric)
+        strays = frame.filter(~pl.col(GRADE).is_in([*GRADES]))
+        if strays.height and not collector.options.skip_bad:
             first = strays.row(0, named=True)
             raise InputError(
-                f"{gathering.path_of(first[FILE])}: sample {first['sample']}: '{metric}' is "
-                f"'{first[GRADE][:80]}', which is no grade",
-                found=f"{counted(strays.height, 'such value')} among {of.height - strays.height:,} grades "
+                f"{collector.path_of(first[FILE])}: sample {first['sample']}: '{metric}' is "
+                f"'{first[GRADE][:80]}', not a grade",
+                found=f"{counted(strays.height, 'such value')} among {frame.height - strays.height:,} grades "
                 + ", ".join(sorted(counts.keys() & GRADES)),
-                hint="grades are C, P, I and N: have the samples scored again; "
-                f"{option('skip_bad', True)} leaves out the values that are none",
+                hint="grades are C, P, I and N: score the samples again; "
+                f"{option('skip_bad', True)} ignores other values",
             )
-        gathering.count(f"{metric}: values among grades that are none, left out", strays.height)
-        gathering.bounds[str(metric)] = (0.0, 1.0)
-    kept = rows.filter(pl.col(GRADE).is_null() | pl.col("metric").is_in(known))
+        collector.count(f"{metric}: ignored values that are not grades", strays.height)
+        collector.bounds[str(metric)] = (0.0, 1.0)
+    remaining = rows.filter(pl.col(GRADE).is_null() | pl.col("metric").is_in(graded_metrics))
     for model in rows["model"].unique(maintain_order=True):
-        if model not in kept["model"]:
-            gathering.note(f"model '{model}': no score of it is left")
-    worth = pl.col(GRADE).replace_strict(GRADES, default=None, return_dtype=pl.Float64)
-    return kept.with_columns(score=pl.coalesce("score", worth)).drop(GRADE)
+        if model not in remaining["model"]:
+            collector.note(f"model '{model}': no scores left")
+    grade_score = pl.col(GRADE).replace_strict(GRADES, default=None, return_dtype=pl.Float64)
+    return remaining.with_columns(score=pl.coalesce("score", grade_score)).drop(GRADE)
 
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Whether texts are grades, perhaps with a few strays among them."""
+    """Return whether texts are grades, apart from a minority of other values."""
     if counts.keys() <= GRADES.keys():
         return True
     grades = sum(count for text, count in counts.items() if text in GRADES)
@@ -67,7 +67,7 @@ def _are_grades(counts: Mapping[str, int]) -> bool:
 
 
 def _are_choices(texts: Iterable[str]) -> bool:
-    """Whether texts are the letters of choices: from A on, and at least every other one of them met."""
+    """Return whether texts are letters of choices: from A on, with at least half of the letters present."""
     letters = set(texts)
     if not letters <= set(ascii_uppercase):
         return False

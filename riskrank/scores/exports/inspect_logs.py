@@ -1,8 +1,7 @@
-"""What Inspect writes: ``.eval`` archives, whatever they are compressed with, and ``.json`` logs.
+"""Inspect: ``.eval`` archives with any compression, and ``.json`` logs.
 
-Every scorer is a metric; of a scorer whose value is an object, every key is (``scorer.key``). Epochs are
-draws of a sample, so reducers are the caller's choice of what to do about repeats. A sample's metadata are
-columns, as far as they are short.
+Every scorer is a metric; if its value is an object, every key is a metric (``scorer.key``). Epochs are
+repeats of a sample, so the user chooses how to combine them. Short metadata of samples become columns.
 """
 
 import json
@@ -14,36 +13,46 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.choosing import ALL, chosen_by_task
-from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.inspect_grades import graded
-from riskrank.scores.exports.interface import GRADE, within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import Record, export_error
+from riskrank.scores.exports.inspect_grades import score_grades
+from riskrank.scores.exports.interface import GRADE, get_nested
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import ALL, select_by_task
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.json_objects import plain_text, shown
+from riskrank.scores.files.json_objects import plain_text, preview
 from riskrank.scores.files.parsing import ERROR, LIMIT, REFUSAL, UNSCORED
 from riskrank.scores.files.zip_members import ZipMembers, open_members
-from riskrank.scores.names.words import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES
 
-# Layouts of a log: samples with one score, and samples with scores by scorer. The oldest do not say.
+# Versions of a log: 1 has one score per sample, 2 has scores by scorer. The oldest logs have no version.
 _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
-# Columns that mean something else already, and words no column of a row can be called.
-_TAKEN = {*FOUND_BY_NAME, UNSCORED, "cluster", "value", "task", "self", "asked", "answered", "counted"}
+# Column names with another meaning, which metadata must not use.
+_RESERVED_NAMES = {
+    *DEFAULT_ROLE_NAMES,
+    UNSCORED,
+    "cluster",
+    "value",
+    "task",
+    "self",
+    "input_text",
+    "output_text",
+    "already_counted",
+}
 _LONGEST_METADATA = 200
-# Bytes of a sample that is read for its texts alone.
+# Largest sample, in bytes, that is read only for its texts.
 _LONGEST_SAMPLE = 1 << 24
-# An id may hold slashes and the word epoch, so that only the end of a member's name is known.
+# An id may contain slashes and "epoch", so only the end of a member's name is certain.
 _SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
 _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
-_LEAVES_OUT = f"{option('skip_bad', True)} leaves such files out"
+_SKIP_HINT = f"{option('skip_bad', True)} ignores such files"
 _SCORER, _ARGUMENTS = "(scorer)", "(arguments)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is a log of Inspect."""
+    """Return whether a file is an Inspect log."""
     if path.suffix not in (".eval", ".json"):
         return False
     head = first_bytes(path)
@@ -53,178 +62,196 @@ def recognises(path: Path) -> bool:
     return path.suffix == ".eval" or (head[:1] == b"{" and described)
 
 
-def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Keep the scorers that count, read grades as what they are worth, and name the tasks."""
-    asked = gathering.rules.filter or (ALL,)
-    rows = chosen_by_task(rows, asked, "filter", what="scorers", where="task", column=_SCORER)
-    rows = graded(rows, gathering)
-    names = _task_names(rows.select("task", "model", _ARGUMENTS).unique(maintain_order=True), gathering)
+def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Keep the requested scorers, convert grades to scores, and name the tasks."""
+    requested = collector.options.filter or (ALL,)
+    rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
+    rows = score_grades(rows, collector)
+    names = _task_names(rows.select("task", "model", _ARGUMENTS).unique(maintain_order=True), collector)
     task = pl.col(_ARGUMENTS).replace_strict(names, default=pl.col("task"), return_dtype=pl.String)
     sample = pl.concat_str(task, "sample", separator="/")
     return rows.with_columns(task=task, sample=sample).drop(_SCORER, _ARGUMENTS)
 
 
-@reads(recognises, uses=("filter",), then=_named)
+@row_reader(recognises, supported_options=("filter",), postprocess=_finish_rows)
 def read(file: ExportFile) -> Rows:
-    """Scores of a log, of one model on one task.
+    """Yield the scores in a log, which contains one model on one task.
 
-    A sample is ``task/id``, a draw an epoch; further columns are ``task`` and the samples' metadata. The rule
-    `filter` picks scorers.
+    A sample is ``task/id``, and its repeats are epochs. Further columns are ``task`` and the samples'
+    metadata. The option `filter` selects scorers.
     """
-    header, samples = _log(file)
-    evaluation = Record(header.at("eval"), header.get("eval"))
+    header, samples = _read_log(file)
+    evaluation = Record(header.location("eval"), header.get("eval"))
     if not isinstance(evaluation.get("task"), str):
-        raise broken(f"{file.path}: no log of Inspect", "no 'eval' with a task in its header")
+        raise export_error(f"{file.path}: not an Inspect log", "no 'eval' with a task in its header")
     _check_samples(file.path, header.get("version"), samples)
     if not samples:
-        found = f"a header alone, status {header.get('status', 'unknown')}"
-        hint = f"write logs with their samples (inspect eval --log-samples); {_LEAVES_OUT}"
-        raise InputError(f"{file.path}: the log holds no samples", found=found, hint=hint)
+        detail = f"only a header, status {header.get('status', 'unknown')}"
+        hint = f"write logs with their samples (inspect eval --log-samples); {_SKIP_HINT}"
+        raise InputError(f"{file.path}: the log has no samples", found=detail, hint=hint)
     _note_status(file, header, evaluation, len(samples))
-    # A log that names no evaluation is one of its own.
-    named = evaluation.text("eval_id")
-    model, task = file.model(evaluation.text("model")), evaluation["task"]
-    file.gathering.is_of_run((named, model, task) if named else file.path)
-    passed = "task_args_passed" if evaluation.get("task_args_passed") else "task_args"
-    arguments = json.dumps([task, evaluation.inner(passed)], sort_keys=True)
+    # A log without an evaluation id is a run by itself.
+    evaluation_id = evaluation.get_text("eval_id")
+    model, task = file.model_name(evaluation.get_text("model")), evaluation["task"]
+    file.collector.set_run((evaluation_id, model, task) if evaluation_id else file.path)
+    arguments_field = "task_args_passed" if evaluation.get("task_args_passed") else "task_args"
+    arguments = json.dumps([task, evaluation.get_record(arguments_field)], sort_keys=True)
     yield from _rows(file, samples, {"model": model, "task": task, _ARGUMENTS: arguments})
 
 
 def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping[str, str]) -> Rows:
-    values = [_scores(sample, file.gathering.rules.filter) for sample in samples]
-    scorers = {metric: scorer for found in values for metric, (scorer, _) in found.items()}
+    """Yield one row per sample, epoch and metric, and count missing scores."""
+    all_scores = [_parse_scores(sample, file.collector.options.filter) for sample in samples]
+    scorers = {metric: scorer for scores in all_scores for metric, (scorer, _) in scores.items()}
     failed_with_score = []
-    for sample, found, columns in zip(samples, values, _columns(file, samples), strict=True):
+    for sample, scores, columns in zip(samples, all_scores, _metadata_columns(file, samples), strict=True):
         row = {**about, **columns, "sample": str(sample["id"]), "draw": str(sample["epoch"])}
-        failed, absent = sample.get("error") is not None, scorers.keys() - found
-        if failed and found:
+        failed, missing = sample.get("error") is not None, scorers.keys() - scores
+        if failed and scores:
             failed_with_score.append(f"{about['task']}/{sample['id']}")
-        if absent:
+        if missing:
             file.count("samples that failed, without a score" if failed else "samples not scored")
-        asked, answered = _texts(sample)
+        input_text, output_text = _input_and_output(sample)
         for metric, scorer in scorers.items():
-            one = {"metric": metric, _SCORER: scorer, **row}
-            if metric in absent:
-                yield {"counted": True, **one, **_unscored(sample)}
+            score_row = {"metric": metric, _SCORER: scorer, **row}
+            if metric in missing:
+                yield {"already_counted": True, **score_row, **_missing_reason(sample)}
                 continue
-            value = found[metric][1]
+            value = scores[metric][1]
             is_text = isinstance(value, str)
-            one |= {GRADE: value} if is_text else {}
-            yield {"score": value, "counted": is_text, "asked": asked, "answered": answered, **one}
+            score_row |= {GRADE: value} if is_text else {}
+            yield {
+                "score": value,
+                "already_counted": is_text,
+                "input_text": input_text,
+                "output_text": output_text,
+                **score_row,
+            }
     if failed_with_score:
-        some = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
-        file.note(f"samples that failed and yet have a score, which counts as in Inspect: {some}")
+        examples = f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
+        file.note(f"failed samples with a score, which is used as in Inspect: {examples}")
 
 
-def _log(file: ExportFile) -> tuple[Record, list[Any]]:
-    """Header and samples of a log, with what was asked and answered in those whose texts are wanted."""
+def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
+    """Return the header and the samples of a log; samples include texts only if these are requested."""
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
-        return header, header.listed("samples")
-    gathering = file.gathering
-    gathering.stamp(file.path)
-    with open_members(file.path, gathering.budget) as archive:
-        header = Record(str(file.path), _header(file.path, archive), inside=": ")
-        return header, _samples(archive, lambda sample: gathering.wants_texts(str(within(sample, "id"))))
+        return header, header.get_list("samples")
+    collector = file.collector
+    collector.record_input(file.path)
+    with open_members(file.path, collector.budget) as archive:
+        header = Record(str(file.path), _read_header(file.path, archive), separator=": ")
+        return header, _read_samples(
+            archive, lambda sample: collector.needs_texts(str(get_nested(sample, "id")))
+        )
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Refuse what is no sample, or is one of another layout than the rest."""
+    """Raise InputError if entries are not samples, or samples have mixed layouts."""
     if version not in _VERSIONS or isinstance(version, bool):
         raise InputError(
-            f"{path}: a log of a version that is not known",
-            found=f"version {shown(version)}; known are 1 and 2",
-            hint="write it again with the Inspect whose logs riskrank knows (inspect log convert), or update "
-            f"riskrank; {_LEAVES_OUT}",
+            f"{path}: unknown log version",
+            found=f"version {preview(version)}; known versions are 1 and 2",
+            hint="convert it with an Inspect version that riskrank supports (inspect log convert), or update "
+            f"riskrank; {_SKIP_HINT}",
         )
     layouts: dict[int, str] = {}
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
-            keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
-            raise broken(f"{path}: samples that are none", f"sample {number} without id or epoch: {keys}")
-        one = Record(f"{path}: sample {number}", sample)
-        named, scores = one.name("id"), one.inner("scores")
-        one.name("epoch"), one.inner("metadata")
-        if [scores.inner(name) for name in scores]:
-            layouts.setdefault(2, named)
-        if one.get("scores") is None and one.inner("score"):
-            layouts.setdefault(1, named)
+            keys = f"keys {listing(sample)}" if isinstance(sample, dict) else preview(sample)
+            raise export_error(f"{path}: invalid samples", f"sample {number} without id or epoch: {keys}")
+        record = Record(f"{path}: sample {number}", sample)
+        sample_name, scores = record.get_name("id"), record.get_record("scores")
+        record.get_name("epoch"), record.get_record("metadata")
+        if [scores.get_record(name) for name in scores]:
+            layouts.setdefault(2, sample_name)
+        if record.get("scores") is None and record.get_record("score"):
+            layouts.setdefault(1, sample_name)
     if len(layouts) > 1:
         old, new = (f"sample {layouts[version]} with" for version in (1, 2))
-        found = f"{old} one 'score' (version 1), {new} 'scores' (version 2)"
-        raise broken(f"{path}: samples of two versions in one log", found)
+        detail = f"{old} one 'score' (version 1), {new} 'scores' (version 2)"
+        raise export_error(f"{path}: the log mixes samples of two versions", detail)
 
 
-def _header(path: Path, archive: ZipMembers) -> Any:
-    """Header of an archive; a run that was killed left only what it began with."""
+def _read_header(path: Path, archive: ZipMembers) -> Any:
+    """Return the header of an archive; an aborted run only has the header written at its start."""
     if "header.json" in archive:
         return archive.json("header.json")
     if "_journal/start.json" in archive:
         start = archive.json("_journal/start.json")
         return start | {"status": None} if isinstance(start, dict) else start
-    raise broken(f"{path}: no log of Inspect", f"an archive of {listing(archive.names, 3)}")
+    raise export_error(f"{path}: not an Inspect log", f"an archive of {listing(archive.names, 3)}")
 
 
-def _samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:
-    """Samples of an archive: by their summaries, which hold the scores, unless some are missing there."""
+def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:
+    """Return the samples of an archive.
+
+    Scores are read from the summaries of samples; if there are no summaries, from the samples themselves.
+    """
     members = [name for name in archive.names if _SAMPLE.match(name)]
-    found = archive.json("summaries.json") if "summaries.json" in archive else []
-    if not isinstance(found, list) or len(found) < len(members):
+    summaries = archive.json("summaries.json") if "summaries.json" in archive else []
+    if not isinstance(summaries, list) or len(summaries) < len(members):
         pieces = sorted((int(match[1]), name) for name in archive.names if (match := _JOURNAL.match(name)))
-        found = [entry for _, name in pieces for entry in _listed(archive.json(name))]
-    # A sample that was run again comes once more; the last counts.
-    distinct = {_key(entry): entry for entry in found}
+        summaries = [entry for _, name in pieces for entry in _as_list(archive.json(name))]
+    # A sample that was retried occurs several times; the last entry counts.
+    distinct = {_sample_key(entry): entry for entry in summaries}
     if len(distinct) < len(members):
-        return [_short(_whole(name, archive), wants_texts) for name in members]
-    return [_with_texts(one, archive) if wants_texts(one) else one for one in distinct.values()]
+        return [_essential_fields(_read_sample(name, archive), wants_texts) for name in members]
+    return [
+        _add_texts(summary, archive) if wants_texts(summary) else summary for summary in distinct.values()
+    ]
 
 
-def _whole(name: str, archive: ZipMembers) -> Any:
-    """A sample; of one in pieces, its metadata lie beside it."""
+def _read_sample(name: str, archive: ZipMembers) -> Any:
+    """Return a sample; if it is stored in parts, its metadata are read from a separate file."""
     sample = archive.json(name)
-    beside = name.removesuffix("sample.json") + "metadata.json"
-    if name.endswith("/sample.json") and beside in archive and isinstance(sample, dict):
-        return sample | {"metadata": archive.json(beside)}
+    metadata_name = name.removesuffix("sample.json") + "metadata.json"
+    if name.endswith("/sample.json") and metadata_name in archive and isinstance(sample, dict):
+        return sample | {"metadata": archive.json(metadata_name)}
     return sample
 
 
-def _with_texts(summary: Any, archive: ZipMembers) -> Any:
-    """A summary with the texts of its sample; one damaged, very long or not there has none."""
-    name = f"samples/{summary['id']}_epoch_{within(summary, 'epoch')}"
-    member = next((one for one in (f"{name}.json", f"{name}/sample.json") if one in archive), None)
+def _add_texts(summary: Any, archive: ZipMembers) -> Any:
+    """Add a sample's input and output to its summary, or None if they are damaged, too long or missing."""
+    name = f"samples/{summary['id']}_epoch_{get_nested(summary, 'epoch')}"
+    member = next(
+        (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None
+    )
     try:
-        sample = None if member is None else archive.json(member, most=_LONGEST_SAMPLE)
+        sample = None if member is None else archive.json(member, max_bytes=_LONGEST_SAMPLE)
     except InputError:
         sample = None
-    return summary | {key: within(sample, key) for key in ("input", "output")}
+    return summary | {key: get_nested(sample, key) for key in ("input", "output")}
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
+    """Return a value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
 
 
-def _key(entry: object) -> object:
+def _sample_key(entry: object) -> object:
+    """Return a key that is equal for two entries of the same sample and epoch."""
     return (repr(entry.get("id")), repr(entry.get("epoch"))) if isinstance(entry, dict) else id(entry)
 
 
-def _short(sample: object, wants_texts: Callable[[object], bool]) -> object:
-    """What is needed of a sample, so that prompts do not pile up."""
+def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> object:
+    """Return only the needed fields of a sample, to save the memory for prompts."""
     if not isinstance(sample, dict):
         return sample
-    wanted = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]
-    wanted += ["input", "output"] if wants_texts(sample) else []
-    return {key: sample[key] for key in wanted if key in sample} | {"refused": _is_refused(sample)}
+    fields = ["id", "epoch", "scores", "score", "error", "limit", "metadata"]
+    fields += ["input", "output"] if wants_texts(sample) else []
+    return {key: sample[key] for key in fields if key in sample} | {"refused": _is_refused(sample)}
 
 
 def _is_refused(sample: Mapping[str, Any]) -> bool:
-    """Whether the model's answer was filtered, as its provider says."""
-    choices = _listed(within(sample, "output", "choices"))
-    reasons = [within(one, "stop_reason") for one in choices]
+    """Return whether the provider's content filter blocked the model's answer."""
+    choices = _as_list(get_nested(sample, "output", "choices"))
+    reasons = [get_nested(choice, "stop_reason") for choice in choices]
     return bool(sample.get("refused")) or "content_filter" in reasons
 
 
-def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
-    """The column that says why a sample has no score, where the log tells it."""
+def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
+    """Return a column with the reason for a missing score, if the log states one."""
     if sample.get("error") is not None:
         return {UNSCORED: ERROR}
     if _is_refused(sample):
@@ -232,78 +259,102 @@ def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
     return {} if sample.get("limit") is None else {UNSCORED: LIMIT}
 
 
-def _texts(sample: Mapping[str, Any]) -> tuple[object, object]:
-    """What a sample was asked, and what it answered."""
+def _input_and_output(sample: Mapping[str, Any]) -> tuple[object, object]:
+    """Return the input and the output of a sample."""
     output = sample.get("output")
-    choices = _listed(within(output, "choices"))
-    message = within(choices[0], "message") if choices else None
-    return sample.get("input"), within(output, "completion") or message
+    choices = _as_list(get_nested(output, "choices"))
+    message = get_nested(choices[0], "message") if choices else None
+    return sample.get("input"), get_nested(output, "completion") or message
 
 
-def _note_status(file: ExportFile, header: Record, evaluation: Record, found: int) -> None:
+def _note_status(file: ExportFile, header: Record, evaluation: Record, sample_count: int) -> None:
+    """Add notes if a log was invalidated or its run did not succeed."""
     status = header.get("status")
     if header.get("invalidated"):
         file.note("the log is marked as invalidated")
     if status == "success":
         return
-    ids = evaluation.inner("dataset").get("sample_ids")
-    epochs = evaluation.inner("config").get("epochs") or 1
-    known = len(ids) * epochs if isinstance(ids, list) and isinstance(epochs, int) else None
-    expected = "" if known is None else f" of {known:,}"
-    how = f"with status {status}" if status else "before it was done"
-    file.note(f"the run ended {how}: {found:,}{expected} samples, epochs counted")
+    ids = evaluation.get_record("dataset").get("sample_ids")
+    epochs = evaluation.get_record("config").get("epochs") or 1
+    expected_count = len(ids) * epochs if isinstance(ids, list) and isinstance(epochs, int) else None
+    expected = "" if expected_count is None else f" of {expected_count:,}"
+    when = f"with status {status}" if status else "before it was finished"
+    file.note(f"the run ended {when}: {sample_count:,}{expected} samples (including epochs)")
 
 
-def _scores(sample: Mapping[str, Any], asked: Sequence[str]) -> dict[str, tuple[str, Any]]:
-    """Scorer and value of each metric: objects are one a key; the oldest logs have one score without a name.
+def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[str, tuple[str, Any]]:
+    """Return the scorer and the value of each metric of a sample.
 
-    Where some scorers are asked for, those, if there are any of them.
+    A score that is an object gives one metric per key. The oldest logs have one score without a name. If
+    any of the requested scorers is present, only requested ones are returned.
     """
-    found = sample.get("scores")
-    if not isinstance(found, dict):
-        found = {"score": sample.get("score")}
-    values = {name: score["value"] for name, score in found.items() if "value" in (score or ())}
-    kept = [name for name in values if name in asked] or values
+    scores = sample.get("scores")
+    if not isinstance(scores, dict):
+        scores = {"score": sample.get("score")}
+    values = {name: score["value"] for name, score in scores.items() if "value" in (score or ())}
+    selected = [name for name in values if name in requested] or values
     flat: dict[str, tuple[str, Any]] = {}
-    for name in values if ALL in asked else kept:
-        of = values[name]
-        parts = {f"{name}.{key}": one for key, one in of.items()} if isinstance(of, dict) else {name: of}
-        flat |= {metric: (name, one) for metric, one in parts.items()}
+    for name in values if ALL in requested else selected:
+        value = values[name]
+        parts = (
+            {f"{name}.{key}": part for key, part in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
+        flat |= {metric: (name, part) for metric, part in parts.items()}
     return flat
 
 
-def _task_names(runs: pl.DataFrame, gathering: Gathering) -> dict[str, str]:
-    """Names of tasks by their arguments, which are part of them where one model ran a task with several."""
+def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
+    """Return the name of each task run.
+
+    If a model ran a task with different arguments, the arguments that differ become part of the name.
+    """
     names: dict[str, str] = {}
-    for (task,), of in runs.group_by("task", maintain_order=True):
-        arguments = {text: json.loads(text)[1] for text in of[_ARGUMENTS]}
-        keys = sorted({key for one in arguments.values() for key in one})
+    for (task,), frame in runs.group_by("task", maintain_order=True):
+        arguments = {text: json.loads(text)[1] for text in frame[_ARGUMENTS]}
+        keys = sorted({key for task_arguments in arguments.values() for key in task_arguments})
         differing = [
-            k for k in keys if len({json.dumps(one.get(k), sort_keys=True) for one in arguments.values()}) > 1
+            k
+            for k in keys
+            if len(
+                {json.dumps(task_arguments.get(k), sort_keys=True) for task_arguments in arguments.values()}
+            )
+            > 1
         ]
         if differing:
-            gathering.note(f"task '{task}' was run with different values of {listing(differing)}")
-        if of.height > of["model"].n_unique():
-            for text, one in arguments.items():
-                names[text] = f"{task}[{','.join(f'{key}={plain_text(one.get(key))}' for key in differing)}]"
+            collector.note(f"task '{task}' was run with different values of {listing(differing)}")
+        if frame.height > frame["model"].n_unique():
+            for text, task_arguments in arguments.items():
+                names[text] = (
+                    f"{task}[{','.join(f'{key}={plain_text(task_arguments.get(key))}' for key in differing)}]"
+                )
     return names
 
 
-def _columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Metadata by sample, where a key is a number, a boolean or a short text in all of them."""
+def _metadata_columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the metadata of each sample.
+
+    Only keys that have a number, boolean or short text in every sample are included.
+    """
     metadata = [sample.get("metadata") or {} for sample in samples]
-    keys = dict.fromkeys(key for found in metadata for key in found)
-    long = [key for key in keys if not all(_is_short(found.get(key)) for found in metadata)]
+    keys = dict.fromkeys(key for entry in metadata for key in entry)
+    long = [key for key in keys if not all(_is_short(entry.get(key)) for entry in metadata)]
     if long:
-        file.note(f"metadata that are no short text or number, left out: {listing(long)}")
-    names = {key: f"metadata_{key}" if key in _TAKEN or not key else key for key in keys if key not in long}
+        file.note(f"ignored metadata that is not a short text or a number: {listing(long)}")
+    names = {
+        key: f"metadata_{key}" if key in _RESERVED_NAMES or not key else key
+        for key in keys
+        if key not in long
+    }
     return [
-        {name: plain_text(found[key]) for key, name in names.items() if found.get(key) is not None}
-        for found in metadata
+        {name: plain_text(entry[key]) for key, name in names.items() if entry.get(key) is not None}
+        for entry in metadata
     ]
 
 
 def _is_short(value: object) -> bool:
+    """Return whether a metadata value is a number, a boolean, None or a short text."""
     if isinstance(value, str):
         return len(value) <= _LONGEST_METADATA
     return value is None or isinstance(value, bool | int | float)

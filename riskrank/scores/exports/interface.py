@@ -1,9 +1,9 @@
-"""What a reader of a harness's exports is told, and what it hands over.
+"""Data types and helpers shared by the readers of harness exports.
 
-A reader is a generator of the rows of one file, of which `riskrank.scores.exports.row_reader` makes one that
-reads all; which of several filters, epochs, splits or repeats count is never its guess: it raises, naming the
-rule to give. `riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting
-what is no score, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
+A reader is a generator of the rows of one file; `riskrank.scores.exports.row_reader` turns it into a reader
+of many files. A reader never guesses which filter, epoch, split or repeat to use: it raises an error that
+names the option to set. `riskrank.scores.exports.row_collector` collects rows and counts what is excluded;
+`riskrank.scores.exports.fields` checks the types of fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,23 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.scores.files.json_objects import as_text
+from riskrank.scores.files.json_objects import message_text
 from riskrank.scores.files.source import InputFile
 
-# More bytes than any export of a real evaluation has, in one file or one member of an archive.
+# Size limit of a file or archive member; exports of real evaluations are smaller.
 MAX_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledPath:
-    """One path of the command line: a file, or the folder a harness writes into.
+    """A path from the command line: a file, or the output folder of a harness.
 
     Attributes
     ----------
     path : Path
     label : str or None
-        Name of the model, from ``LABEL=PATH``. `read_export` puts it in the place of the model's name
-        afterwards; a reader needs it only where the files name no model at all.
+        Model name from ``LABEL=PATH``. `read_export` substitutes it for the model name after reading; readers
+        need it only if the files do not name a model.
     """
 
     path: Path
@@ -38,26 +38,25 @@ class LabelledPath:
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """Scores of an export as long rows.
+    """Scores of an export in long format, one row per score.
 
     Attributes
     ----------
     rows : DataFrame
-        Columns ``model``, ``sample``, ``metric`` (strings), ``score`` (float, null where there is none),
-        ``draw`` (string, only where samples repeat), and further columns that tell rows apart or group
-        them (``task``, ``split``, ``subject``, ...), all strings. A sample's name holds its task, so that
-        two tasks may number their samples alike.
+        Columns ``model``, ``sample``, ``metric`` (strings), ``score`` (float, null if missing), ``draw``
+        (string, only if samples have repeats), and further string columns that identify or group rows
+        (``task``, ``split``, ``subject``, ...). Sample names include the task, because two tasks may use
+        the same sample numbers.
     directions : mapping of str to {"higher", "lower"}
-        Of the metrics whose direction the export itself tells.
+        Directions that the export declares, by metric.
     primary : mapping of str to str
-        By task, the metric by which the harness itself judges it, where it says so.
+        Primary metric of each task, if the harness declares one.
     bounds : mapping of str to (float, float)
-        Smallest and largest score there can be, of the metrics whose kind of value tells it: true or false,
-        grades.
-    board : bool
-        Whether scores are averages of tasks, so that tasks are the samples.
+        Smallest and largest possible score, for metrics with boolean values or grades.
+    has_task_averages : bool
+        Whether scores are task averages, so that each task is a sample.
     notes : tuple of str
-        What was left out and how often: unscored, failed, cancelled, truncated, no scalar.
+        Reasons for excluding items, with counts: unscored, failed, cancelled, truncated, not a scalar.
     inputs : tuple of InputFile
     """
 
@@ -65,34 +64,34 @@ class Export:
     directions: Mapping[str, str] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    board: bool = False
+    has_task_averages: bool = False
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 
 
-# Columns of rows that were read once more for their texts: no file has any called so.
-ASKED, ANSWERED = "(asked)", "(answered)"
-# Columns of rows while they are gathered: the number of their file, and a text that may be a grade.
+# Columns with the model's input and output; the parentheses avoid clashes with columns of a file.
+INPUT_TEXT, OUTPUT_TEXT = "(input)", "(output)"
+# Temporary columns: the number of a row's file, and a text that may be a grade.
 FILE, GRADE = "(file)", "(grade)"
 
 
-def within(value: object, *keys: str) -> Any:
-    """What stands in objects within objects; None where it is not there."""
+def get_nested(value: object, *keys: str) -> Any:
+    """Return the value at a path of keys in nested dictionaries, or None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def likeliest(likelihoods: Sequence[object], choices: object) -> str | None:
-    """The choice that a model gave the highest log-likelihood; None where these are no numbers."""
+def likeliest_choice(likelihoods: Sequence[object], choices: object) -> str | None:
+    """Return the choice with the highest log-likelihood, or None if the values are not numbers."""
     try:
-        values = [float(one) for one in likelihoods]  # type: ignore[arg-type]
+        values = [float(likelihood) for likelihood in likelihoods]  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
     if not values:
         return None
     best = max(range(len(values)), key=values.__getitem__)
-    texts = within(choices, "text") or choices
+    texts = get_nested(choices, "text") or choices
     if isinstance(texts, list) and len(texts) == len(values):
-        return as_text(texts[best])
+        return message_text(texts[best])
     return f"choice {best + 1} of {len(values)}"

@@ -1,4 +1,4 @@
-"""Judgments as FastChat writes them: of answers and of pairs in both orders by MT-Bench, and by LiveBench."""
+"""Judgments in FastChat's format: MT-Bench ratings and pairwise games, and LiveBench scores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.scores.exports.fields import Record, a_name
-from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.fields import Record, parse_name
 from riskrank.scores.exports.interface import FILE
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.contents import first_record
 
 SCORE, WIN_RATE = "score", "win_rate"
 
-# FastChat's names first, then those of its forks.
+# Field names of FastChat, then of its forks.
 _FIRST = ("model_1", "model1_id", "model_a", "model1")
 _SECOND = ("model_2", "model2_id", "model_b", "model2")
 _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
@@ -23,15 +23,15 @@ _UNDECIDED = ("", "error", "none", "null")
 
 
 def _is_mt_bench(path: Path) -> bool:
-    """Whether this is a file of judgments, of single answers or of pairs."""
+    """Return whether a file contains judgments of single answers or of pairs of answers."""
     record = first_record(path)
     if "question_id" not in record:
         return False
     return _is_pair(record) or {"judge", "model", "score"} <= record.keys()
 
 
-def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Average the games of a model on a sample; a pair that met twice is a repeat, not two opponents."""
+def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Average a model's games on each sample over its opponents; repeated pairs count as repeats."""
     if "opponent" not in rows.columns:
         return rows
     pairs = rows.filter(pl.col("opponent").is_not_null())
@@ -39,112 +39,122 @@ def _mean_over_opponents(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFra
     columns = ["model", "sample", "metric", "question", "turn", "judge"]
     games = pairs.with_columns(repeat=repeat).group_by(*columns, "repeat", maintain_order=True)
     means = games.agg(pl.col("score").mean(), pl.col("prompt").first())
-    met = pairs.select("model", "opponent").n_unique()
+    n_pairs = pairs.select("model", "opponent").n_unique()
     models = pairs["model"].n_unique()
-    if met < models * (models - 1):
-        said = f"{met // 2:,} of {models * (models - 1) // 2:,} pairs of models met"
-        gathering.note(f"{WIN_RATE}: {said}; a win rate is against the opponents a model met")
+    if n_pairs < models * (models - 1):
+        message = f"{n_pairs // 2:,} of {models * (models - 1) // 2:,} pairs of models have judgments"
+        collector.note(f"{WIN_RATE}: {message}; win rates refer to the opponents of each model")
     ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", FILE)
     return pl.concat([ratings, means.drop("repeat")], how="diagonal")
 
 
-@reads(
+@row_reader(
     _is_mt_bench,
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
-    then=_mean_over_opponents,
+    postprocess=_mean_over_opponents,
 )
 def mt_bench(file: ExportFile) -> Rows:
-    """Ratings as `score`, and games between pairs as `win_rate`.
+    """Yield ratings as `score`, and games between pairs of models as `win_rate`.
 
-    The sample is question and turn. A rating of −1 is one FastChat could not read: no score. A pair is won
-    if both orders of presentation say so and tied otherwise, as FastChat counts it; a win is 1, a tie ½,
-    and a model's win rate on a sample is its mean over the opponents it met there. With k models that all
-    met, method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). Which judge counts is the rule `filter`.
+    A sample is a question and turn. FastChat writes −1 for a rating that could not be parsed; this is a
+    missing score. As in FastChat, a model wins a pair if it wins in both orders of presentation; otherwise
+    the pair is tied. A win counts 1 and a tie ½. A model's win rate on a sample is its mean over opponents.
+    If all k models met, the score of method §5 "Judge verdicts" is 4 (k − 1)(win rate − ½). The option
+    `filter` selects the judge.
     """
     for record in file.records():
-        yield from (_pair if _is_pair(record) else _rating)(file, record)
+        yield from (_read_pair if _is_pair(record) else _read_rating)(file, record)
 
 
 def _is_pair(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is a judgment of a pair of answers."""
     return not {"g1_winner", "winner"}.isdisjoint(record) and not set(_FIRST).isdisjoint(record)
 
 
-def _place(record: Record) -> dict[str, str]:
-    """The columns that say where a judgment belongs."""
+def _judgment_columns(record: Record) -> dict[str, str]:
+    """Return the columns that identify a judgment: sample, question, turn, judge and prompt."""
     judge = record.get("judge")
-    by, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
-    by = a_name(f"{record.place}, judge", by, otherwise="")
-    prompt = a_name(f"{record.place}, judge's prompt", prompt, otherwise="")
-    question = record.name("question_id")
-    # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
-    turn = record.text("turn") or ("2" if "multi-turn" in prompt else "1")
-    return {"sample": f"{question}/{turn}", "question": question, "turn": turn, "judge": by, "prompt": prompt}
+    judge_name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
+    judge_name = parse_name(f"{record.place}, judge", judge_name, default="")
+    prompt = parse_name(f"{record.place}, judge's prompt", prompt, default="")
+    question = record.get_name("question_id")
+    # Old forks do not store the turn, but the judge's prompt for a second turn is called "multi-turn".
+    turn = record.get_text("turn") or ("2" if "multi-turn" in prompt else "1")
+    return {
+        "sample": f"{question}/{turn}",
+        "question": question,
+        "turn": turn,
+        "judge": judge_name,
+        "prompt": prompt,
+    }
 
 
-def _rating(file: ExportFile, record: Record) -> Rows:
-    model = file.model(record.name("model", "model_id"))
-    yield {"model": model, "metric": SCORE, "score": _judged(file, record), **_place(record)}
+def _read_rating(file: ExportFile, record: Record) -> Rows:
+    """Yield the rating of a single answer."""
+    model = file.model_name(record.get_name("model", "model_id"))
+    yield {"model": model, "metric": SCORE, "score": _rating_score(file, record), **_judgment_columns(record)}
 
 
-def _judged(file: ExportFile, record: Record) -> object:
-    """The score of a judgment; −1 is one that could not be read."""
+def _rating_score(file: ExportFile, record: Record) -> object:
+    """Return the score in a judgment, or None for −1, which marks a rating that could not be parsed."""
     if record.get("score") == -1:
-        file.count(f"{SCORE}: judgments of -1, which could not be read")
+        file.count(f"{SCORE}: judgments of -1, which cannot be read")
         return None
     return record.get("score")
 
 
-def _pair(file: ExportFile, record: Record) -> Rows:
-    first, second = record.name(*_FIRST), record.name(*_SECOND)
+def _read_pair(file: ExportFile, record: Record) -> Rows:
+    """Yield the win rates of both models in a pairwise judgment."""
+    first, second = record.get_name(*_FIRST), record.get_name(*_SECOND)
     orders = ("g1_winner", "g2_winner") if "g1_winner" in record else ("winner",)
-    games = [record.text(order) for order in orders]
+    games = [record.get_text(order) for order in orders]
     if any(game.casefold() in _UNDECIDED for game in games):
-        file.count(f"{WIN_RATE}: pairs left out, the judge decided no winner of a game")
+        file.count(f"{WIN_RATE}: ignored pairs without a winner in a game")
         return
-    results = {_result(game, first, second, record.place) for game in games}
-    won = results.pop() if len(results) == 1 else 0.5
-    place = {"metric": WIN_RATE, **_place(record)}
-    yield {"model": first, "score": won, "opponent": second, **place}
-    yield {"model": second, "score": 1 - won, "opponent": first, **place}
+    results = {_game_score(game, first, second, record.place) for game in games}
+    score = results.pop() if len(results) == 1 else 0.5
+    columns = {"metric": WIN_RATE, **_judgment_columns(record)}
+    yield {"model": first, "score": score, "opponent": second, **columns}
+    yield {"model": second, "score": 1 - score, "opponent": first, **columns}
 
 
-def _result(game: str, first: str, second: str, where: str) -> float:
-    """1 if the first model won, 0 if the second one did."""
+def _game_score(game: str, first: str, second: str, place: str) -> float:
+    """Return 1 if the first model won a game, 0 if the second model won, and ½ for a tie."""
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result
-    return _VALUES[normalise_vote(game, place=where)]
+    return _VALUES[normalise_vote(game, location=place)]
 
 
 def _is_livebench(path: Path) -> bool:
-    """Whether this is a file of judgments against the ground truth."""
+    """Return whether a file contains LiveBench judgments against the ground truth."""
     record = first_record(path)
     judged = {"question_id", "model", "score"} <= record.keys() and "judge" not in record
     return judged and ("task" in record or "model_judgment" in path.parts)
 
 
-@reads(_is_livebench, directions={SCORE: "higher"})
+@row_reader(_is_livebench, directions={SCORE: "higher"})
 def livebench(file: ExportFile) -> Rows:
-    """Scores; the sample is task and question, with the turn from the second on.
+    """Yield scores; a sample is named by task and question, followed by the turn unless it is 1.
 
-    Task and category are columns: from the row, else from the path
+    Task and category are columns. They are read from the row, or otherwise from the path
     ``<category>/<task>/model_judgment/<file>``.
     """
     folders = file.path.resolve().parts[:-1]
-    in_place = len(folders) > 3 and folders[-1] == "model_judgment"
-    category, task = folders[-3:-1] if in_place else ("", "")
+    in_task_folder = len(folders) > 3 and folders[-1] == "model_judgment"
+    category, task = folders[-3:-1] if in_task_folder else ("", "")
     for record in file.records():
-        of_task = record.text("task") or task
-        # Older releases write turn 1 into every row, newer ones only where there are several.
-        turn = record.text("turn") or "1"
-        parts = [of_task, record.name("question_id"), turn if turn != "1" else ""]
+        task_name = record.get_text("task") or task
+        # Older releases write turn 1 into every row, newer ones only if there are several turns.
+        turn = record.get_text("turn") or "1"
+        parts = [task_name, record.get_name("question_id"), turn if turn != "1" else ""]
         yield {
-            "model": file.model(record.name("model", "model_id")),
+            "model": file.model_name(record.get_name("model", "model_id")),
             "sample": "/".join(part for part in parts if part),
             "metric": SCORE,
-            "score": _judged(file, record),
-            "category": record.text("category") or category,
-            "task": of_task,
+            "score": _rating_score(file, record),
+            "category": record.get_text("category") or category,
+            "task": task_name,
             "turn": turn,
         }

@@ -1,4 +1,4 @@
-"""lighteval: details in Parquet, a row a document, beside a JSON of results that tells directions."""
+"""lighteval: details in Parquet, one row per document, and results in JSON, which declare directions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,129 +8,138 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.exports.interface import likeliest
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.contents import holds
+from riskrank.scores.exports.fields import Record, export_error
+from riskrank.scores.exports.interface import likeliest_choice
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.files.contents import has_keys
 from riskrank.scores.files.parquet import ParquetSource
 
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a file of details, or of results."""
+    """Return whether a file contains details or results."""
     results = path.name.startswith("results") and path.suffix == ".json"
-    return bool(_DETAILS.fullmatch(path.name)) or (results and holds(path, "config_general"))
+    return bool(_DETAILS.fullmatch(path.name)) or (results and has_keys(path, "config_general"))
 
 
-def _is_of_details(path: Path) -> bool:
-    """Whether these are details, beside which results say nothing but directions."""
+def _has_details(path: Path) -> bool:
+    """Return whether a file contains details; results in the same folder then only add directions."""
     return path.suffix != ".json"
 
 
-@reads(recognises, prefers=_is_of_details)
+@row_reader(recognises, is_preferred=_has_details)
 def read(file: ExportFile) -> Rows:
-    """Metrics of every document of every task.
+    """Yield the metrics of every document in every task.
 
-    The model is in the results file of the same date, else it is the folders between ``details`` and the
-    date. The sample is task and document, by its id, else by its row. Two runs are repeats. Results alone
-    are a board: the sample is the task.
+    The model is named in the results file of the same date, or otherwise by the folders between ``details``
+    and the date. A sample is named by its task and the document's id or row number. Several runs are repeats.
+    If there are only results, task averages are read.
     """
     path = file.path
     if path.suffix == ".json":
-        yield from _averages(file)
+        yield from _read_averages(file)
         return
-    rows = zip(*_load(file), strict=True)
-    named = _DETAILS.fullmatch(path.name)
-    task, date = (named["task"], named["date"]) if named else (path.stem, "")
-    results = _results(file, date)
-    model = file.model(_model(results) or _model_in_path(path))
-    met: dict[tuple[str, str], None] = {}
-    for number, (scores, doc, said) in enumerate(rows):
-        known = Record(f"{path}: row {number + 1}", doc)
-        of_task = known.text("task_name", task)
-        about = {"model": model, "sample": f"{of_task}/{known.text('id', str(number))}"}
-        about |= {"task": of_task, "run": date}
-        answer = said.get("text") or likeliest(said.get("logprobs") or (), doc.get("choices"))
-        texts = {"asked": doc.get("query"), "answered": answer}
+    rows = zip(*_load_columns(file), strict=True)
+    match = _DETAILS.fullmatch(path.name)
+    task, date = (match["task"], match["date"]) if match else (path.stem, "")
+    results = _find_results(file, date)
+    model = file.model_name(_model_name(results) or _model_in_path(path))
+    metrics: dict[tuple[str, str], None] = {}
+    for number, (scores, doc, response) in enumerate(rows):
+        document = Record(f"{path}: row {number + 1}", doc)
+        document_task = document.get_text("task_name", task)
+        about = {"model": model, "sample": f"{document_task}/{document.get_text('id', str(number))}"}
+        about |= {"task": document_task, "run": date}
+        answer = response.get("text") or likeliest_choice(response.get("logprobs") or (), doc.get("choices"))
+        texts = {"input_text": doc.get("query"), "output_text": answer}
         for metric, score in (scores or {}).items():
-            met[of_task, metric] = None
+            metrics[document_task, metric] = None
             yield {"metric": metric, "score": score, **about, **texts}
-    _direct(file, results, met)
+    _set_directions(file, results, metrics)
 
 
-def _averages(file: ExportFile) -> Rows:
-    """The averages of each task, without those of several tasks."""
-    whole = file.document()
-    model, results = file.model(_model(whole)), whole.inner("results")
+def _read_averages(file: ExportFile) -> Rows:
+    """Yield the averages of each task, excluding averages over several tasks."""
+    document = file.document()
+    model, results = file.model_name(_model_name(document)), document.get_record("results")
     scores = {
         (task, metric): score
         for task in results
-        for metric, score in results.inner(task).items()
+        for metric, score in results.get_record(task).items()
         if task != "all" and ":_average|" not in task and not metric.endswith("_stderr")
     }
-    _direct(file, whole, scores)
-    file.gathering.board = True
+    _set_directions(file, document, scores)
+    file.collector.has_task_averages = True
     for (task, metric), score in scores.items():
         yield {"model": model, "sample": task, "metric": metric, "score": score}
 
 
-def _direct(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]]) -> None:
-    """Keep the directions of metrics of tasks."""
+def _set_directions(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]]) -> None:
+    """Record the directions of the metrics of each task."""
     for task, metric in metrics:
         if direction := _direction(results, task, metric):
-            file.direct(metric, direction)
+            file.set_direction(metric, direction)
 
 
-def _load(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
-    """Scores, what names a document, and what was said; that and prompts only where somebody wants them."""
-    source = ParquetSource(str(file.path), file.data, "", file.gathering.budget)
-    texts = bool(file.gathering.texts_of)
+def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return scores, documents and responses; responses and prompts are loaded only if requested."""
+    source = ParquetSource(str(file.path), file.data, "", file.collector.budget)
+    needs_texts = bool(file.collector.samples_with_texts)
     column = next((name for name in ("metric", "metrics") if name in source.columns), "")
-    wanted = (column, "doc", *(("model_response",) if texts else ()))
-    frame = source.load([name for name in wanted if name in source.columns])
+    columns = (column, "doc", *(("model_response",) if needs_texts else ()))
+    frame = source.load([name for name in columns if name in source.columns])
     if not isinstance(frame.schema.get(column), pl.Struct):
-        raise broken(f"{file.path}: there is no column of metrics", f"columns: {listing(source.columns, 20)}")
-    docs = _objects(frame, "doc", ("id", "task_name", *(("query", "choices") if texts else ())))
-    return frame[column].to_list(), docs, _objects(frame, "model_response", ("text", "logprobs"))
+        raise export_error(
+            f"{file.path}: there is no metrics column", f"columns: {listing(source.columns, 20)}"
+        )
+    docs = _struct_fields(frame, "doc", ("id", "task_name", *(("query", "choices") if needs_texts else ())))
+    return frame[column].to_list(), docs, _struct_fields(frame, "model_response", ("text", "logprobs"))
 
 
-def _objects(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
-    """Some fields of the objects in a column, as far as they are there."""
-    kind = frame.schema.get(column)
-    kept = [one.name for one in kind.fields if one.name in fields] if isinstance(kind, pl.Struct) else []
-    return frame[column].struct.unnest().select(kept).rows(named=True) if kept else [{}] * frame.height
+def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
+    """Return those of the given fields that exist in a struct column."""
+    dtype = frame.schema.get(column)
+    present = (
+        [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
+    )
+    return frame[column].struct.unnest().select(present).rows(named=True) if present else [{}] * frame.height
 
 
-def _results(file: ExportFile, date: str) -> Record:
-    """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
+def _find_results(file: ExportFile, date: str) -> Record:
+    """Return the results of a run from ``results/<model>/results_<date>.json``, or an empty record."""
     path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
-    beside = file.path.with_name(name)
+    results_path = file.path.with_name(name)
     details = next((folder for folder in path.parents if folder.name == "details"), None)
     if details is not None:
-        beside = details.parent.joinpath("results", *path.relative_to(details).parts[:-2], name)
-    if not beside.is_file():
-        file.note("no results file of the same run, so no directions")
-    return file.beside(beside)
+        results_path = details.parent.joinpath("results", *path.relative_to(details).parts[:-2], name)
+    if not results_path.is_file():
+        file.note("no results file of the same run, so directions are unknown")
+    return file.read_optional(results_path)
 
 
-def _model(results: Record) -> str:
-    general = results.inner("config_general")
-    return general.text("model_name") or general.inner("model_config").text("model_name")
+def _model_name(results: Record) -> str:
+    """Return the model name that a results file states, or an empty text."""
+    general = results.get_record("config_general")
+    return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
 
 
 def _model_in_path(path: Path) -> str | None:
+    """Return the model named by the folders below ``details``, or None."""
     parts = path.parts
     if "details" not in parts:
         return None
-    at = len(parts) - 1 - parts[::-1].index("details")
-    return "/".join(parts[at + 1 : -2]) or None
+    position = len(parts) - 1 - parts[::-1].index("details")
+    return "/".join(parts[position + 1 : -2]) or None
 
 
 def _direction(results: Record, task: str, metric: str) -> str | None:
-    """Look a metric up in the configuration of its task; a group of metrics has a direction each."""
-    config = results.inner("config_tasks").inner(task)
-    for entry in config.entries("metrics" if config.get("metrics") else "metric"):
+    """Return the direction of a metric from the configuration of its task.
+
+    Grouped metrics declare one direction per metric.
+    """
+    config = results.get_record("config_tasks").get_record(task)
+    for entry in config.get_records("metrics" if config.get("metrics") else "metric"):
         names = entry.get("metric_name")
         better = entry.get("higher_is_better")
         if isinstance(better, dict):

@@ -1,4 +1,4 @@
-"""What an lm-eval results file says about the sample files beside it."""
+"""Results files of lm-eval, which describe the sample files in the same folder."""
 
 import re
 from collections.abc import Iterator
@@ -6,100 +6,104 @@ from dataclasses import dataclass
 
 from riskrank.errors import InputError, option
 from riskrank.scores.exports.export_file import ExportFile
-from riskrank.scores.exports.fields import Record, broken
-from riskrank.scores.files.json_objects import shown
+from riskrank.scores.exports.fields import Record, export_error
+from riskrank.scores.files.json_objects import preview
 
 _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
 SUFFIX = r"(?:\.gz|\.zst)?$"
 SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{SUFFIX}")
 RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{SUFFIX}")
-# What stands beside the averages of a task.
+# Fields alongside the averages of a task.
 _NO_METRICS = ("alias", "name", "sample_len")
-# Where a model's name stands among its arguments, in the order the harness itself looks.
+# Model arguments that may hold the name, in the order in which the harness tries them.
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
 
 
 @dataclass(frozen=True)
 class Results:
-    """One results file. What has a type it cannot have is refused where it is asked for."""
+    """One results file; fields are type-checked when they are accessed."""
 
     document: Record
 
     def __post_init__(self) -> None:
-        """Refuse a document that is none."""
+        """Raise InputError if the document does not contain results."""
         if not isinstance(self.document.get("results"), dict):
             place = self.document.place
-            raise broken(f"{place}: no results of lm-eval in it", "a document without 'results'")
+            raise export_error(f"{place}: no results of lm-eval", "a document without 'results'")
 
     @property
     def tasks(self) -> Record:
-        """Aggregates by task."""
-        return self.document.inner("results")
+        """Aggregated results by task."""
+        return self.document.get_record("results")
 
     def averages(self) -> Iterator[tuple[str, str, str, object]]:
-        """Task, filter, metric and average, of tasks that are no groups of others."""
-        parts = self.document.inner("group_subtasks")
-        whole = {*self.document.inner("groups"), *(name for name, of in parts.items() if of)}
+        """Yield the task, filter, metric and average of every task that is not a group of tasks."""
+        subtasks = self.document.get_record("group_subtasks")
+        groups = {
+            *self.document.get_record("groups"),
+            *(name for name, members in subtasks.items() if members),
+        }
         for task in self.tasks:
-            for key, value in self._of(task, "results").items():
+            for key, value in self._section(task, "results").items():
                 metric, _, name = key.partition(",")
-                if task not in whole and not metric.endswith("_stderr") and metric not in _NO_METRICS:
+                if task not in groups and not metric.endswith("_stderr") and metric not in _NO_METRICS:
                     yield task, name or "none", metric, value
 
     @property
     def model(self) -> str | None:
-        """Name of the model, or its name among the model's arguments."""
-        named = self.document.text("model_name")
+        """Name of the model, from the file or from the model arguments."""
+        named = self.document.get_text("model_name")
         if named:
             return named
-        config = self.document.inner("config")
+        config = self.document.get_record("config")
         arguments = config.get("model_args")
         if isinstance(arguments, str):
             arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
-        found = Record(config.at("model_args"), arguments)
-        return next((found.name(key) for key in _MODEL_ARGUMENTS if found.get(key)), None)
+        record = Record(config.location("model_args"), arguments)
+        return next((record.get_name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
-        """Names of the filters in the order of their rows."""
-        found = self._of(task, "configs").entries("filter_list")
-        return tuple(entry.name("name") for entry in found) or ("none",)
+        """Return the names of a task's filters, in row order."""
+        entries = self._section(task, "configs").get_records("filter_list")
+        return tuple(entry.get_name("name") for entry in entries) or ("none",)
 
     def metrics(self, task: str) -> tuple[str, ...]:
-        """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
-        names = [key.partition(",")[0] for key in self._of(task, "results") if "," in key]
+        """Return the aggregated metrics of a task, excluding standard errors."""
+        names = [key.partition(",")[0] for key in self._section(task, "results") if "," in key]
         return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
 
     def directions(self, task: str) -> dict[str, bool]:
-        """Whether higher is better, of the metrics of which the file says so."""
-        entries = self._of(task, "configs").entries("metric_list")
+        """Return whether higher is better, for each metric whose direction the file declares."""
+        entries = self._section(task, "configs").get_records("metric_list")
         named = (entry for entry in entries if isinstance(entry.get("metric"), str))
         listed = {entry["metric"]: entry.get("higher_is_better") for entry in named}
-        listed |= self._of(task, "higher_is_better")
-        for name, up in listed.items():
-            if up is not None and not isinstance(up, bool):
+        listed |= self._section(task, "higher_is_better")
+        for name, is_higher in listed.items():
+            if is_higher is not None and not isinstance(is_higher, bool):
+                place = self.document.location("higher_is_better")
                 raise InputError(
-                    f"{self.document.at('higher_is_better')} of {task}, {name} is neither true nor false",
-                    found=shown(up),
-                    hint=f"correct it, or take it out; {option('skip_bad', True)} leaves out the run",
+                    f"{place} of {task}, {name} is neither true nor false",
+                    found=preview(is_higher),
+                    hint=f"correct or remove it; {option('skip_bad', True)} ignores the run",
                 )
-        return {name: up for name, up in listed.items() if up is not None}
+        return {name: is_higher for name, is_higher in listed.items() if is_higher is not None}
 
-    def evaluated(self, task: str) -> int | None:
-        """Samples that were evaluated."""
-        found = self._of(task, "n-samples").get("effective")
-        return found if isinstance(found, int) else None
+    def evaluated_count(self, task: str) -> int | None:
+        """Return the number of samples evaluated, or None if unknown."""
+        count = self._section(task, "n-samples").get("effective")
+        return count if isinstance(count, int) else None
 
-    def _of(self, task: str, part: str) -> Record:
-        """What a part of the document holds about a task."""
-        return self.document.inner(part).inner(task)
+    def _section(self, task: str, part: str) -> Record:
+        """Return the section of the document for one task."""
+        return self.document.get_record(part).get_record(task)
 
 
-def run_of(file: ExportFile) -> Results | None:
-    """The run of a sample file, by the results file beside it: of its date, else the only one there."""
-    beside = sorted(file.path.parent.glob("results*"))
-    there = {match[1] or "": path for path in beside if (match := RESULTS.match(path.name))}
-    own = SAMPLES.match(file.path.name)
-    found = there.get(own[2]) if own else None
-    if found is None and len(there) == 1 and ("" in there or not own):
-        found = next(iter(there.values()))
-    return Results(file.beside(found)) if found else None
+def find_results(file: ExportFile) -> Results | None:
+    """Return the results of a sample file's run: those with its date, or the only ones in its folder."""
+    candidates = sorted(file.path.parent.glob("results*"))
+    paths_by_date = {match[1] or "": path for path in candidates if (match := RESULTS.match(path.name))}
+    samples_match = SAMPLES.match(file.path.name)
+    results_path = paths_by_date.get(samples_match[2]) if samples_match else None
+    if results_path is None and len(paths_by_date) == 1 and ("" in paths_by_date or not samples_match):
+        results_path = next(iter(paths_by_date.values()))
+    return Results(file.read_optional(results_path)) if results_path else None

@@ -1,4 +1,4 @@
-"""The rows of one lm-eval sample file, and metrics that are no means."""
+"""Rows of one lm-eval sample file, and metrics that are not means over samples."""
 
 import io
 import json
@@ -12,34 +12,34 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import Record, as_score, broken, wrong_type
-from riskrank.scores.exports.interface import likeliest, within
+from riskrank.scores.exports.fields import Record, as_score, export_error, type_error
+from riskrank.scores.exports.interface import get_nested, likeliest_choice
 from riskrank.scores.exports.row_reader import ExportFile, Rows
 from riskrank.scores.files.guards import PARSE_ERRORS
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
-# Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
+# Fields of a row that are never metrics; versions before 0.4.8 do not list the metrics.
 _BOOKKEEPING = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
     | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
 )
-# Metrics of the harness itself that are 0 or 1 on a sample.
-TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
-# Fields of a document that hold what is asked, as tasks call them; else the document is shown.
+# Metrics of the harness that are 0 or 1 on each sample.
+BINARY_METRICS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
+# Fields that tasks use for the question; without one the whole document is the input.
 _QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")
-# Column of a document's hash.
+# Column with a document's hash.
 HASH = "(hash)"
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
-# An answer of nothing, as the harness writes it, of a row that is not looked at as an object.
-_NOTHING = re.compile(rb'"resps": ?\[\[""')
-_EMPTY_SCORED = "empty responses, whose score counts as in lm-eval"
+# An empty response in the raw text of a row.
+_EMPTY_RESPONSE = re.compile(rb'"resps": ?\[\[""')
+_EMPTY_SCORED = "empty responses, scored as in lm-eval"
 
 
-def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
-    """Scores of a sample file whose rows all have the same numeric metrics; None for any other.
+def read_uniform_rows(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
+    """Return the scores in a sample file whose rows all have the same numeric metrics; None for other files.
 
-    Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
+    This is a fast path: Polars rejects everything except numbers and nulls.
     """
     try:
         row = json.loads(file.data.lstrip().partition(b"\n")[0])
@@ -55,194 +55,224 @@ def at_once(file: ExportFile, model: str, task: str) -> pl.DataFrame | None:
         frame = pl.read_ndjson(io.BytesIO(file.data), schema=schema)
     except PARSE_ERRORS:
         return None
-    gaps = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
-    # Polars writes whatever it finds as text where it is told to expect text.
-    strange = frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any()
-    if gaps or strange or frame["metrics"].n_unique() != 1:
+    incomplete = [name for name in ("doc_id", "filter", *names) if frame[name].null_count()]
+    # Polars converts any value to text in a text column.
+    is_mistyped = frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any()
+    if incomplete or is_mistyped or frame["metrics"].n_unique() != 1:
         return None
-    file.count(_EMPTY_SCORED, len(_NOTHING.findall(file.data)))
-    kept = {"model": pl.lit(model), "sample": pl.lit(f"{task}/") + pl.col("doc_id"), "task": pl.lit(task)}
-    frame = frame.select("filter", *dict.fromkeys(names), **kept, **{HASH: "doc_hash"}).with_row_index("row")
-    index = ["row", *kept, "filter", HASH]
+    file.count(_EMPTY_SCORED, len(_EMPTY_RESPONSE.findall(file.data)))
+    columns = {"model": pl.lit(model), "sample": pl.lit(f"{task}/") + pl.col("doc_id"), "task": pl.lit(task)}
+    frame = frame.select("filter", *dict.fromkeys(names), **columns, **{HASH: "doc_hash"}).with_row_index(
+        "row"
+    )
+    index = ["row", *columns, "filter", HASH]
     rows = frame.unpivot(index=index, variable_name="metric", value_name="score")
-    first = pl.col("metric") == names[0]  # a document's hash is told once
-    rows = rows.with_columns(pl.when(first).then(HASH))
+    is_first_metric = pl.col("metric") == names[0]  # one row per document carries its hash
+    rows = rows.with_columns(pl.when(is_first_metric).then(HASH))
     return rows.sort("row", maintain_order=True).drop("row")
 
 
 def sample_rows(file: ExportFile, model: str, task: str, filters: Names, metrics: Names) -> Rows:
-    """Scores of a sample file, one row a document, filter and metric; notes metrics that are no means.
+    """Yield the scores in a sample file by document, filter and metric; note metrics that are not means.
 
     Parameters
     ----------
     file : ExportFile
-        JSON lines, or an array of objects whatever the file is called.
+        File in JSON Lines, or a JSON array whatever the file name.
     model, task : str
     filters : sequence of str
-        For rows that do not name their filter: the filters in the order of the rows.
+        Filters in row order, for rows that do not name their filter.
     metrics : sequence of str
-        Metrics of the results file, for rows that do not list theirs.
+        Metrics of the results file, for rows that do not list their metrics.
     """
     logged: dict[tuple[str, str], list[object]] = defaultdict(list)
-    for row, name in _filtered(file, filters):
+    for row, filter_name in _rows_with_filters(file, filters):
         sample = f"{task}/{row['doc_id']}"
-        about: dict[str, Any] = {"model": model, "sample": sample, "task": task, "filter": name}
+        about: dict[str, Any] = {"model": model, "sample": sample, "task": task, "filter": filter_name}
         if isinstance(row.get("doc_hash"), str):
             about[HASH] = row["doc_hash"]
-        if file.gathering.wants_texts(sample):
-            about |= {"asked": _asked(row.get("doc")), "answered": _answered(row)}
+        if file.collector.needs_texts(sample):
+            about |= {"input_text": _input_text(row.get("doc")), "output_text": _output_text(row)}
         values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
         if "brier_score" in values:
-            values["brier_score"] = _brier(values["brier_score"])
+            values["brier_score"] = _brier_score(values["brier_score"])
         is_empty = _is_empty(row.get("resps"))
         if is_empty and any(isinstance(as_score(value), float) for value in values.values()):
             file.count(_EMPTY_SCORED)
         for metric, value in values.items():
             if isinstance(value, list):
-                logged[name, metric].append(value)
-            why = {UNSCORED: EMPTY} if is_empty and as_score(value) is None else {}
-            yield {"metric": metric, "score": value, **about, **why}
-    for (name, metric), listed in logged.items():
+                logged[filter_name, metric].append(value)
+            reason = {UNSCORED: EMPTY} if is_empty and as_score(value) is None else {}
+            yield {"metric": metric, "score": value, **about, **reason}
+    for (filter_name, metric), listed in logged.items():
         total = aggregate(metric, listed)
         if total is not None:
-            called = f"{metric},{name}" if len({one for one, _ in logged}) > 1 else metric
-            file.gathering.note(
-                f"{task}: {called}, over all samples and no mean of them, is {total!r} for {model}"
+            label = (
+                f"{metric},{filter_name}" if len({filter_name for filter_name, _ in logged}) > 1 else metric
+            )
+            file.collector.note(
+                f"{task}: {label} is {total!r} for {model}, computed from all samples, not as a mean"
             )
 
 
-def _filtered(file: ExportFile, filters: Names) -> Iterator[tuple[Record, str]]:
-    """Rows with the filter they are of; before 0.4.5 they come filter after filter and do not say which."""
+def _rows_with_filters(file: ExportFile, filters: Names) -> Iterator[tuple[Record, str]]:
+    """Yield each row with its filter.
+
+    Versions before 0.4.5 write all rows of one filter after another, without naming the filter.
+    """
     seen: Counter[str] = Counter()
     nameless = 0
     for row in file.records("row"):
         document, name = row.get("doc_id"), row.get("filter")
         if isinstance(document, bool) or not isinstance(document, int | str):
-            if file.gathering.rules.skip_bad:
-                file.count(f"{file.path}: rows without a doc_id, left out")
+            if file.collector.options.skip_bad:
+                file.count(f"{file.path}: ignored rows without a doc_id")
                 continue
-            raise broken(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
+            raise export_error(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
         if name is not None and not isinstance(name, str):
-            raise wrong_type(row.at("filter"), "a text", name)
-        place = seen[str(document)]
+            raise type_error(row.location("filter"), "a text", name)
+        position = seen[str(document)]
         seen[str(document)] += 1
         if name is None:
-            name = filters[place] if place < len(filters) else f"filter {place + 1}"
-            nameless = max(nameless, place + 1)
+            name = filters[position] if position < len(filters) else f"filter {position + 1}"
+            nameless = max(nameless, position + 1)
         yield row, name
     if nameless > max(1, len(filters)):
         raise InputError(
-            f"{file.path}: rows that do not say which filter they are of",
+            f"{file.path}: some rows do not name their filter",
             found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
-            hint="keep results.json beside the file: it lists the filters",
+            hint="keep results.json in the same folder: it lists the filters",
         )
 
 
 def _is_empty(responses: object) -> bool:
-    """Whether a model answered nothing at all."""
+    """Return whether all responses of a model are empty."""
     return (
         isinstance(responses, list)
         and bool(responses)
-        and all(isinstance(one, list) and bool(one) and all(text == "" for text in one) for one in responses)
+        and all(
+            isinstance(response, list) and bool(response) and all(text == "" for text in response)
+            for response in responses
+        )
     )
 
 
-def _metrics_of(row: Record, known: Names) -> list[str]:
-    """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
+def _metrics_of(row: Record, reported: Names) -> list[str]:
+    """Return the metrics of a row: those it lists, those of the results file, or all remaining fields."""
     if row.get("metrics") is not None:
-        listed = row.listed("metrics")
+        listed = row.get_list("metrics")
         if not all(isinstance(name, str) for name in listed):
-            raise wrong_type(row.at("metrics"), "a list of names", listed)
+            raise type_error(row.location("metrics"), "a list of names", listed)
         return [name for name in dict.fromkeys(listed) if name in row]
     present = [name for name in row if name not in _BOOKKEEPING]
-    return [name for name in present if name in known] if known else present
+    return [name for name in present if name in reported] if reported else present
 
 
-def _brier(value: object) -> object:
-    """Squared distance of the probabilities from the right answer, of which the metric is the mean.
+def _brier_score(value: object) -> object:
+    """Return the squared distance between predicted probabilities and the one-hot encoded correct class.
 
-    The log holds the right answer's index and the probabilities, these as NumPy prints them.
+    The logged value contains the index of the correct class and the probabilities, as printed by NumPy.
+    Values in any other form are returned unchanged.
     """
     if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
         return value
     gold, text = value
     try:
-        shares = [float(share) for share in (text.strip("[] ").split() if isinstance(text, str) else text)]
+        probabilities = [
+            float(probability)
+            for probability in (text.strip("[] ").split() if isinstance(text, str) else text)
+        ]
     except (TypeError, ValueError):
         return value
-    if not 0 <= gold < len(shares):
+    if not 0 <= gold < len(probabilities):
         return value
-    return sum((share - (place == gold)) ** 2 for place, share in enumerate(shares))
+    return sum((probability - (index == gold)) ** 2 for index, probability in enumerate(probabilities))
 
 
 Pairs = Sequence[tuple[float, float]]
 
 
 def aggregate(metric: str, values: Sequence[object]) -> float | None:
-    """A metric over all samples, as lm-eval computes it from what they log.
+    """Compute a corpus-level metric from the logged values of all samples, as lm-eval does.
 
     Parameters
     ----------
     metric : str
     values : sequence
-        Of the samples: ``[gold, prediction]`` for ``mcc``, ``[log-likelihood, weight]`` for perplexities.
+        One per sample: ``[gold, prediction]`` for ``mcc``, ``[log-likelihood, weight]`` for perplexities.
 
     Returns
     -------
     float or None
-        None for a metric that is a mean, and for values of another form.
+        None if the metric is a mean over samples, or the values have another form.
     """
-    of = _AGGREGATES.get(metric)
-    if of is None or not values or not all(map(_is_pair, values)):
+    function = _AGGREGATES.get(metric)
+    if function is None or not values or not all(map(_is_pair, values)):
         return None
     try:
-        found = of(values)  # type: ignore[arg-type]  # each is a pair
+        total = function(values)  # type: ignore[arg-type]  # each is a pair
     except (OverflowError, ZeroDivisionError):
         return None
-    return found if math.isfinite(found) else None
+    return total if math.isfinite(total) else None
 
 
 def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and [type(one) in (int, float) for one in value] == [True, True]
+    """Return whether a value is a list of two numbers."""
+    return isinstance(value, list) and [type(item) in (int, float) for item in value] == [True, True]
 
 
-def matthews(pairs: Pairs) -> float:
-    """Matthews' correlation of classes and predictions, of two classes or more; 0 where one never varies."""
-    number = len(pairs)
-    right = sum(gold == predicted for gold, predicted in pairs)
+def matthews_correlation(pairs: Pairs) -> float:
+    """Return the Matthews correlation coefficient of classes and predictions; 0 if either is constant."""
+    n = len(pairs)
+    n_correct = sum(gold == predicted for gold, predicted in pairs)
     gold = Counter(first for first, _ in pairs)
     predicted = Counter(second for _, second in pairs)
-    agreement = right * number - sum(gold[name] * predicted[name] for name in gold)
-    spread = number**2 - sum(count**2 for count in gold.values())
-    other = number**2 - sum(count**2 for count in predicted.values())
-    return agreement / math.sqrt(spread * other) if spread and other else 0.0
+    agreement = n_correct * n - sum(gold[name] * predicted[name] for name in gold)
+    gold_spread = n**2 - sum(count**2 for count in gold.values())
+    predicted_spread = n**2 - sum(count**2 for count in predicted.values())
+    return agreement / math.sqrt(gold_spread * predicted_spread) if gold_spread and predicted_spread else 0.0
 
 
-def nats(pairs: Pairs) -> float:
-    """Negative log-likelihood a word or byte, in nats: all samples' over all samples' weights."""
-    return -math.fsum(first for first, _ in pairs) / math.fsum(weight for _, weight in pairs)
+def mean_negative_log_likelihood(pairs: Pairs) -> float:
+    """Return the mean negative log-likelihood per word or byte, in nats.
+
+    It is the sum of the negative log-likelihoods divided by the sum of the weights.
+    """
+    return -math.fsum(log_likelihood for log_likelihood, _ in pairs) / math.fsum(
+        weight for _, weight in pairs
+    )
 
 
 _AGGREGATES: dict[str, Callable[[Pairs], float]] = {
-    "mcc": matthews,
-    "word_perplexity": lambda pairs: math.exp(nats(pairs)),
-    "byte_perplexity": lambda pairs: math.exp(nats(pairs)),
-    "bits_per_byte": lambda pairs: nats(pairs) / math.log(2),
+    "mcc": matthews_correlation,
+    "word_perplexity": lambda pairs: math.exp(mean_negative_log_likelihood(pairs)),
+    "byte_perplexity": lambda pairs: math.exp(mean_negative_log_likelihood(pairs)),
+    "bits_per_byte": lambda pairs: mean_negative_log_likelihood(pairs) / math.log(2),
 }
 
 
-def _asked(document: object) -> object:
+def _input_text(document: object) -> object:
+    """Return the question in a document, or the whole document if it has no such field."""
     fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
     return next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document)
 
 
-def _answered(row: Mapping[str, Any]) -> object:
-    """What the filter made of the responses, or the likeliest choice; the responses of no named filter."""
-    name, filtered = row.get("filter"), row.get("filtered_resps")
-    said = row.get("resps") if name is None or filtered is None else filtered
-    listed = said if isinstance(said, list) else []
-    # Choices are logged as pairs: log-likelihood, and whether it is what the model would have written.
-    flat = [one[0] if name is None and isinstance(one, list) and len(one) == 1 else one for one in listed]
-    if len(flat) > 1 and all(isinstance(one, list) and len(one) == 2 for one in flat):
-        return likeliest([one[0] for one in flat], within(row, "doc", "choices")) or said
-    return said
+def _output_text(row: Mapping[str, Any]) -> object:
+    """Return the filtered response of a model, or the likeliest choice.
+
+    If the row does not name its filter, return the raw responses.
+    """
+    filter_name, filtered = row.get("filter"), row.get("filtered_resps")
+    responses = row.get("resps") if filter_name is None or filtered is None else filtered
+    listed = responses if isinstance(responses, list) else []
+    # Choices are logged as pairs: log-likelihood, and whether greedy decoding yields the choice.
+    flat = [
+        response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response
+        for response in listed
+    ]
+    if len(flat) > 1 and all(isinstance(response, list) and len(response) == 2 for response in flat):
+        return (
+            likeliest_choice([response[0] for response in flat], get_nested(row, "doc", "choices"))
+            or responses
+        )
+    return responses

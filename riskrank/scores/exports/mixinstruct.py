@@ -1,30 +1,30 @@
-"""MixInstruct (LLM-Blender): candidates of several models for each instruction, with their scores."""
+"""MixInstruct (LLM-Blender): scored answers of several models to each instruction."""
 
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.contents import holding
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.files.contents import key_matcher
 
 
-@reads(
-    holding("candidates", "decoding_method", "scores", "model"),
+@row_reader(
+    key_matcher("candidates", "decoding_method", "scores", "model"),
     choices={"decoding": "decoding methods"},
 )
 def read(file: ExportFile) -> Rows:
-    """Scores of every candidate; the sample is the instruction's id.
+    """Yield the scores of every candidate answer; a sample is the id of an instruction.
 
-    Of candidates that differ in the way they were decoded, the rule `filter` says which one counts.
+    If candidates differ in their decoding method, the option `filter` selects one.
     """
     for record in file.records():
-        sample = record.name("id")
+        sample = record.get_name("id")
         if record.get("cmp_results"):
-            file.count("instructions with pairwise votes (cmp_results), which are not read")
-        asked = [text for text in (record.get("instruction"), record.get("input")) if text]
-        for candidate in record.entries("candidates"):
-            about = {"model": candidate.name("model"), "decoding": candidate.text("decoding_method")}
-            said = {"asked": asked, "answered": candidate.get("text")}
-            scores = candidate.inner("scores")
+            file.count("pairwise votes (cmp_results) of instructions, not read")
+        prompt_parts = [text for text in (record.get("instruction"), record.get("input")) if text]
+        for candidate in record.get_records("candidates"):
+            about = {"model": candidate.get_name("model"), "decoding": candidate.get_text("decoding_method")}
+            texts = {"input_text": prompt_parts, "output_text": candidate.get("text")}
+            scores = candidate.get_record("scores")
             if not scores:
                 file.count("candidates without scores")
             for metric, score in scores.items():
-                # All of them: similarities to a reference, and log-probabilities.
-                file.direct(metric, "higher")
-                yield {"metric": metric, "score": score, "sample": sample, **about, **said}
+                # All metrics are similarities to a reference or log-probabilities.
+                file.set_direction(metric, "higher")
+                yield {"metric": metric, "score": score, "sample": sample, **about, **texts}

@@ -1,53 +1,61 @@
-"""MTEB: a file of results a task, in a folder a model and revision."""
+"""MTEB: one results file per task, in one folder per model and revision."""
 
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.choosing import chosen_by_task
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.contents import holding
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import select_by_task
+from riskrank.scores.files.contents import key_matcher
 
 MAIN = "main_score"
 _META = "model_meta.json"
 
 
-def _means(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Of each task the mean over the subsets that all its models have, of the split that counts."""
-    rows = chosen_by_task(rows, gathering.rules.split, "split", of="sample", what="splits", where="task")
-    splits = pl.col("split").n_unique().over("sample")
-    named = pl.concat_str("metric", "split", separator=",")
-    rows = rows.with_columns(metric=pl.when(splits > 1).then(named).otherwise("metric"))
+def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Average the scores of each task over the subsets that all models have, within the requested split."""
+    rows = select_by_task(
+        rows, collector.options.split, "split", task_column="sample", plural="splits", context="task"
+    )
+    n_splits = pl.col("split").n_unique().over("sample")
+    metric_name = pl.concat_str("metric", "split", separator=",")
+    rows = rows.with_columns(metric=pl.when(n_splits > 1).then(metric_name).otherwise("metric"))
     models = pl.col("model").n_unique()
     rows = rows.with_columns(shared=models.over("sample", "metric", "subset") == models.over("sample"))
-    gone = rows.filter(~pl.col("shared") & pl.col("shared").any().over("sample"))
-    for (task,), found in gone.group_by("sample", maintain_order=True):
-        subsets = listing(sorted(set(found["subset"])), 6)
-        gathering.note(f"{task}: subsets that not all models have, left out: {subsets}")
+    excluded = rows.filter(~pl.col("shared") & pl.col("shared").any().over("sample"))
+    for (task,), frame in excluded.group_by("sample", maintain_order=True):
+        subsets = listing(sorted(set(frame["subset"])), 6)
+        collector.note(f"{task}: ignored subsets that some models lack: {subsets}")
     by = ["model", "sample", "metric", "revision"]
     means = rows.filter(pl.col("shared") | ~pl.col("shared").any().over("sample"))
     for keys in ([*by, "subset"], by):
         means = means.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
-    gathering.board = True
+    collector.has_task_averages = True
     return means
 
 
-@reads(holding(MAIN, "hf_subset", "scores"), directions={MAIN: "higher"}, uses=("split",), then=_means)
+@row_reader(
+    key_matcher(MAIN, "hf_subset", "scores"),
+    directions={MAIN: "higher"},
+    supported_options=("split",),
+    postprocess=_average_subsets,
+)
 def read(file: ExportFile) -> Rows:
-    """The main score of a task, of which more is better, and others that somebody asks for by name.
+    """Yield the main score of a task, and any other metrics requested by name.
 
-    The model is named by ``model_meta.json`` beside the file, else by a folder ``<organisation>__<model>``.
+    The model is named in ``model_meta.json`` in the same folder, or otherwise by a folder
+    ``<organisation>__<model>``.
     """
-    whole = file.document()
+    document = file.document()
     path = file.path.resolve()
     folders = (folder.name for folder in path.parents if "__" in folder.name)
-    beside = file.beside(file.path.with_name(_META)).text("name")
-    model = file.model(beside or next(folders, "").replace("__", "/"))
-    about = {"model": model, "sample": whole.name("task_name"), "revision": path.parent.name}
-    asked = [name.rpartition("=")[2] for name in file.gathering.rules.metric]
-    scores = whole.inner("scores")
+    named_model = file.read_optional(file.path.with_name(_META)).get_text("name")
+    model = file.model_name(named_model or next(folders, "").replace("__", "/"))
+    about = {"model": model, "sample": document.get_name("task_name"), "revision": path.parent.name}
+    requested = [name.rpartition("=")[2] for name in file.collector.options.metric]
+    scores = document.get_record("scores")
     for split in scores:
-        for entry in scores.entries(split):
-            place = {"split": split, "subset": entry.text("hf_subset", "default")}
-            for metric in [name for name in dict.fromkeys((MAIN, *asked)) if name in entry]:
-                yield {"metric": metric, "score": entry[metric], **about, **place}
+        for entry in scores.get_records(split):
+            columns = {"split": split, "subset": entry.get_text("hf_subset", "default")}
+            for metric in [name for name in dict.fromkeys((MAIN, *requested)) if name in entry]:
+                yield {"metric": metric, "score": entry[metric], **about, **columns}

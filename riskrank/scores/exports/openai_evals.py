@@ -1,18 +1,18 @@
-"""OpenAI Evals: a log of events, of which ``match`` and ``metrics`` hold scores."""
+"""OpenAI Evals: a log of events; events of type ``match`` and ``metrics`` contain scores."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record, a_name, as_score
-from riskrank.scores.exports.interface import within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import Record, as_score, parse_name
+from riskrank.scores.exports.interface import get_nested
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.contents import first_record
 
 CORRECT = "correct"
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a log of events."""
+    """Return whether a file is an event log."""
     record = first_record(path)
     spec = record.get("spec")
     if isinstance(spec, dict):
@@ -20,54 +20,58 @@ def recognises(path: Path) -> bool:
     return "final_report" in record or {"run_id", "event_id", "type", "data"} <= record.keys()
 
 
-# A match is right or wrong; of what else a metrics event holds nothing says which end is better.
-@reads(recognises, directions={CORRECT: "higher"})
+# Other metrics have no direction: the log does not declare one.
+@row_reader(recognises, directions={CORRECT: "higher"})
 def read(file: ExportFile) -> Rows:
-    """Scores of samples: ``correct`` of match events, and every number of metrics events.
+    """Yield the scores of samples: ``correct`` from match events, and every number in metrics events.
 
-    The model is the first completion function of the log's ``spec``. Samples that were run and have no
-    score get rows without one.
+    The model is the first completion function in the log's ``spec``. Samples that were run but not scored get
+    rows with a missing score.
     """
     path = file.path
-    # The spec and the final report may stand anywhere: all lines are read before any is used.
+    # The spec and the final report may be on any line, so all lines are read first.
     events = list(file.lines())
     spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
     if not any("final_report" in event for event in events):
-        file.note("no final report; the run was not finished")
-    about = {"model": file.model(_model(spec)), "task": spec.text("eval_name")}
+        file.note("no final report: the run was not finished")
+    about = {"model": file.model_name(_model_name(spec)), "task": spec.get_text("eval_name")}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
-    sampled = {str(one.get("sample_id")): one.get("data") for one in events if one.get("type") == "sampling"}
+    sampled = {
+        str(event.get("sample_id")): event.get("data") for event in events if event.get("type") == "sampling"
+    }
     for event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
-        sample = event.name("sample_id")
+        sample = event.get_name("sample_id")
         seen[sample] = None
         data = sampled.get(sample)
-        said = {"asked": within(data, "prompt"), "answered": within(data, "sampled")}
-        for metric, score in _scores(event).items():
+        texts = {"input_text": get_nested(data, "prompt"), "output_text": get_nested(data, "sampled")}
+        for metric, score in _event_scores(event).items():
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):
                 numeric.add(metric)
-            yield {"sample": sample, "metric": metric, "score": score, **about, **said}
+            yield {"sample": sample, "metric": metric, "score": score, **about, **texts}
     for metric, samples in scored.items():
         for sample in seen if metric in numeric else ():
             if sample not in samples:
                 yield {"sample": sample, "metric": metric, "score": None, **about}
 
 
-def _model(spec: Record) -> str | None:
-    functions = spec.listed("completion_fns")
+def _model_name(spec: Record) -> str | None:
+    """Return the first completion function, or the model name in older logs."""
+    functions = spec.get_list("completion_fns")
     if functions:
-        return a_name(spec.at("completion_fns"), functions[0])
-    # Before completion functions, logs named the models they called.
-    named = spec.inner("model_names").listed("completions")
-    found = named[0] if named else spec.get("model_name")
-    return a_name(spec.at("model_names"), found, otherwise="")
+        return parse_name(spec.location("completion_fns"), functions[0])
+    # Older logs name the models instead of completion functions.
+    names = spec.get_record("model_names").get_list("completions")
+    name = names[0] if names else spec.get("model_name")
+    return parse_name(spec.location("model_names"), name, default="")
 
 
-def _scores(event: Record) -> Mapping[str, object]:
+def _event_scores(event: Record) -> Mapping[str, object]:
+    """Return the scores in an event; empty if the event does not contain any."""
     if event["type"] == "match":
-        return {CORRECT: event.inner("data").get("correct")}
-    return event.inner("data") if event["type"] == "metrics" else {}
+        return {CORRECT: event.get_record("data").get("correct")}
+    return event.get_record("data") if event["type"] == "metrics" else {}

@@ -1,7 +1,7 @@
-"""What promptfoo writes with ``--output``: results as JSON, or a line a row.
+"""promptfoo: results of ``--output`` as JSON or JSON Lines.
 
-A column of its table is a prompt with a provider. Repeats of a test get numbers of their own and nothing
-says which repeat a row is: rows of one test under one column are draws.
+Each column of its table is a combination of prompt and provider. Each repeat of a test has its own number,
+and the file does not mark repeats. Rows with the same test and column are therefore treated as repeats.
 """
 
 import hashlib
@@ -15,27 +15,37 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.choosing import check_used, choose
-from riskrank.scores.exports.fields import Record, a_name, broken, numbered
-from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.exports.interface import ANSWERED, ASKED, FILE, within
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.fields import (
+    Record,
+    export_error,
+    number_duplicates,
+    parse_name,
+)
+from riskrank.scores.exports.interface import (
+    FILE,
+    INPUT_TEXT,
+    OUTPUT_TEXT,
+    get_nested,
+)
+from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.json_objects import as_text, plain_text, shown
+from riskrank.scores.files.json_objects import message_text, plain_text, preview
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 
 _LONGEST_NAME = 80
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
-# What a table as CSV is told by; its scores have two decimals.
+# Marks of a CSV table, whose scores are rounded to two decimals.
 _TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] \(\d')
 _GENERAL = ("score", "success")
 _COLUMN = "(column)"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file holds results of promptfoo."""
+    """Return whether a file contains results of promptfoo."""
     head = first_bytes(path)
-    if _is_of(path, ".csv"):
+    if _has_suffix(path, ".csv"):
         return bool(_TABLE.search(head))
     if path.suffix == ".jsonl":
         return b'"namedScores"' in head and (b'"promptIdx"' in head or b'"promptId"' in head)
@@ -44,134 +54,149 @@ def recognises(path: Path) -> bool:
     return b'"evalId"' in head[:200] or (b'"results"' in head[:200] and b'"provider"' in head)
 
 
-def _is_of(path: Path, suffix: str) -> bool:
+def _has_suffix(path: Path, suffix: str) -> bool:
+    """Return whether a file name has a suffix, apart from a compression suffix."""
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a file is no table as CSV."""
-    return not _is_of(path, ".csv")
+def _is_not_csv(path: Path) -> bool:
+    """Return whether a file is in a format other than CSV."""
+    return not _has_suffix(path, ".csv")
 
 
-def _named(rows: pl.DataFrame, gathering: Gathering) -> pl.DataFrame:
-    """Keep the prompts that count, and name tests and models by what tells them apart in all files.
+def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+    """Keep the requested prompts, and give tests and models distinct names across all files.
 
-    Of several prompts, each with a provider is a model of its own; columns of one name are numbered.
+    If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
+    name are numbered.
     """
-    prompts, asked = rows["prompt"].unique(maintain_order=True).to_list(), gathering.rules.filter
-    check_used("filter", asked, prompts)
-    kept = choose("filter", asked, prompts, what="prompts", where=gathering.path_of(0))
-    rows = rows.filter(pl.col("prompt").is_in(kept))
-    if len(kept) > 1:
+    prompts, requested = rows["prompt"].unique(maintain_order=True).to_list(), collector.options.filter
+    require_known_values("filter", requested, prompts)
+    selected = select_values("filter", requested, prompts, plural="prompts", context=collector.path_of(0))
+    rows = rows.filter(pl.col("prompt").is_in(selected))
+    if len(selected) > 1:
         rows = rows.with_columns(model=pl.format("{} [{}]", "model", "prompt"))
-    place = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
-    numbered = pl.when(place > 1).then(pl.format("{} #{}", "model", place)).otherwise("model")
+    position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
+    numbered_model = pl.when(position > 1).then(pl.format("{} #{}", "model", position)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
-    rows = rows.with_columns(model=numbered, sample=pl.col("sample").replace_strict(names)).drop(_COLUMN)
-    wanted = pl.col("sample").is_in([*gathering.texts_of])
-    return rows.with_columns(pl.when(wanted).then(pl.col(r"^\((asked|answered)\)$")))
+    rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(
+        _COLUMN
+    )
+    needs_texts = pl.col("sample").is_in([*collector.samples_with_texts])
+    return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
 
 
-@reads(
+@row_reader(
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
-    uses=("filter",),
-    prefers=_is_whole,
-    then=_named,
+    supported_options=("filter",),
+    is_preferred=_is_not_csv,
+    postprocess=_finish_rows,
 )
 def read(file: ExportFile) -> Rows:
-    """Results of several models: ``score``, ``success`` and the named scores.
+    """Yield ``score``, ``success`` and the named scores of several models.
 
-    A sample is a test, a draw a repeat. The rule `filter` picks prompts.
+    A sample is a test. The option `filter` selects prompts.
     """
-    found, columns, evaluation = _results(file)
-    ids = {row["id"] for row in found if isinstance(row.get("id"), str)}
-    file.gathering.is_of_run(sorted(ids) if len(ids) == len(found) else evaluation)
-    tests = [_test(row) for row in found]
-    named: dict[str, dict[str, None]] = defaultdict(dict)
-    for row, test in zip(found, tests, strict=True):
-        named[test] |= dict.fromkeys(row.inner("namedScores"))
-    for row, test in zip(found, tests, strict=True):
-        about = {"model": file.model(_provider(row)), "sample": test, "prompt": _prompt(row, columns)}
-        about[_COLUMN] = row.text("promptIdx")
-        if file.gathering.texts_of:
-            asked = within(row, "prompt", "raw") or row.get("vars")
-            about |= {ASKED: as_text(asked), ANSWERED: as_text(within(row, "response", "output"))}
+    rows, columns, evaluation = _read_results(file)
+    ids = {row["id"] for row in rows if isinstance(row.get("id"), str)}
+    file.collector.set_run(sorted(ids) if len(ids) == len(rows) else evaluation)
+    tests = [_test_key(row) for row in rows]
+    metrics_by_test: dict[str, dict[str, None]] = defaultdict(dict)
+    for row, test in zip(rows, tests, strict=True):
+        metrics_by_test[test] |= dict.fromkeys(row.get_record("namedScores"))
+    for row, test in zip(rows, tests, strict=True):
+        about = {
+            "model": file.model_name(_provider_name(row)),
+            "sample": test,
+            "prompt": _prompt_name(row, columns),
+        }
+        about[_COLUMN] = row.get_text("promptIdx")
+        if file.collector.samples_with_texts:
+            input_text = get_nested(row, "prompt", "raw") or row.get("vars")
+            about |= {
+                INPUT_TEXT: message_text(input_text),
+                OUTPUT_TEXT: message_text(get_nested(row, "response", "output")),
+            }
         if _is_failed(row):
-            file.count("rows that ended in an error, whose score counts 0 as in promptfoo")
+            file.count("rows that ended in an error, scored 0 as in promptfoo")
         yield from ({"metric": metric, "score": row.get(metric), **about} for metric in _GENERAL)
-        scores = row.inner("namedScores")
-        for metric in named[test]:
+        scores = row.get_record("namedScores")
+        for metric in metrics_by_test[test]:
             name = f"namedScores.{metric}" if metric in _GENERAL else metric
-            why = {} if metric in scores else _unscored(row)
-            yield {"metric": name, "score": scores.get(metric), **about, **why}
+            reason = {} if metric in scores else _missing_reason(row)
+            yield {"metric": name, "score": scores.get(metric), **about, **reason}
 
 
-def _results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
-    """Rows, columns of the table as far as they are told, and the evaluation."""
-    if _is_of(file.path, ".csv"):
+def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
+    """Return the rows, the columns of the table if the file lists them, and the evaluation id."""
+    if _has_suffix(file.path, ".csv"):
         raise InputError(
-            f"{file.path}: promptfoo's CSV is a table to look at, with scores cut to two decimals",
+            f"{file.path}: the CSV of promptfoo is for display, with scores rounded to two decimals",
             found="columns of answers with their status",
-            hint="give the JSON: promptfoo eval --output results.json",
+            hint="use the JSON: promptfoo eval --output results.json",
         )
     columns, evaluation = list[Any](), ""
-    if _is_of(file.path, ".jsonl"):
-        found = [*file.lines()]
+    if _has_suffix(file.path, ".jsonl"):
+        rows = [*file.lines()]
     else:
         document = file.document()
-        part, evaluation = document.inner("results"), document.text("evalId")
-        found, columns = part.entries("results"), part.listed("prompts")
-    if not found:
-        raise broken(f"{file.path}: no rows in it", "an empty list")
-    return found, columns, evaluation
+        part, evaluation = document.get_record("results"), document.get_text("evalId")
+        rows, columns = part.get_records("results"), part.get_list("prompts")
+    if not rows:
+        raise export_error(f"{file.path}: the file has no rows", "an empty list")
+    return rows, columns, evaluation
 
 
 def _is_failed(row: Mapping[str, Any]) -> bool:
-    """Whether a row ended in an error; `error` also tells of assertions that failed."""
+    """Return whether a row ended in an error; the field `error` alone may also report a failed assertion."""
     reason = row.get("failureReason")
     if reason is not None:
         return bool(reason == _ERROR)
     return bool(row.get("error")) and not row.get("gradingResult")
 
 
-def _unscored(row: Mapping[str, Any]) -> dict[str, str]:
-    """The column that says why a metric has no score, where the row tells it."""
-    if within(row, "response", "isRefusal") is True:
+def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a column with the reason for a missing score, if the row states one."""
+    if get_nested(row, "response", "isRefusal") is True:
         return {UNSCORED: REFUSAL}
     return {UNSCORED: ERROR} if _is_failed(row) else {}
 
 
-def _provider(row: Record) -> str:
+def _provider_name(row: Record) -> str:
+    """Return the label or id of a provider; raise InputError if the row does not name one."""
     provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     if not isinstance(provider, str) or not provider:
-        raise broken(f"{row.place} names no provider", shown(row))
+        raise export_error(f"{row.place} has no provider", preview(row))
     return provider
 
 
-def _prompt(row: Record, columns: Sequence[Any]) -> str:
-    """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
-    place = row.get("promptIdx")
-    of_column = columns[place] if isinstance(place, int) and 0 <= place < len(columns) else None
-    known = Record(f"{row.place}, its entry of results.prompts", of_column)
-    for source in (known, row.inner("prompt")):
+def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
+    """Return the label of a prompt, or otherwise its template.
+
+    The prompt stored in a row has its variables filled in and is therefore not used.
+    """
+    index = row.get("promptIdx")
+    column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None
+    entry = Record(f"{row.place}, entry in results.prompts", column)
+    for source in (entry, row.get_record("prompt")):
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return a_name(row.at("promptId"), row.get("promptId") or known.get("raw"), otherwise="prompt")
+    return parse_name(row.location("promptId"), row.get("promptId") or entry.get("raw"), default="prompt")
 
 
-def _test(row: Record) -> str:
-    """What makes a test: its variables, assertions and description; repeats have the same."""
-    case = row.inner("testCase")
-    variables = (row if row.get("vars") else case).inner("vars")
-    return json.dumps([variables, case.text("description") or None, case.get("assert")], sort_keys=True)
+def _test_key(row: Record) -> str:
+    """Return the variables, description and assertions of a test, which are the same for all its repeats."""
+    case = row.get_record("testCase")
+    variables = (row if row.get("vars") else case).get_record("vars")
+    return json.dumps([variables, case.get_text("description") or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(tests: Iterable[str]) -> dict[str, str]:
-    """Names of tests that are the same in other files: descriptions, else variables."""
+    """Return test names that are the same in every file: unique descriptions, or otherwise the variables."""
     parsed = {test: json.loads(test) for test in tests}
     described = Counter(str(description) for _, description, _ in parsed.values())
     names = []
@@ -179,12 +204,15 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
         if description and described[str(description)] == 1:
             name = str(description)
         else:
-            name = _short(", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items())))
-        names.append(name.encode(errors="replace").decode())  # no table holds half a character
-    return dict(zip(parsed, numbered(names), strict=True))
+            name = _shorten(
+                ", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
+            )
+        names.append(name.encode(errors="replace").decode())  # a table cannot store lone surrogates
+    return dict(zip(parsed, number_duplicates(names), strict=True))
 
 
-def _short(name: str) -> str:
+def _shorten(name: str) -> str:
+    """Shorten a name to one line, with a hash that keeps long names distinct."""
     line = " ".join(name.split()) or "test"
     if len(line) <= _LONGEST_NAME:
         return line

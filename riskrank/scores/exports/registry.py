@@ -1,4 +1,4 @@
-"""The one way in to any reader of exports; averages of tasks become a board, whose samples are the tasks."""
+"""Entry point to all export readers; task averages are read with tasks as samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,50 +8,50 @@ from pathlib import Path
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError, counted, listing, one_of, option
+from riskrank.errors import InputError, UsageError, check_choice, counted, listing, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.choosing import wanted_metrics
-from riskrank.scores.exports.export_file import walk
+from riskrank.scores.exports.export_file import walk_files
 from riskrank.scores.exports.interface import Export, LabelledPath
 from riskrank.scores.exports.row_reader import RowReader
+from riskrank.scores.exports.selection import requested_metrics
 from riskrank.scores.files.paths import labelled_paths
 
 READERS = (*EXPORTS,)
 AUTO = "auto"
 
 
-def reader(name: str) -> RowReader:
-    """The reader of a format: what its module calls ``read``, or by the name behind a colon.
+def load_reader(name: str) -> RowReader:
+    """Return the reader of a format, as registered in `EXPORTS`.
 
     Raises
     ------
     UsageError
-        If there is none of that name, with the nearest.
+        If the format is unknown; the message proposes the nearest name.
     """
-    one_of("from", name, READERS)
-    module, _, called = EXPORTS[name][0].partition(":")
-    found: RowReader = getattr(import_module(f"riskrank.scores.exports.{module}"), called or "read")
-    return replace(found, name=name)
+    check_choice("from", name, READERS)
+    module, _, attribute = EXPORTS[name][0].partition(":")
+    row_reader: RowReader = getattr(import_module(f"riskrank.scores.exports.{module}"), attribute or "read")
+    return replace(row_reader, name=name)
 
 
 def read_export(
     name: str,
     paths: Sequence[str],
-    rules: ReadOptions | None = None,
-    texts_of: frozenset[str] = frozenset(),
+    options: ReadOptions | None = None,
+    samples_with_texts: frozenset[str] = frozenset(),
 ) -> Export:
-    """Read what a harness wrote.
+    """Read the files that a harness wrote.
 
     Parameters
     ----------
     name : str
-        A format of the table, or ``auto`` to recognise it.
+        A format listed in `EXPORTS`, or ``auto`` to detect the format.
     paths : sequence of str
-        Files, folders and glob patterns, each also as ``LABEL=PATH``.
-    rules : ReadOptions, optional
-    texts_of : frozenset of str
-        Samples whose rows are to hold what was asked and answered.
+        Files, folders and glob patterns, each optionally written as ``LABEL=PATH``.
+    options : ReadOptions, optional
+    samples_with_texts : frozenset of str
+        Samples whose rows include the model's input and output.
 
     Returns
     -------
@@ -60,108 +60,141 @@ def read_export(
     Raises
     ------
     InputError
-        If a file cannot be read, or nothing in it is a score.
+        If a file cannot be read, or no scores are found.
     UsageError
-        If the format is unknown or not recognised, or a rule has to be given.
+        If the format is unknown or not recognised, or if an option is needed to select among alternatives.
     """
-    rules = rules or ReadOptions()
-    files = [entry for path in paths for entry in labelled(path)]
+    options = options or ReadOptions()
+    files = [entry for path in paths for entry in parse_path_argument(path)]
     if not files:
         hint = "name files, folders or patterns"
         raise UsageError("no exports were given", found="an empty list of paths", hint=hint)
-    chosen = reader(recognise(files) if name == AUTO else name)
-    export = chosen.read(sorted(files, key=lambda file: file.label is not None), rules, texts_of)
-    return as_board(export, rules) if export.board else export
+    chosen = load_reader(detect_format(files) if name == AUTO else name)
+    export = chosen.read(sorted(files, key=lambda file: file.label is not None), options, samples_with_texts)
+    return select_averages(export, options) if export.has_task_averages else export
 
 
-def labelled(text: str) -> list[LabelledPath]:
-    """Paths of one argument: a path or pattern, also as ``LABEL=PATH``; what exists by that name goes first.
+def parse_path_argument(text: str) -> list[LabelledPath]:
+    """Expand one argument (a path, a glob pattern, or ``LABEL=PATH``) to labelled paths.
+
+    If the whole argument is an existing path, it is not split into label and path.
 
     Raises
     ------
     InputError
-        If there is nothing of that name.
+        If the file or folder does not exist.
     """
-    found = [LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)]
-    for entry in found:
+    entries = [
+        LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)
+    ]
+    for entry in entries:
         if not entry.path.exists():
-            hint = "check the path; exports are read from this machine's folders"
-            raise InputError(f"{entry.path}: no such file or folder", found="nothing at that path", hint=hint)
-    return found
+            hint = "check the path; exports are read from local folders"
+            raise InputError(f"{entry.path}: no such file or folder", found="nothing at this path", hint=hint)
+    return entries
 
 
-def recognise(files: Sequence[LabelledPath]) -> str:
-    """The one format that every file is of.
+def detect_format(files: Sequence[LabelledPath]) -> str:
+    """Return the only format that recognises every path.
 
     Raises
     ------
     UsageError
-        If none does, or several do.
+        If no format recognises every path, or several formats do.
     """
-    fitting = [name for name in READERS if all(_recognised(reader(name), entry.path) for entry in files)]
-    if len(fitting) == 1:
-        return fitting[0]
-    shown = listing((entry.path for entry in files), 3)
+    matching = [
+        name for name in READERS if all(_is_recognised(load_reader(name), entry.path) for entry in files)
+    ]
+    if len(matching) == 1:
+        return matching[0]
+    path_list = listing((entry.path for entry in files), 3)
     raise UsageError(
-        f"{shown}: cannot tell which harness wrote this",
-        found=f"it could be {listing(fitting)}" if fitting else "no format fits every path",
-        hint=f"name it: {option('from', fitting[0] if fitting else '…')}, one of {listing(READERS, 30)}",
+        f"{path_list}: cannot detect the harness",
+        found=f"several formats match: {listing(matching)}" if matching else "no format matches all paths",
+        hint=f"add {option('from', matching[0] if matching else '…')}, one of {listing(READERS, 30)}",
     )
 
 
-def _recognised(found: RowReader, path: Path) -> bool:
-    """Whether a reader knows a file, or some file of a folder."""
+def _is_recognised(row_reader: RowReader, path: Path) -> bool:
+    """Return whether a reader recognises a file, or at least one file of a folder."""
     if path.is_dir():
-        return next(walk(path, found.recognises), None) is not None
-    return found.recognises(path)
+        return next(walk_files(path, row_reader.recognises), None) is not None
+    return row_reader.recognises(path)
 
 
 SCORE = "score"
 
 
-def as_board(export: Export, rules: ReadOptions) -> Export:
-    """A board of averages: the metrics that all tasks have, or those that somebody names.
+def select_averages(export: Export, options: ReadOptions) -> Export:
+    """Select the metrics of task averages: the requested ones, or those that all tasks share.
 
     Parameters
     ----------
     export : Export
-        A row a model, task and metric; the sample is the task.
-    rules : ReadOptions
-        `metric`, by name or ``TASK=NAME``; one a task, and not the same one, is called ``score``.
+        One row per model, task and metric; the sample is the task.
+    options : ReadOptions
+        `metric` lists metrics by name or as ``TASK=NAME``. If each task has one metric and these differ, the
+        combined metric is called ``score``.
 
     Raises
     ------
     UsageError
-        If tasks have no metric in common and nobody says which counts.
+        If the tasks have no metric in common and none was requested.
     """
     pairs = export.rows.select("sample", "metric").unique(maintain_order=True)
-    there = {str(task): [*of["metric"]] for (task,), of in pairs.group_by("sample", maintain_order=True)}
-    spread = Counter(metric for metrics in there.values() for metric in metrics)
-    common = {metric for metric, times in spread.items() if times == len(there)}
-    wanted = wanted_metrics(rules.metric, there)
-    kept = [(task, one) for task, names in there.items() for one in names if one in (wanted[task] or common)]
-    if not kept:
-        first, _ = spread.most_common(1)[0]
-        each = [first, *(f"{task}={min(names)}" for task, names in there.items() if first not in names)]
+    metrics_by_task = {
+        str(task): [*frame["metric"]] for (task,), frame in pairs.group_by("sample", maintain_order=True)
+    }
+    task_counts = Counter(metric for metrics in metrics_by_task.values() for metric in metrics)
+    common = {metric for metric, times in task_counts.items() if times == len(metrics_by_task)}
+    requested = requested_metrics(options.metric, metrics_by_task)
+    selected = [
+        (task, name)
+        for task, names in metrics_by_task.items()
+        for name in names
+        if name in (requested[task] or common)
+    ]
+    if not selected:
+        first, _ = task_counts.most_common(1)[0]
+        examples = [
+            first,
+            *(f"{task}={min(names)}" for task, names in metrics_by_task.items() if first not in names),
+        ]
         raise UsageError(
-            "tasks have different metrics, and which counts has to be said",
-            found=listing(_each_of(spread.most_common()), 8),
-            hint=f"for example {' '.join(option('metric', one) for one in each)}",
+            "the tasks have different metrics; select one per task",
+            found=listing(_format_task_counts(task_counts.most_common()), 8),
+            hint=f"for example {' '.join(option('metric', name) for name in examples)}",
         )
-    left = pl.DataFrame(kept, schema=["sample", "metric"], orient="row")
-    rows = export.rows.join(left, on=["sample", "metric"], how="semi", maintain_order="left")
-    told = Counter(metric for _, metric in kept)
+    selected_pairs = pl.DataFrame(selected, schema=["sample", "metric"], orient="row")
+    rows = export.rows.join(selected_pairs, on=["sample", "metric"], how="semi", maintain_order="left")
+    selected_counts = Counter(metric for _, metric in selected)
     tasks = counted(rows["sample"].n_unique(), "task")
-    said = [f"averages of {tasks}, without their scores: tasks are the samples"]
-    said += [f"left out: {listing(sorted(gone), 8)}"] if (gone := spread.keys() - told.keys()) else []
-    ways = {export.directions.get(metric, "") for metric in told}
+    notes = [f"averages of {tasks} without sample scores, so the tasks are the samples"]
+    notes += (
+        [f"ignored: {listing(sorted(excluded), 8)}"]
+        if (excluded := task_counts.keys() - selected_counts.keys())
+        else []
+    )
+    distinct_directions = {export.directions.get(metric, "") for metric in selected_counts}
     directions = dict(export.directions)
-    if len(told) > 1 and len(ways) == 1 and max(Counter(task for task, _ in kept).values()) == 1:
-        rows, directions = rows.with_columns(metric=pl.lit(SCORE)), dict.fromkeys([SCORE], ways.pop())
-        said += [f"{SCORE}: {', '.join(_each_of(told.items()))}"]
-    known = {name: way for name, way in directions.items() if way and name in {SCORE, *told}}
-    return replace(export, rows=rows, directions=known, notes=(*export.notes, *said))
+    if (
+        len(selected_counts) > 1
+        and len(distinct_directions) == 1
+        and max(Counter(task for task, _ in selected).values()) == 1
+    ):
+        rows, directions = (
+            rows.with_columns(metric=pl.lit(SCORE)),
+            dict.fromkeys([SCORE], distinct_directions.pop()),
+        )
+        notes += [f"{SCORE}: {', '.join(_format_task_counts(selected_counts.items()))}"]
+    directions_by_name = {
+        name: direction
+        for name, direction in directions.items()
+        if direction and name in {SCORE, *selected_counts}
+    }
+    return replace(export, rows=rows, directions=directions_by_name, notes=(*export.notes, *notes))
 
 
-def _each_of(metrics: Iterable[tuple[str, int]]) -> list[str]:
+def _format_task_counts(metrics: Iterable[tuple[str, int]]) -> list[str]:
+    """Format metrics with the number of tasks that have them."""
     return [f"{metric} of {counted(times, 'task')}" for metric, times in metrics]

@@ -1,103 +1,116 @@
-"""scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, out-of-fold predictions."""
+"""scikit-learn: ``cv_results_`` of a search, results of ``cross_validate``, and out-of-fold predictions."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.data_frames import Columns
-from riskrank.scores.names.words import is_unnamed
+from riskrank.scores.names.vocabulary import is_unnamed
 
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
 _TRUTHS = ("y_true", "y")
-# More different numbers are a measurement, whose predictions are off by something.
+# With more distinct numbers the target is continuous, and predictions have an error.
 _MOST_CLASSES = 20
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is the result of a search or of ``cross_validate``, or predictions beside ``y_true``."""
+    """Return whether a file contains the results of a search or of ``cross_validate``, or predictions."""
     head = first_bytes(path)
     searched = b"split0_test_" in head and b"mean_fit_time" in head
     timed = b"fit_time" in head and b"score_time" in head and b"test_" in head
-    # A column of models says that a row is of one of them, not of all.
+    # A column of models means that each row belongs to one model.
     return searched or timed or (b"y_true" in head and b"model" not in head.partition(b"\n")[0].lower())
 
 
-@reads(recognises)
+@row_reader(recognises)
 def read(file: ExportFile) -> Rows:
-    """Scores of folds, or of rows that were predicted out of their fold.
+    """Yield the scores of folds, or the scores of out-of-fold predictions by row.
 
-    Scorers are better when larger, losses being negated (``neg_log_loss``). Candidates of a search are called
-    by their parameters; where one failed there is no score. Results of ``cross_validate`` are those of one
-    model, called by its file. Beside ``y_true`` every column is the predictions of a model: classes are right
-    or not, numbers are off by something.
+    Higher scores are better, because scikit-learn negates losses (``neg_log_loss``). Candidates of a search
+    are named by their parameters; a failed fit has no score. Results of ``cross_validate`` belong to one
+    model, named after its file. If there is a column ``y_true``, every other column contains the predictions
+    of a model. Predicted classes are scored as correct or incorrect, and predicted numbers by absolute error.
     """
     columns = file.columns()
     if any(_FOLD.fullmatch(name) for name in columns):
-        yield from _of_search(file, columns)
+        yield from _read_search(file, columns)
     elif "score_time" in columns:
-        yield from _of_one_model(file, columns)
+        yield from _read_cross_validation(file, columns)
     elif truth := next((name for name in _TRUTHS if name in columns), None):
-        yield from _out_of_fold(file, columns, truth)
+        yield from _read_predictions(file, columns, truth)
     else:
         raise InputError(
-            f"{file.path}: there are no scores of folds",
+            f"{file.path}: there are no fold scores",
             found=f"columns: {listing(columns, 20)}",
-            hint="save cv_results_ as it is: pandas.DataFrame(search.cv_results_).to_csv(…)",
+            hint="save cv_results_ unchanged: pandas.DataFrame(search.cv_results_).to_csv(…)",
         )
 
 
-def _of_search(file: ExportFile, columns: Columns) -> Rows:
+def _read_search(file: ExportFile, columns: Columns) -> Rows:
+    """Yield the score of every candidate of a search in every fold."""
     folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
-    names = _candidates(columns)
+    names = _candidate_names(columns)
     failed = dict.fromkeys(names, 0)
     for name, match in folds:
-        file.gathering.direct(match[2], "higher")
+        file.collector.set_direction(match[2], "higher")
         about = {"sample": f"split{match[1]}", "metric": match[2]}
-        for place, (model, value) in enumerate(zip(names, columns[name], strict=True)):
+        for index, (model, value) in enumerate(zip(names, columns[name], strict=True)):
             failed[model] += value is None or value != value
-            yield {"model": model, **about, "score": value, "candidate": str(place)}
+            yield {"model": model, **about, "score": value, "candidate": str(index)}
     for model, count in failed.items():
         if count == len(folds):
             file.note(f"candidate {names.index(model)} ({model}) failed in every fold")
 
 
-def _of_one_model(file: ExportFile, columns: Columns) -> Rows:
-    model = file.model()
+def _read_cross_validation(file: ExportFile, columns: Columns) -> Rows:
+    """Yield the score of one model in every fold."""
+    model = file.model_name()
     for name, match in [(name, match) for name in columns if (match := _SCORER.fullmatch(name))]:
-        file.gathering.direct(match[1], "higher")
+        file.collector.set_direction(match[1], "higher")
         for fold, value in enumerate(columns[name]):
             yield {"model": model, "sample": f"split{fold}", "metric": match[1], "score": value}
 
 
-def _out_of_fold(file: ExportFile, columns: Columns, truth: str) -> Rows:
-    known: list[Any] = list(columns[truth])
-    numbers = all(isinstance(value, int | float) for value in known) and len(set(known)) > _MOST_CLASSES
-    metric = "absolute_error" if numbers else "correct"
-    file.gathering.direct(metric, "lower" if numbers else "higher")
+def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
+    """Yield whether each predicted class is correct, or the absolute error of each predicted number."""
+    true_values: list[Any] = list(columns[truth])
+    is_regression = (
+        all(isinstance(value, int | float) for value in true_values) and len(set(true_values)) > _MOST_CLASSES
+    )
+    metric = "absolute_error" if is_regression else "correct"
+    file.collector.set_direction(metric, "lower" if is_regression else "higher")
     for model in (name for name in columns if name != truth and not is_unnamed(name)):
-        # What hardly ever is one of the classes, or is text, names the rows.
-        if not numbers and 2 * sum(value in known for value in columns[model]) < len(known):
+        # A column that rarely contains a class identifies the rows.
+        if not is_regression and 2 * sum(value in true_values for value in columns[model]) < len(true_values):
             continue
-        called = file.model() if model == "y_pred" else model
+        model_name = file.model_name() if model == "y_pred" else model
         predicted: list[Any] = list(columns[model])
-        for row, (value, right) in enumerate(zip(predicted, known, strict=True)):
-            score = None if value is None else abs(value - right) if numbers else float(value == right)
-            yield {"model": called, "sample": f"row {row}", "metric": metric, "score": score}
+        for row, (value, true_value) in enumerate(zip(predicted, true_values, strict=True)):
+            score = (
+                None
+                if value is None
+                else abs(value - true_value)
+                if is_regression
+                else float(value == true_value)
+            )
+            yield {"model": model_name, "sample": f"row {row}", "metric": metric, "score": score}
 
 
-def _candidates(columns: Columns) -> list[str]:
-    """Name the candidates by their parameters; two of the same parameters by their rows too."""
+def _candidate_names(columns: Columns) -> list[str]:
+    """Return the candidates' parameters as names, with the row number if these are not unique."""
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:
         grid = [name for name in columns if name.startswith("param_")]
-        cells = [[(name.removeprefix("param_"), columns[name][at]) for name in grid] for at in range(height)]
+        cells = [
+            [(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)
+        ]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
-    # ``C=0.1, kernel=rbf``, the same from JSON and from the text in a CSV.
-    texts = [re.sub("['\"]", "", str(one).strip(" {}")).replace(": ", "=") for one in parameters]
+    # ``C=0.1, kernel=rbf``, the same for JSON objects and for their text in CSV.
+    texts = [re.sub("['\"]", "", str(entry).strip(" {}")).replace(": ", "=") for entry in parameters]
     names = [text or f"candidate {row}" for row, text in enumerate(texts)]
     return [name if names.count(name) == 1 else f"{name} (candidate {row})" for row, name in enumerate(names)]

@@ -1,57 +1,57 @@
-"""SWE-bench: the report of a run, with the instances of every outcome, or a report an instance."""
+"""SWE-bench: a run report, which lists instances by outcome, or one report per instance."""
 
 from pathlib import Path
 
-from riskrank.scores.exports.fields import a_name
-from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
-from riskrank.scores.files.contents import holds
+from riskrank.scores.exports.fields import parse_name
+from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.files.contents import has_keys
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 RESOLVED, NO_PREDICTION = "resolved", "missing prediction"
-# What a list of a report says of its instances: the score, why there is none, and what to say of it.
+# List of a report → score of its instances, reason of a missing score, and note.
 _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
     "resolved_ids": (True, "", ""),
     "unresolved_ids": (False, "", ""),
-    "empty_patch_ids": (False, "", "empty patches, not resolved, as SWE-bench counts them"),
-    "error_ids": (None, ERROR, "instances that ended in an error, no score"),
-    "incomplete_ids": (None, NO_PREDICTION, "instances without a prediction, no score"),
+    "empty_patch_ids": (False, "", "empty patches, counted as not resolved as in SWE-bench"),
+    "error_ids": (None, ERROR, "instances with an error, without a score"),
+    "incomplete_ids": (None, NO_PREDICTION, "instances without a prediction, without a score"),
 }
 
 
 def _is_run(path: Path) -> bool:
-    """Whether this is the report of a run, which says of all instances what their own reports do."""
-    return holds(path, "resolved_ids", "unresolved_ids") and not holds(path, "is_resolved")
+    """Return whether a file is a run report, which repeats the reports of its instances."""
+    return has_keys(path, "resolved_ids", "unresolved_ids") and not has_keys(path, "is_resolved")
 
 
 def recognises(path: Path) -> bool:
-    """Whether this is a report, of a run or of an instance."""
-    return _is_run(path) or holds(path, "patch_successfully_applied", "resolved")
+    """Return whether a file is the report of a run or of an instance."""
+    return _is_run(path) or has_keys(path, "patch_successfully_applied", "resolved")
 
 
-@reads(recognises, directions={RESOLVED: "higher"}, by_file=True, prefers=_is_run)
+@row_reader(recognises, directions={RESOLVED: "higher"}, model_per_file=True, is_preferred=_is_run)
 def read(file: ExportFile) -> Rows:
-    """Whether each instance was resolved.
+    """Yield whether each instance was resolved.
 
-    The model is the name of the file, ``<model>.<run>.json`` without a run that all have, or the folder of
-    an instance's report, ``<model>/<instance>/report.json``.
+    The model is named in the file name ``<model>.<run>.json``; a run name that all files share is removed.
+    For instance reports, the model is the folder name in ``<model>/<instance>/report.json``.
     """
-    whole = file.document()
-    if "resolved_ids" not in whole:
-        model = file.model(file.path.resolve().parent.parent.name.replace("__", "/"))
-        for sample in whole:
-            score = whole.inner(sample).get(RESOLVED)
+    document = file.document()
+    if "resolved_ids" not in document:
+        model = file.model_name(file.path.resolve().parent.parent.name.replace("__", "/"))
+        for sample in document:
+            score = document.get_record(sample).get(RESOLVED)
             yield {"model": model, "sample": sample, "metric": RESOLVED, "score": score}
         return
-    model = file.model(file.label or file.path.stem)
+    model = file.model_name(file.label or file.path.stem)
     rows: dict[str, dict[str, object]] = {}
-    for key, (score, why, said) in _OUTCOMES.items():
-        for value in whole.listed(key):
-            sample = a_name(whole.at(key), value)
-            row = rows.setdefault(sample, {"score": score} | ({UNSCORED: why} if why else {}))
-            if said and row["score"] == score:
-                file.count(f"{RESOLVED}: {said}")
-    for _ in whole.listed("infra_failure_ids"):
-        file.count(f"{RESOLVED}: failures that are probably the machine's, as SWE-bench counts them")
-    # A report has one outcome after the other: that is no order of the instances.
+    for key, (score, reason, note) in _OUTCOMES.items():
+        for value in document.get_list(key):
+            sample = parse_name(document.location(key), value)
+            row = rows.setdefault(sample, {"score": score} | ({UNSCORED: reason} if reason else {}))
+            if note and row["score"] == score:
+                file.count(f"{RESOLVED}: {note}")
+    for _ in document.get_list("infra_failure_ids"):
+        file.count(f"{RESOLVED}: probable infrastructure failures, scored as in SWE-bench")
+    # A report is grouped by outcome, so its order carries no meaning.
     for sample in sorted(rows):
         yield {"model": model, "sample": sample, "metric": RESOLVED, **rows[sample]}

@@ -1,1 +1,1 @@
-"""Containers: one file a format that holds columns, and how files are found and opened."""
+"""File formats: one module per format, and modules that find and open files."""

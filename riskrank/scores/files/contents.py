@@ -1,4 +1,4 @@
-"""What lies at a path or comes through a stream: its beginning, or all of it, and never more than allowed."""
+"""Read the bytes of a file, pipe or URL within a budget, or only the beginning of a file."""
 
 import io
 import os
@@ -9,26 +9,26 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, did_you_mean
-from riskrank.scores.files.compression import decompress_beginning
-from riskrank.scores.files.folders import FROM_HARNESS
-from riskrank.scores.files.guards import Budget, too_large, unreadable
+from riskrank.scores.files.compression import decompress_head
+from riskrank.scores.files.folders import HARNESS_HINT
+from riskrank.scores.files.guards import Budget, too_large_error, unreadable_error
 from riskrank.scores.files.json_objects import json_object
 from riskrank.scores.files.object_stores import read_url
 from riskrank.scores.files.source import is_url
 
-# Bytes of a stream of unknown length that are asked for at a time.
-_PIECE = 1 << 20
-# Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
-_BEGINNING = 1 << 18
+# Bytes per read of a stream of unknown length.
+_CHUNK = 1 << 20
+# Bytes that identify the writer of a file; one judge record may contain several full answers.
+_HEAD_SIZE = 1 << 18
 
 
 def read_bytes(path: str, budget: Budget) -> bytes:
-    """Return the bytes of a file, a pipe or a URL; an error says what keeps them away.
+    """Return the bytes of a file, pipe or URL.
 
     Raises
     ------
     InputError
-        If there is nothing, or nothing that ends, or more than the budget.
+        If the file cannot be read, is a device, or exceeds the budget.
     """
     if is_url(path):
         return read_url(path, lambda stream: read_stream(stream, path, budget), budget.limit)
@@ -37,21 +37,21 @@ def read_bytes(path: str, budget: Budget) -> bytes:
             return read_stream(file, path, budget)
     except FileNotFoundError:
         folder = Path(path).parent
-        there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
+        siblings = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
         raise InputError(
             f"{path}: no such file",
-            found=f"nothing at that path, in directory {_resolved(folder)}",
-            hint=did_you_mean(path, there, otherwise="check the path"),
+            found=f"nothing at that path in directory {_resolve_folder(folder)}",
+            hint=did_you_mean(path, siblings, fallback="check the path"),
         ) from None
     except IsADirectoryError:
-        hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {FROM_HARNESS}"
+        hint = f"name the files in it, for example '{path.rstrip('/')}/*.csv'; {HARNESS_HINT}"
         raise InputError(f"{path}: this is a directory, not a file", found="a directory", hint=hint) from None
-    except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
-        raise unreadable(f"{path}: the file", error, "check its name and its permissions") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise unreadable_error(f"{path}: the file", error, "check its name and its permissions") from None
 
 
 def require_file(path: str) -> None:
-    """Say what keeps a file away, without reading it."""
+    """Raise InputError if a file cannot be opened; its content is not read."""
     try:
         with Path(path).open("rb"):
             return
@@ -60,86 +60,90 @@ def require_file(path: str) -> None:
 
 
 def read_stream(stream: BinaryIO, label: str, budget: Budget) -> bytes:
-    """Return all bytes of a stream, asked for in pieces: what is allowed is no reason to make room for it.
+    """Return all bytes of a stream, read in chunks to avoid reserving memory in advance.
 
     Raises
     ------
     InputError
-        If there are more than the budget allows, or the stream is a device that never ends.
+        If the stream exceeds the budget, or is a device without an end.
     """
     size = _size(stream, label, budget)
     limit = budget.limit if size else budget.piped
     if size > limit:
-        raise too_large(label, limit)
-    whole = stream.read(max(size + 1, _PIECE))  # a file is here whole, and once
-    more = stream.read(_PIECE)
-    if more:
-        held = io.BytesIO()
-        held.write(whole)
-        while more and held.tell() <= limit:
-            held.write(more)
-            more = stream.read(_PIECE)
-        whole = held.getvalue()
-    if len(whole) > limit:
-        raise too_large(label, limit)
-    return whole
+        raise too_large_error(label, limit)
+    content = stream.read(max(size + 1, _CHUNK))  # reads a whole file without a copy
+    chunk = stream.read(_CHUNK)
+    if chunk:
+        buffer = io.BytesIO()
+        buffer.write(content)
+        while chunk and buffer.tell() <= limit:
+            buffer.write(chunk)
+            chunk = stream.read(_CHUNK)
+        content = buffer.getvalue()
+    if len(content) > limit:
+        raise too_large_error(label, limit)
+    return content
 
 
 def _size(stream: BinaryIO, label: str, budget: Budget) -> int:
-    """Return the bytes of a file; 0 of what has no length."""
+    """Return the size of a file in bytes, or 0 for streams of unknown length."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError, AttributeError):  # a stream in memory
         return 0
     status = os.fstat(descriptor)
-    device = stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not stream.isatty())
-    if device and stream.read(1):  # /dev/null is empty, and said to be
+    is_device = stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not stream.isatty())
+    if is_device and stream.read(1):  # /dev/null is reported as empty
         raise InputError(
             f"{label}: this is a device, not a file",
-            found="bytes of the machine itself, without an end such as a table has",
-            hint="name a file, or what comes through a pipe",
+            found="a device that may send data without end",
+            hint="name a file or a pipe",
         )
     if not stat.S_ISREG(status.st_mode):
         return 0
-    with suppress(OSError, AttributeError):  # no holes on this system
-        here = os.lseek(descriptor, 0, os.SEEK_CUR)
-        hole = os.lseek(descriptor, here, os.SEEK_HOLE)
-        os.lseek(descriptor, here, os.SEEK_SET)
+    with suppress(OSError, AttributeError):  # the system does not support sparse files
+        start = os.lseek(descriptor, 0, os.SEEK_CUR)
+        hole = os.lseek(descriptor, start, os.SEEK_HOLE)
+        os.lseek(descriptor, start, os.SEEK_SET)
         if hole < status.st_size:
-            budget.take(label, 512 * status.st_blocks, status.st_size)
+            budget.charge(label, 512 * status.st_blocks, status.st_size)
     return status.st_size
 
 
-def _resolved(folder: Path) -> str:
+def _resolve_folder(folder: Path) -> str:
+    """Return the absolute path of a folder, or a description if the folder was deleted."""
     try:
         return str(folder.resolve())
     except FileNotFoundError:
-        return "one that is gone: change to another"
+        return "a directory that was deleted"
 
 
 def first_bytes(path: Path) -> bytes:
-    """Return the beginning of a file, without compression, mark and blanks; nothing of what is no file."""
+    """Return the decompressed beginning of a file without byte order mark and leading whitespace.
+
+    Return no bytes if the file cannot be read.
+    """
     try:
         if not path.is_file():
             return b""
         with path.open("rb") as file:
-            head = decompress_beginning(file.read(_BEGINNING), _BEGINNING)
+            head = decompress_head(file.read(_HEAD_SIZE), _HEAD_SIZE)
         return head.removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:
         return b""
 
 
 def first_record(path: Path) -> dict[str, Any]:
-    """Return the object in the first line of a file; an empty one if there is none."""
+    """Return the JSON object in the first line of a file, or an empty dictionary."""
     return json_object(first_bytes(path).partition(b"\n")[0]) or {}
 
 
-def holds(path: Path, *keys: str) -> bool:
-    """Return whether the beginning of a JSON file has all these keys."""
+def has_keys(path: Path, *keys: str) -> bool:
+    """Return True if the beginning of a JSON file contains all keys."""
     head = first_bytes(path)
     return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
 
 
-def holding(*keys: str) -> Callable[[Path], bool]:
-    """Return what recognises JSON files whose beginning has all these keys."""
-    return lambda path: holds(path, *keys)
+def key_matcher(*keys: str) -> Callable[[Path], bool]:
+    """Return a function that returns True for JSON files whose beginning contains all keys."""
+    return lambda path: has_keys(path, *keys)

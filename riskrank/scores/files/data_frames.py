@@ -1,4 +1,4 @@
-"""Tables inside exports, as columns of Python values: CSV, and the ways pandas writes JSON, no name twice."""
+"""CSV and JSON tables as dictionaries of columns, for readers of evaluation exports."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from pathlib import Path
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.delimited import DelimitedSource
-from riskrank.scores.files.guards import empty, require_columns, require_filled
-from riskrank.scores.files.json_objects import parse_json, shown
+from riskrank.scores.files.guards import empty_error, require_columns, require_plausible_size
+from riskrank.scores.files.json_objects import parse_json, preview
 from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
-from riskrank.scores.names.words import synonym
+from riskrank.scores.names.vocabulary import column_for_role
 
 Columns = dict[str, list[object]]
 
 
-class Pairs(dict[str, object]):
-    """A JSON object that remembers a name it holds twice."""
+class JsonPairs(dict[str, object]):
+    """A JSON object that records whether a name occurs more than once."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         super().__init__(pairs)
@@ -26,33 +26,33 @@ class Pairs(dict[str, object]):
             self.repeated = next(name for name, count in counts.items() if count > 1)
 
 
-def unique_names(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its names and values, for ``object_pairs_hook``.
+def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build a JSON object from (name, value) pairs; for use as ``object_pairs_hook``.
 
     Raises
     ------
     InputError
         If a name occurs twice.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise repeated_name(f"{label}: an object", str(Pairs(pairs).repeated))
-    return found
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise repeated_name_error(f"{label}: an object", str(JsonPairs(pairs).repeated))
+    return result
 
 
-def repeated_name(place: str, name: str) -> InputError:
-    """Tell that an object holds a name twice: either value could be meant."""
+def repeated_name_error(place: str, name: str) -> InputError:
+    """Return the error for a JSON object in which a name occurs twice."""
     return InputError(
-        f"{place} has two values called '{name}'",
-        found="one name twice in a JSON object",
+        f"{place} has two values named '{name}'",
+        found="a repeated name in a JSON object",
         hint="check the program that wrote it, and keep one of them",
     )
 
 
 def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lambda name: True) -> Columns:
-    """Columns of a CSV file: numbers where a cell is one, None where it is empty, else its text.
+    """Return the columns of a CSV file as numbers or text, with None for empty cells.
 
-    Columns that are not `numeric` by their names stay text: what names a sample may look like a number.
+    Columns whose names `numeric` rejects remain text, because sample names may look like numbers.
     """
     source = DelimitedSource(str(path), data, "", separator=",")
     names = [name for name in source.columns if name]
@@ -72,7 +72,9 @@ def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lamb
 
 
 def json_columns(path: Path, data: bytes) -> Columns:
-    """Columns of a JSON table: ``{"columns", "data"}``, a list a column, a mapping a column, or rows.
+    """Return the columns of a JSON table in one of the layouts that pandas writes.
+
+    Supported layouts are ``{"columns", "data"}``, one list or mapping per column, and a list of rows.
 
     Parameters
     ----------
@@ -82,57 +84,61 @@ def json_columns(path: Path, data: bytes) -> Columns:
     Raises
     ------
     InputError
-        If it is none of these, or its columns differ in length.
+        If the document has another structure, or its columns differ in length.
     """
-    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_names, str(path)))
-    value = rows_within(value)
+    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_object, str(path)))
+    value = find_rows(value)
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
         if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
-            raise _no_table(path, f"columns that are no list of names: {shown(names)}")
+            raise _not_a_table(path, f"columns that are not a list of names: {preview(names)}")
         if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
-            raise _no_table(path, "rows that have not one value a column")
-        columns = {str(name): [row[at] for row in rows] for at, name in enumerate(names)}
+            raise _not_a_table(path, "rows without exactly one value per column")
+        columns = {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
     elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
         columns = {str(name): list(cells) for name, cells in value.items()}
     elif isinstance(value, dict) and value and all(isinstance(cells, dict) for cells in value.values()):
         require_columns(str(path), [*value])
-        index = list(dict.fromkeys(at for cells in value.values() for at in cells))
-        require_filled(str(path), len(index), len(value), len(data))
-        columns = {str(name): [cells.get(at) for at in index] for name, cells in value.items()}
+        index = list(dict.fromkeys(i for cells in value.values() for i in cells))
+        require_plausible_size(str(path), len(index), len(value), len(data))
+        columns = {str(name): [cells.get(i) for i in index] for name, cells in value.items()}
     elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         names = dict.fromkeys(name for row in value for name in row)
         require_columns(str(path), [*names])
-        require_filled(str(path), len(value), len(names), len(data))
+        require_plausible_size(str(path), len(value), len(names), len(data))
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _no_table(path, shown(value))
+        raise _not_a_table(path, preview(value))
     require_columns(str(path), [*columns])
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
-        raise _no_table(path, f"columns of {listing(lengths)} values")
+        raise _not_a_table(path, f"columns of different lengths: {listing(lengths)} values")
     if lengths == [0]:
-        raise empty(str(path), f"{len(columns)} columns and no rows")
+        raise empty_error(str(path), f"{len(columns)} columns and no rows")
     return columns
 
 
-def rows_within(document: object) -> object:
-    """The only table in a document, a list of rows of plain values that name models; else the document."""
+def find_rows(document: object) -> object:
+    """Return the only list of rows in a document.
+
+    If there is no such list, or its rows are nested or do not name models, return the document unchanged.
+    """
     values = document.values() if isinstance(document, dict) else []
     tables = [value for value in values if isinstance(value, list)]
     rows = tables[0] if len(tables) == 1 else []
-    plain = all(
-        isinstance(row, dict) and not any(isinstance(of, dict | list) for of in row.values()) for row in rows
+    is_plain = all(
+        isinstance(row, dict) and not any(isinstance(x, dict | list) for x in row.values()) for row in rows
     )
-    return rows if rows and plain and synonym("model", rows[0]) else document
+    return rows if rows and is_plain and column_for_role("model", rows[0]) else document
 
 
 def is_number(value: object) -> bool:
-    """Whether a cell can be a score: a number or a boolean."""
+    """Return True if a value is a number or boolean, and can therefore be a score."""
     return isinstance(value, bool | int | float)
 
 
-def _no_table(path: Path, found: str) -> InputError:
-    hint = 'write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows'
-    return InputError(f"{path}: the file is not a table", found=found, hint=hint)
+def _not_a_table(path: Path, detail: str) -> InputError:
+    """Return the error for a JSON document that is not a table."""
+    hint = 'write {"columns": […], "data": [[…], …]}, one list of values per column, or a list of rows'
+    return InputError(f"{path}: the file is not a table", found=detail, hint=hint)

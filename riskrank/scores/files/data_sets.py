@@ -1,4 +1,4 @@
-"""A folder of files as one table: parts below each other, with columns that folders name."""
+"""Folders of files that together form one table, with columns derived from folder names."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.files.folders import Part
-from riskrank.scores.files.guards import reason_of
+from riskrank.scores.files.guards import error_reason
 from riskrank.scores.files.source import InputFile, Source
 
 
 class DataSetSource(Source):
-    """Files of one format as one table.
+    """Several files of one format, read as one table.
 
-    A column that a part lacks is empty there. A column that a folder names (``metric=acc``) is text, in every
-    row of the files below; a file may hold it too, if it says the same.
+    If a file lacks a column of another file, its cells are empty. A folder name such as ``metric=acc`` adds a
+    text column with the same value in all rows below that folder. A file may contain the same column if its
+    values agree with the folder name.
 
     Parameters
     ----------
     label : str
-        The folder as it was given.
+        The folder as given by the user.
     parts : sequence of Part
     sources : sequence of Source
-        The parts, opened.
+        The opened parts.
 
     Raises
     ------
     InputError
-        If the parts write numbers differently.
+        If the parts use different number formats.
     """
 
-    of_parts = True
+    is_data_set = True
 
     def __init__(self, label: str, parts: Sequence[Part], sources: Sequence[Source]) -> None:
         super().__init__(label, b"", None)
@@ -47,141 +48,146 @@ class DataSetSource(Source):
         self.columns = tuple(dict.fromkeys([*of_files, *self.folder_columns]))
         self.columnar = all(source.columnar for source in sources)
         self.decimal_comma = sources[0].decimal_comma
-        other = next((one for one in sources if one.decimal_comma != self.decimal_comma), None)
+        other = next((s for s in sources if s.decimal_comma != self.decimal_comma), None)
         if other is not None:
             raise InputError(
-                f"{other.label}: this part is separated by other signs than {sources[0].label}",
-                found="semicolons in one, whose numbers may have a decimal comma, and not in the other",
-                hint="write all parts alike, or name the files one by one",
+                f"{other.label}: this file has a different separator than {sources[0].label}",
+                found="only one of them uses semicolons, and perhaps decimal commas",
+                hint="use the same format for all files, or list the files to read",
             )
         self._heights: list[int] | None = None
 
     @property
     def paths(self) -> list[str]:
-        """Where the parts lie."""
+        """Paths of the parts."""
         return [part.path for part in self._parts]
 
     @property
     def lengths(self) -> list[int]:
-        """Rows of each part."""
+        """Number of rows of each part."""
         if self._heights is None:
             self._heights = [source.height() for source in self._sources]
         return self._heights
 
     def with_keys(self, keys: Mapping[str, Sequence[str]]) -> DataSetSource:
-        """The same table with further columns, each of one value a part."""
-        each = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
-        parts = [replace(part, keys=part.keys | more) for part, more in zip(self._parts, each, strict=True)]
-        found = DataSetSource(self.label, parts, self._sources)
-        found._heights = self._heights
-        return found
+        """Return the table with additional columns that have one value per part."""
+        extra = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
+        parts = [replace(part, keys=part.keys | more) for part, more in zip(self._parts, extra, strict=True)]
+        data_set = DataSetSource(self.label, parts, self._sources)
+        data_set._heights = self._heights
+        return data_set
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns of all parts, one below the other."""
-        frames = [self._of_part(which, names) for which in range(len(self._parts))]
+        """Return the named columns of all parts, concatenated."""
+        frames = [self._load_part(i, names) for i in range(len(self._parts))]
         if names and not any(frame.height for frame in frames):
             raise self._empty(f"{len(frames):,} files without rows")
-        return self._together(frames, names)
+        return self._concat_frames(frames, names)
 
-    def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
-        """The named columns of some rows; parts that hold none of these are not read."""
+    def load_rows(self, names: Sequence[str], positions: np.ndarray) -> pl.DataFrame:
+        """Return the named columns at ascending row positions; only the parts with these rows are read."""
         ends = np.cumsum(self.lengths)
-        parts, starts = np.split(kept, np.searchsorted(kept, ends[:-1])), ends - self.lengths
-        frames = [self._of_part(at, names)[own - starts[at]] for at, own in enumerate(parts) if own.size]
-        return self._together(frames, names)
+        parts, starts = np.split(positions, np.searchsorted(positions, ends[:-1])), ends - self.lengths
+        frames = [self._load_part(i, names)[rows - starts[i]] for i, rows in enumerate(parts) if rows.size]
+        return self._concat_frames(frames, names)
 
-    def lacking(self, column: str) -> str | None:
-        """The first part with rows that neither holds a column nor lies in a folder that names it."""
+    def file_without(self, column: str) -> str | None:
+        """Return the label of the first non-empty part that lacks a column, or None."""
         for part, source in zip(self._parts, self._sources, strict=True):
             if column not in part.keys and column not in source.columns and source.height():
                 return source.label
         return None
 
     def height(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return sum(self.lengths)
 
     def row_number(self, position: int) -> int:
-        """The number of a row in its part."""
-        which, inside = self._locate(position)
-        return self._sources[which].row_number(inside)
+        """Return the row number within the part that contains the row."""
+        i, inside = self._locate(position)
+        return self._sources[i].row_number(inside)
 
     def file_of(self, position: int) -> str:
-        """The part a row stands in."""
+        """Return the label of the part that contains a row."""
         return self._sources[self._locate(position)[0]].label
 
-    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """The provenance of every part, with its own rows, without parts of which none is kept."""
+    def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance and row count of every part; parts without selected rows are omitted."""
         counts = np.array(self.lengths)
-        if kept is not None:
-            counts = np.bincount(self._parts_of(kept), minlength=counts.size)
+        if positions is not None:
+            counts = np.bincount(self._part_indices(positions), minlength=counts.size)
         files = zip(self._sources, counts.tolist(), strict=True)
-        return tuple(source.input_file(count) for source, count in files if count or kept is None)
+        return tuple(source.input_file(count) for source, count in files if count or positions is None)
 
-    def _of_part(self, which: int, names: Sequence[str]) -> pl.DataFrame:
-        part, source = self._parts[which], self._sources[which]
-        held = [name for name in names if name in source.columns]
-        frame = source.load(held) if held else pl.DataFrame()
-        height = frame.height if held else source.height()
+    def _load_part(self, i: int, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns of one part, including those from folder names."""
+        part, source = self._parts[i], self._sources[i]
+        present = [name for name in names if name in source.columns]
+        frame = source.load(present) if present else pl.DataFrame()
+        height = frame.height if present else source.height()
         for name in names:
-            if name in part.keys and name in held:
+            if name in part.keys and name in present:
                 _require_agreement(source.label, name, part.keys[name], frame[name])
-        said = {name: part.keys.get(name) for name in names if name in part.keys or name not in held}
+        keys = {name: part.keys.get(name) for name in names if name in part.keys or name not in present}
         columns = [
-            pl.repeat(one, height, dtype=pl.String if name in part.keys else pl.Null, eager=True).alias(name)
-            for name, one in said.items()
+            pl.repeat(key, height, dtype=pl.String if name in part.keys else pl.Null, eager=True).alias(name)
+            for name, key in keys.items()
         ]
-        return pl.DataFrame([*columns, *(frame[name] for name in held if name not in said)]).select(names)
+        return pl.DataFrame([*columns, *(frame[name] for name in present if name not in keys)]).select(names)
 
-    def _together(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
-        return pl.DataFrame([self._stacked(name, [frame[name] for frame in frames]) for name in names])
+    def _concat_frames(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
+        """Concatenate the data frames of all parts."""
+        return pl.DataFrame([self._concat_column(name, [frame[name] for frame in frames]) for name in names])
 
-    def _stacked(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
-        """One column of all parts; of different types, as text, from which it is read like that of a CSV."""
+    def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
+        """Concatenate one column of all parts; columns of different types are converted to text."""
         filled = [column for column in columns if column.dtype != pl.Null]
         types = {column.dtype for column in filled}
         if len(types) <= 1:
-            whole = filled[0].dtype if filled else pl.Null()
-            return pl.concat([column.cast(whole) for column in columns], rechunk=True)
+            dtype = filled[0].dtype if filled else pl.Null()
+            return pl.concat([column.cast(dtype) for column in columns], rechunk=True)
         try:
-            # A short float gets the digits of its full value, as it has where it is read as a number.
+            # Cast float32 first, so that text has the digits of the full value.
             wide = [column.cast(pl.Float64) if column.dtype.is_float() else column for column in columns]
             return pl.concat([column.cast(pl.String) for column in wide], rechunk=True)
         except pl.exceptions.PolarsError as error:
             raise InputError(
-                f"{self.label}: column '{name}' is not the same in all parts",
-                found=f"types {listing(sorted(map(str, types)))}: {reason_of(error)}",
-                hint="write all parts alike",
+                f"{self.label}: column '{name}' has different types in the files",
+                found=f"types {listing(sorted(map(str, types)))}: {error_reason(error)}",
+                hint="use the same type in all files",
             ) from None
 
-    def _parts_of(self, positions: np.ndarray) -> np.ndarray:
+    def _part_indices(self, positions: np.ndarray) -> np.ndarray:
+        """Return the index of the part that contains each row."""
         return np.searchsorted(np.cumsum(self.lengths), positions, side="right")
 
     def _locate(self, position: int) -> tuple[int, int]:
-        which = int(self._parts_of(np.array([position]))[0])
-        return which, position - sum(self.lengths[:which])
+        """Return the index of the part that contains a row, and the position of the row within it."""
+        i = int(self._part_indices(np.array([position]))[0])
+        return i, position - sum(self.lengths[:i])
 
 
-def _require_agreement(label: str, name: str, key: str | None, inside: pl.Series) -> None:
-    """Refuse a file that holds the column its folder names, with something else in it."""
-    different = _different(key, inside)
+def _require_agreement(label: str, name: str, key: str | None, values: pl.Series) -> None:
+    """Raise InputError if a file contradicts the column that its folder names."""
+    different = _contradictions(key, values)
     if different.any():
         row = int(different.arg_max() or 0)
         raise InputError(
             f"{label}: column '{name}' contradicts the folder {name}={key}",
-            found=f"{str(inside[row])[:80]!r}, in {int(different.sum()):,} of {inside.len():,} rows",
-            hint="correct the folder's name or the file, or leave the column out of the file",
+            found=f"{str(values[row])[:80]!r}, in {int(different.sum()):,} of {values.len():,} rows",
+            hint="correct the folder name or the file, or remove the column from the file",
         )
 
 
-def _different(key: str | None, inside: pl.Series) -> pl.Series:
+def _contradictions(key: str | None, values: pl.Series) -> pl.Series:
+    """Return a mask of the values in a file that differ from the value in its folder name."""
     if key is None:
-        return inside.is_not_null()
-    wanted: object = key.strip()
-    if inside.dtype == pl.Boolean:
-        inside, wanted = inside.cast(pl.String), key.strip().casefold()
-    elif inside.dtype.is_numeric():
-        inside, wanted = inside.cast(pl.Float64), pl.Series([key.strip()]).cast(pl.Float64, strict=False)
+        return values.is_not_null()
+    expected: object = key.strip()
+    if values.dtype == pl.Boolean:
+        values, expected = values.cast(pl.String), key.strip().casefold()
+    elif values.dtype.is_numeric():
+        values, expected = values.cast(pl.Float64), pl.Series([key.strip()]).cast(pl.Float64, strict=False)
     else:
-        inside = inside.cast(pl.String, strict=False).str.strip_chars()
-    return ~(inside == wanted).fill_null(False)
+        values = values.cast(pl.String, strict=False).str.strip_chars()
+    return ~(values == expected).fill_null(False)

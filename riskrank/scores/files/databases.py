@@ -1,4 +1,4 @@
-"""SQLite and DuckDB files, asked in their own SQL and never written to."""
+"""Read-only queries on SQLite and DuckDB files in their own SQL."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
 from riskrank.scores.files.guards import (
-    LONGEST_FIELD,
+    MAX_FIELD,
     BeyondLimitError,
     Budget,
-    Watch,
-    decoding,
-    empty,
-    reason_of,
+    QueryLimits,
+    empty_error,
+    error_reason,
+    translate_errors,
 )
-from riskrank.scores.files.json_objects import column
-from riskrank.scores.files.query import no_rows, require_select
-from riskrank.scores.files.source import FrameInMemory, lacks_package
-from riskrank.scores.files.sql_names import likeliest, with_columns
+from riskrank.scores.files.json_objects import build_column
+from riskrank.scores.files.query import no_rows_error, require_select
+from riskrank.scores.files.source import FrameInMemory, missing_package_error
+from riskrank.scores.files.sql_names import describe_tables, most_likely_table
 
-# Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
-_MOST = 65_536
-_LARGE = 1 << 24
-_CELL = 8
+# Maximum rows per batch, and the size in bytes above which batches shrink.
+_MAX_ROWS = 65_536
+_LARGE_BATCH = 1 << 24
+_CELL_SIZE = 8
 
-_PLAIN: dict[type | None, Any] = {float: pl.Float64, str: pl.String, int: pl.Int64}
+_PLAIN_TYPES: dict[type | None, Any] = {float: pl.Float64, str: pl.String, int: pl.Int64}
 
 Piece = pl.Series | tuple[object, ...]
 
-# Bytes 18 and 19 of the header: the file is written and read by way of a log.
-_VERSIONS, _LOGGED = slice(18, 20), b"\x02\x02"
+# Header bytes 18 and 19 have these values if the file uses a write-ahead log.
+_VERSIONS, _WAL_VERSIONS = slice(18, 20), b"\x02\x02"
 
 _NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
@@ -50,45 +50,47 @@ _DUCKDB_TABLES = (
 
 
 class DatabaseSource(FrameInMemory):
-    """Rows a query gives, or the only table there is.
+    """The result of a query on a database, or the rows of its only table.
 
     Parameters
     ----------
     path : str
-        File of the database.
+        Database file.
     kind : {"sqlite", "duckdb"}
     sha256 : str
+        Digest of the file.
     sql : str, optional
-        Query in the database's own SQL.
+        Query in the SQL dialect of the database.
     budget : Budget
-        Bytes its rows may have.
+        Limit on the size of the result in bytes.
     """
 
     def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, budget: Budget) -> None:
         super().__init__(path, b"", sha256)
-        self.own_sql = True
+        self.native_sql = True
         self.queried = sql is not None
         files = [path + ending for ending in ("", "-wal", ".wal")]
         sizes = (os.path.getsize(file) for file in files if os.path.isfile(file))  # noqa: PTH113, PTH202 (any text)
-        watch = Watch(path, sum(sizes), budget)
-        hint = "check that it is a whole file of that kind, and that nobody is writing to it"
-        with decoding(f"{path}: the database", _NAMES[kind], hint):
-            answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, watch)
-        if not answer.rows:
-            raise no_rows(path, sql) if sql else self._empty("a table without rows")
-        self._name_columns(answer.names)
-        self._frame = pl.DataFrame(list(map(_whole_column, self.columns, answer.pieces)))
+        watch = QueryLimits(path, sum(sizes), budget)
+        hint = "check that the file is complete and that no program is writing to it"
+        with translate_errors(f"{path}: the database", _NAMES[kind], hint):
+            result = (_query_sqlite if kind == "sqlite" else _query_duckdb)(path, sql, watch)
+        if not result.rows:
+            raise no_rows_error(path, sql) if sql else self._empty("a table without rows")
+        self._name_columns(result.names)
+        self._frame = pl.DataFrame(list(map(_concat_pieces, self.columns, result.pieces)))
 
 
-class _Answer:
-    """Rows as they come, held as columns: far smaller than what Python makes of them.
+class _Result:
+    """Query result stored in columns, which need much less memory than Python rows.
 
     Attributes
     ----------
     names : list of str
     pieces : list of list
-        The pieces of each column.
+        Batches of values for each column.
     rows : int
+        Number of rows.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -97,129 +99,133 @@ class _Answer:
         self.rows = 0
 
     def add(self, rows: Sequence[tuple[object, ...]]) -> int:
-        """Take some more rows, and return their bytes."""
+        """Append rows and return their size in bytes."""
         size = 0
         for pieces, values in zip(self.pieces, zip(*rows, strict=True), strict=True):
             piece = _compact(values)
             pieces.append(piece)
-            size += sum(map(_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
+            size += sum(map(_value_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
         self.rows += len(rows)
         return size
 
 
-Run = Callable[[str], _Answer]
+Run = Callable[[str], _Result]
 
 
-def _whole_column(name: str, pieces: Sequence[Piece]) -> pl.Series:
-    """Return pieces of a column as `json_objects.column` makes one of all their values."""
+def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
+    """Concatenate the pieces of a column, converting mixed types with `json_objects.build_column`."""
     series = [piece for piece in pieces if isinstance(piece, pl.Series)]
     if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
         return pl.concat(series).alias(name)
-    return column(name, list(chain.from_iterable(pieces)))
+    return build_column(name, list(chain.from_iterable(pieces)))
 
 
 def _compact(values: tuple[object, ...]) -> Piece:
-    """Return values of one plain kind as a series, from which they come back as they are; others stay."""
+    """Return values of a single basic type as a lossless series; return other values unchanged."""
     kinds = set(map(type, values)) - {type(None)}
     kind = kinds.pop() if len(kinds) == 1 else None
-    if kind in _PLAIN:
+    if kind in _PLAIN_TYPES:
         with suppress(OverflowError, TypeError):
-            return pl.Series(values, dtype=_PLAIN[kind])
+            return pl.Series(values, dtype=_PLAIN_TYPES[kind])
     return values
 
 
-def _size(value: object) -> int:
-    return _CELL + len(value) if isinstance(value, str | bytes) else _CELL
+def _value_size(value: object) -> int:
+    """Return the approximate size of a value in bytes."""
+    return _CELL_SIZE + len(value) if isinstance(value, str | bytes) else _CELL_SIZE
 
 
-def _quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Address under which a file is read and nothing is written, and what to set first.
+def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the URI that opens an SQLite file without writing to disk, and the pragmas to set first.
 
-    Whoever opens a file with a write-ahead log as it is makes ``-wal`` and ``-shm`` beside it, also to read.
-    What is in the log and not yet in the file counts. Where somebody is connected, log and index are there
-    and shared with them; where nobody is, the index is held in memory, or there is nothing to hold.
+    A plain read-only connection to a file with a write-ahead log creates ``-wal`` and ``-shm`` files
+    alongside it. Changes that are only in the log must be read, too. If another process is connected, its log
+    and index are shared. Otherwise the index is kept in memory; an empty log is ignored.
     """
-    address = f"{path.as_uri()}?mode=ro"
+    uri = f"{path.as_uri()}?mode=ro"
     log, index = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
-    if os.path.exists(log):  # noqa: PTH110 (of any length) # whatever the header says: a log may mend it
+    if os.path.exists(log):  # noqa: PTH110 (of any length) # a log may repair the header
         if index.exists():
-            return address, ()
+            return uri, ()
         if log.stat().st_size:
-            return f"{address}&vfs=unix-none", ("locking_mode = EXCLUSIVE",)
-        return f"{address}&immutable=1", ()
+            return f"{uri}&vfs=unix-none", ("locking_mode = EXCLUSIVE",)
+        return f"{uri}&immutable=1", ()
     with path.open("rb") as file:
-        logged = file.read(20)[_VERSIONS] == _LOGGED
-    return (f"{address}&immutable=1" if logged else address), ()
+        has_wal = file.read(20)[_VERSIONS] == _WAL_VERSIONS
+    return (f"{uri}&immutable=1" if has_wal else uri), ()
 
 
-def _ask_sqlite(path: str, sql: str | None, watch: Watch) -> _Answer:
-    address, prepare = _quiet_address(Path(path).resolve())
-    with closing(sqlite3.connect(address, uri=True)) as connection, watch.interrupting(connection.interrupt):
+def _query_sqlite(path: str, sql: str | None, watch: QueryLimits) -> _Result:
+    """Run a query on an SQLite file, or select all rows of its only table."""
+    uri, prepare = _read_only_uri(Path(path).resolve())
+    with closing(sqlite3.connect(uri, uri=True)) as connection, watch.interrupt_late(connection.interrupt):
         for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_FIELD)
-        # An interrupt ends no query that is still being prepared.
-        connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.late() else sqlite3.SQLITE_OK)
-        return _query(path, sql, partial(_gathered, connection, path, watch), _SQLITE_TABLES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_FIELD)
+        # An interrupt does not stop a query during preparation.
+        connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.timeout() else sqlite3.SQLITE_OK)
+        return _run_query(path, sql, partial(_fetch_all, connection, path, watch), _SQLITE_TABLES)
 
 
-def _ask_duckdb(path: str, sql: str | None, watch: Watch) -> _Answer:
+def _query_duckdb(path: str, sql: str | None, watch: QueryLimits) -> _Result:
+    """Run a query on a DuckDB file, or select all rows of its only table."""
     try:
         import duckdb
     except ImportError:
         hint = "pip install 'riskrank[duckdb]', or export the table as Parquet"
-        raise lacks_package(f"{path}: reading DuckDB files", "duckdb", hint) from None
+        raise missing_package_error(f"{path}: reading DuckDB files", "duckdb", hint) from None
 
-    # A view in a file from elsewhere could otherwise read any other file of this machine, and a large
-    # result would be written beside the file.
-    safe: dict[str, str | bool | int | float | list[str]]
-    safe = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{watch.work}B"}
+    # Views in an untrusted file could otherwise read other files of this machine, and large results would be
+    # written next to the file.
+    config: dict[str, str | bool | int | float | list[str]]
+    config = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{watch.work}B"}
     with (
-        closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
-        watch.interrupting(connection.interrupt),
+        closing(duckdb.connect(path, read_only=True, config=config)) as connection,
+        watch.interrupt_late(connection.interrupt),
     ):
-        return _query(path, sql, partial(_gathered, connection, path, watch), _DUCKDB_TABLES)
+        return _run_query(path, sql, partial(_fetch_all, connection, path, watch), _DUCKDB_TABLES)
 
 
-def _gathered(connection: Any, path: str, watch: Watch, query: str) -> _Answer:
-    """Return the rows of a query, gathered piece by piece.
+def _fetch_all(connection: Any, path: str, watch: QueryLimits, query: str) -> _Result:
+    """Fetch the rows of a query in batches.
 
     Raises
     ------
     InputError
-        If they are more than allowed, or take too long.
+        If the result is too large, or the query takes too long.
     """
     try:
-        with watch.walled():
+        with watch.limit_memory():
             cursor = connection.execute(query)
-        answer = _Answer([entry[0] for entry in cursor.description or ()])
-        asked = 1  # a row may be as large as all that is allowed
+        result = _Result([entry[0] for entry in cursor.description or ()])
+        batch_size = 1  # a single row may be as large as the limit
         while True:
-            with watch.walled():
-                rows = cursor.fetchmany(asked)
+            with watch.limit_memory():
+                rows = cursor.fetchmany(batch_size)
             if not rows:
-                return answer
-            size = answer.add(rows)
+                return result
+            size = result.add(rows)
             watch.count(len(rows), size)
-            asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)
+            batch_size = max(batch_size // 2, 1) if size > _LARGE_BATCH else min(2 * batch_size, _MAX_ROWS)
     except RiskrankError:
         raise
     except Exception as error:
-        # An interrupted query, and one that got no memory, end in errors of the database's own.
+        # Interrupted queries and failed allocations raise errors of the database library.
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
             raise BeyondLimitError(
-                f"{path}: a value of more than {LONGEST_FIELD:,} bytes",
-                found="a text or a blob longer than any answer that is scored",
-                hint=f"name the columns that count: {option('sql', 'SELECT model, ... FROM ...')}",
+                f"{path}: a value of more than {MAX_FIELD:,} bytes",
+                found="a text or blob that is too long for an answer",
+                hint=f"select the relevant columns: {option('sql', 'SELECT model, ... FROM ...')}",
             ) from None
         if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
-            raise watch.over(f"{watch.work:,} bytes of memory") from None
-        if late := watch.late():
-            raise late from None
+            raise watch.limit_error(f"{watch.work:,} bytes of memory") from None
+        if timeout := watch.timeout():
+            raise timeout from None
         raise
 
 
-def _query(path: str, sql: str | None, run: Run, list_tables: str) -> _Answer:
+def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Result:
+    """Run a query, or select all rows of the only table if no query is given."""
     tables = [*map(str, chain.from_iterable(run(list_tables).pieces[0]))]
     if sql is not None:
         require_select(sql)
@@ -228,41 +234,42 @@ def _query(path: str, sql: str | None, run: Run, list_tables: str) -> _Answer:
         except RiskrankError:
             raise
         except Exception as error:
-            raise _failed(path, sql, reason_of(error), _columns(run, tables)) from None
+            raise _query_error(path, sql, error_reason(error), _table_columns(run, tables)) from None
     if not tables:
-        raise empty(path, "a database without tables")
+        raise empty_error(path, "a database without tables")
     if len(tables) == 1:
-        return run(_all_of(tables[0]))
-    columns = _columns(run, tables)
+        return run(_select_all(tables[0]))
+    columns = _table_columns(run, tables)
     raise UsageError(
-        f"{path}: the database holds {len(tables)} tables, and which rows count has to be said",
-        found=f"tables: {listing(with_columns(columns))}",
-        hint=f"choose: {option('sql', _all_of(likeliest(columns)))}",
+        f"{path}: the database has {len(tables)} tables; select one",
+        found=f"tables: {listing(describe_tables(columns))}",
+        hint=f"choose: {option('sql', _select_all(most_likely_table(columns)))}",
     )
 
 
-def _columns(run: Run, tables: Names) -> dict[str, list[str]]:
-    """Columns of every table, none of one that cannot be asked, or not in time."""
-    found: dict[str, list[str]] = {}
+def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
+    """Return the column names of every table, or no columns for tables that cannot be queried in time."""
+    columns: dict[str, list[str]] = {}
     for table in tables:
         try:
-            found[table] = list(run(f"{_all_of(table)} LIMIT 0").names)
-        except Exception:  # a view on what is not there any more
-            found[table] = []
-    return found
+            columns[table] = list(run(f"{_select_all(table)} LIMIT 0").names)
+        except Exception:  # a view on a missing table
+            columns[table] = []
+    return columns
 
 
-def _all_of(table: str) -> str:
-    """The query for all rows of a table."""
+def _select_all(table: str) -> str:
+    """Return the query for all rows of a table."""
     return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
 
 
-def _failed(path: str, sql: str, reason: str, tables: Mapping[str, Names]) -> InputError:
-    hint = "write it in the database's own SQL"
+def _query_error(path: str, sql: str, reason: str, tables: Mapping[str, Names]) -> InputError:
+    """Return the error for a failed query, with the tables of the database."""
+    hint = "use the SQL dialect of the database"
     if "no such table" in reason or "Table with name" in reason:
         words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
-        close = next((near for word in words if word not in tables and (near := nearest(word, tables))), None)
-        other = f"choose: {option('sql', _all_of(likeliest(tables)))}"
-        hint = f"did you mean the table {close}?" if close else other
-    found = f"{reason}; tables: {listing(with_columns(tables))}"
-    return InputError(f"{path}: {option('sql', sql)} fails", found=found, hint=hint)
+        match = next((name for word in words if word not in tables and (name := nearest(word, tables))), None)
+        otherwise = f"choose: {option('sql', _select_all(most_likely_table(tables)))}"
+        hint = f"did you mean the table {match}?" if match else otherwise
+    detail = f"{reason}; tables: {listing(describe_tables(tables))}"
+    return InputError(f"{path}: {option('sql', sql)} fails", found=detail, hint=hint)

@@ -1,4 +1,4 @@
-"""Files of separated values: CSV, TSV and their relatives."""
+"""Delimited text files: CSV, TSV and variants."""
 
 import csv
 import io
@@ -10,58 +10,65 @@ from itertools import islice
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.formulas import unmark, unmarked
-from riskrank.scores.files.guards import LONGEST_FIELD, PARSE_ERRORS, endless, reason_of, require_filled
-from riskrank.scores.files.parsing import is_grouped, signs_of_thousands
-from riskrank.scores.files.source import Source, decode, from_windows
-from riskrank.scores.files.two_headers import refuse_titles, refuse_two_headers, two_headers, unpivoted
+from riskrank.scores.files.formulas import unescape_formula, unescape_frame
+from riskrank.scores.files.guards import (
+    MAX_FIELD,
+    PARSE_ERRORS,
+    error_reason,
+    find_overlong,
+    require_plausible_size,
+)
+from riskrank.scores.files.parsing import has_thousands, thousands_separators
+from riskrank.scores.files.source import Source, decode, windows_to_utf8
+from riskrank.scores.files.two_headers import has_two_headers, reject_titles, reject_two_headers, unpivot
 
-# Bytes in which the first rows stand.
-_BEGINNING = 65_536
-# Blank lines, of which files that double their line ends have one a row.
-_MOST_BLANK = 2_000_000
-# Lines among which comments and titles are looked for.
-_LINES = 30
+# Bytes that contain the first rows.
+_HEAD_SIZE = 65_536
+# Maximum number of blank lines; files with doubled line ends have one per row.
+_MAX_BLANK = 2_000_000
+# Lines searched for comments and titles.
+_HEAD_LINES = 30
 _SEPARATORS = (",", ";", "\t")
 
 
 class DelimitedSource(Source):
-    """A CSV or TSV file: its separator is the one its header uses most."""
+    """A CSV or TSV file.
+
+    If several separators are possible, the one that occurs most often in the header is used.
+    """
 
     def __init__(self, label: str, data: bytes, sha256: str, *, separator: str, skip_rows: int = 0) -> None:
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         self.label = label
-        if endless(data, b"\n", b'"') is not None:
+        if find_overlong(data, b"\n", b'"') is not None:
             self._require_short(len(data))
         ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
         body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
-        body = _names_on_one_line(body)
-        body = body if skip_rows else _without_comments(body.lstrip(b"\r\n"), separator)
+        body = _join_header_lines(body)
+        body = body if skip_rows else _skip_comments(body.lstrip(b"\r\n"), separator)
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
         if body.endswith((b"\n\n", b"\n\r\n")):
             body = body.rstrip(b"\r\n")
         super().__init__(label, body, sha256)
         if not body or body.isspace():
             raise self._empty(f"{len(data)} bytes, no header line")
-        self._separator = _sniff_separator(self._header(), "") or _sniff_separator(
-            self._beginning(), separator
-        )
+        self._separator = _sniff_separator(self._header(), "") or _sniff_separator(self._head(), separator)
         try:
             with long_fields():
-                self._require_one_header()
+                self._check_header()
                 names = next(csv.reader([self._header()], delimiter=self._separator))
-                self._name_columns([*map(unmarked, names)])
-                self._thousands = self._signs_of_thousands()
+                self._name_columns([*map(unescape_formula, names)])
+                self._thousands = self._detect_thousands()
         except csv.Error as error:
-            raise self._no_csv(str(error)) from None
+            raise self._csv_error(str(error)) from None
         self._blank: set[int] | None = None
-        self._kept: pl.DataFrame | None = None  # what was read last of a small file
+        self._cache: pl.DataFrame | None = None  # last frame read from a small file
         self.decimal_comma = self._separator in (";", "\t")
 
     def _header(self) -> str:
-        """The line of names."""
+        """Return the header line."""
         try:
             return decode(self.label, io.BytesIO(self._data).readline().rstrip(b"\r\n"))
         except InputError:
@@ -69,105 +76,113 @@ class DelimitedSource(Source):
                 raise
             return self._header()
 
-    def _beginning(self) -> str:
-        """The first lines."""
-        return "\n".join(self._data[:_BEGINNING].decode(errors="replace").splitlines()[:_LINES])
+    def _head(self) -> str:
+        """Return the first lines."""
+        return "\n".join(self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES])
 
     def _read_as_windows(self) -> bool:
-        """Whether the text is one that Windows wrote, which is read as such from now on."""
-        text = from_windows(self._data)
+        """Convert Windows-1252 data to UTF-8, and return True if this was necessary."""
+        text = windows_to_utf8(self._data)
         if text is None or text == self._data:
             return False
         self._data = text
-        told = "not UTF-8, so read as Windows-1252, as spreadsheets save it"
-        self.notes = (*self.notes, f"{self.label}: {told}")
+        note = "not UTF-8, so read as Windows-1252, the encoding of many spreadsheets"
+        self.notes = (*self.notes, f"{self.label}: {note}")
         return True
 
-    def _require_one_header(self) -> None:
-        """Look at the first rows, of which only the one of names is read otherwise."""
-        rows = list(csv.reader(self._beginning().splitlines(), delimiter=self._separator))
-        if two_headers(rows[:4]) and (table := unpivoted(self._all_rows())):
+    def _check_header(self) -> None:
+        """Convert a table with two header rows to long format, and reject titles above the header."""
+        rows = list(csv.reader(self._head().splitlines(), delimiter=self._separator))
+        if has_two_headers(rows[:4]) and (table := unpivot(self._all_rows())):
             text = io.StringIO(newline="")
             csv.writer(text, delimiter=self._separator).writerows(table)
             self._data = text.getvalue().encode()
-            told = f"{table[0][0]}s stand in the first row, {table[0][1]}s in the second"
-            self.notes = (*self.notes, f"{self.label}: a row a sample below two rows of names: {told}")
+            order = f"{table[0][0]}s in the first row, {table[0][1]}s in the second"
+            self.notes = (*self.notes, f"{self.label}: read with two header rows: {order}")
             return
-        refuse_titles(self.label, rows, self._skipped_lines)
-        refuse_two_headers(self.label, rows[:4])
+        reject_titles(self.label, rows, self._skipped_lines)
+        reject_two_headers(self.label, rows[:4])
 
     def _all_rows(self) -> list[list[str]]:
+        """Return all rows, including the header, as lists of fields."""
         return list(csv.reader(decode(self.label, self._data).splitlines(), delimiter=self._separator))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        known = {name: place for place, name in enumerate(self.columns)}
-        places = [known[name] for name in names]
-        # The last column tells whether a row was cut short: Polars fills the rest of such a row with nulls.
+        """Return the named columns as text."""
+        position_by_name = {name: i for i, name in enumerate(self.columns)}
+        positions = [position_by_name[name] for name in names]
+        # Nulls in the last column reveal short rows, which Polars fills with nulls.
         last = len(self.columns) - 1
-        frame = self._read(sorted({*places, last}))
+        frame = self._read(sorted({*positions, last}))
         if frame.height == 0 and not self.may_be_empty:
             raise self._empty("a header line and no rows")
         if frame[f"c{last}"].null_count():
-            frame = self._without_blank_rows(frame)
-        for place, sign in self._thousands.items():
-            cells = frame[f"c{place}"] if place in places else None
-            if cells is not None and is_grouped(cells, sign):
+            frame = self._drop_blank_rows(frame)
+        for i, sign in self._thousands.items():
+            cells = frame[f"c{i}"] if i in positions else None
+            if cells is not None and has_thousands(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return unmark(pl.DataFrame({self.columns[place]: frame[f"c{place}"] for place in places}))
+        return unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
 
-    def _signs_of_thousands(self) -> dict[int, str]:
-        """Columns whose numbers have signs between thousands by the first rows, and those signs."""
-        lines = self._data[:_BEGINNING].decode(errors="replace").splitlines()[1:]
-        lines = lines[:-1] if len(self._data) > _BEGINNING else lines
+    def _detect_thousands(self) -> dict[int, str]:
+        """Return the thousands separator of each column that has one, by column position.
+
+        Only the first rows are inspected.
+        """
+        lines = self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[1:]
+        lines = lines[:-1] if len(self._data) > _HEAD_SIZE else lines
         rows = [row for row in csv.reader(lines, delimiter=self._separator) if len(row) == len(self.columns)]
-        found = signs_of_thousands(rows)
-        for place, sign in found.items():
-            told = f"in column {self.columns[place]} '{sign}' stands between thousands"
-            self.notes = (*self.notes, f"{self.label}: {told}")
-        return found
+        separators = thousands_separators(rows)
+        for position, separator in separators.items():
+            note = f"'{separator}' is read as a thousands separator in column {self.columns[position]}"
+            self.notes = (*self.notes, f"{self.label}: {note}")
+        return separators
 
     def row_number(self, position: int) -> int:
-        """The number of a data row as a reader of the file would count it."""
+        """Return the number of a data row in the file, counted from 1 and including the header."""
         number = position + 2 + self._skipped_lines
         for blank in sorted(self._blank or ()):
             number += blank + 2 + self._skipped_lines <= number
         return number
 
-    def _read(self, places: Sequence[int]) -> pl.DataFrame:
-        names = [f"c{place}" for place in places]
-        if self._kept is not None and {*names} <= {*self._kept.columns}:
-            return self._kept[names]
+    def _read(self, positions: Sequence[int]) -> pl.DataFrame:
+        """Return the columns at the given positions as text, without blank rows."""
+        names = [f"c{position}" for position in positions]
+        if self._cache is not None and {*names} <= {*self._cache.columns}:
+            return self._cache[names]
         lines = self._data.count(b"\n")
-        require_filled(self.label, lines, len(places), len(self._data))
-        # More cells than bytes: some rows are short or blank, whose cells would take far more memory.
+        require_plausible_size(self.label, lines, len(positions), len(self._data))
+        # More cells than bytes: short or blank rows would take far more memory.
         if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
         try:
-            text, between = io.BytesIO(self._data), self._separator
-            rows = pl.scan_csv(text, separator=between, infer_schema=False, with_column_names=_as_places)
+            text, separator = io.BytesIO(self._data), self._separator
+            rows = pl.scan_csv(text, separator=separator, infer_schema=False, with_column_names=_numbered)
             frame = rows.select(names).collect()
-            if len(self._data) > LONGEST_FIELD:
+            if len(self._data) > MAX_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
             else:
-                self._kept = frame
+                self._cache = frame
             return frame
         except PARSE_ERRORS as error:
             if self._read_as_windows():
-                return self._read(places)
+                return self._read(positions)
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
-            raise self._no_csv(reason_of(error)) from None
+            raise self._csv_error(error_reason(error)) from None
 
     def _require_short(self, *lengths: int | None) -> None:
-        if max(filter(None, lengths), default=0) > LONGEST_FIELD:
-            raise self._no_csv(f"a line or field of more than {LONGEST_FIELD:,} bytes")
+        """Raise InputError if any length exceeds the limit for a line or field."""
+        if max(filter(None, lengths), default=0) > MAX_FIELD:
+            raise self._csv_error(f"a line or field of more than {MAX_FIELD:,} bytes")
 
-    def _no_csv(self, found: str) -> InputError:
-        hint = "look for a quote that is never closed; fields that hold quotes double them"
-        return InputError(f"{self.label}: the file cannot be read as CSV", found=found, hint=hint)
+    def _csv_error(self, detail: str) -> InputError:
+        """Return the error for a file that is not valid CSV."""
+        hint = "look for an unclosed quote; quotes inside fields must be doubled"
+        return InputError(f"{self.label}: the file cannot be read as CSV", found=detail, hint=hint)
 
-    def _without_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _drop_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Drop rows that are blank lines in the file."""
         expected = (len(self.columns) - 1) * (frame.height + 1)
         if b'"' not in self._data and self._data.count(self._separator.encode()) == expected:
             return frame
@@ -178,65 +193,73 @@ class DelimitedSource(Source):
         return frame.with_row_index("#").filter(~pl.col("#").is_in([*self._blank])).drop("#")
 
     def _check_lengths(self, *, allow_short: bool) -> set[int]:
-        """The positions of blank lines; raise at the first row with too many or too few fields."""
+        """Check the number of fields in each row, and return the positions of blank lines.
+
+        Raises
+        ------
+        InputError
+            If a row has a wrong number of fields.
+        """
         try:
             with long_fields():
-                return self._checked_lengths(allow_short)
+                return self._scan_lengths(allow_short)
         except csv.Error as error:
-            raise self._no_csv(str(error)) from None
+            raise self._csv_error(str(error)) from None
 
-    def _checked_lengths(self, allow_short: bool) -> set[int]:
+    def _scan_lengths(self, allow_short: bool) -> set[int]:
+        """Read all rows, check their numbers of fields, and return the positions of blank lines."""
         blank = set()
         text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
         rows = csv.reader(text, delimiter=self._separator)
         for position, row in enumerate(islice(rows, 1, None)):
             if not row or (len(row) == 1 < len(self.columns) and not row[0].strip()):
                 blank.add(position)
-                if len(blank) > _MOST_BLANK:
-                    raise self._no_csv(f"more than {_MOST_BLANK:,} blank lines")
+                if len(blank) > _MAX_BLANK:
+                    raise self._csv_error(f"more than {_MAX_BLANK:,} blank lines")
             elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
                 number, names = position + 2 + self._skipped_lines, len(self.columns)
-                what = f"{self.label}: row {number} has {len(row)} fields, the header has {names}"
-                hint = "quote fields that hold the separator, or fill the row up"
+                problem = f"{self.label}: row {number} has {len(row)} fields, but the header has {names}"
+                hint = "quote fields that contain the separator, or add the missing fields"
                 if position == 0 and len(row) > names:
-                    hint += f"; {option('skip_rows', 1)} leaves out a title above the names"
-                raise InputError(what, found=self._separator.join(row)[:120], hint=hint)
+                    hint += f"; {option('skip_rows', 1)} skips a title above the header"
+                raise InputError(problem, found=self._separator.join(row)[:120], hint=hint)
         return blank
 
 
-def _as_places(names: Sequence[str]) -> list[str]:
-    return [f"c{place}" for place in range(len(names))]
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Return a placeholder name for each column: c0, c1, …."""
+    return [f"c{position}" for position in range(len(names))]
 
 
-def _names_on_one_line(body: bytes) -> bytes:
-    """A file whose names of columns hold no line ends, as spreadsheets write those of wrapped cells."""
-    start, quoted = body[:_BEGINNING], False
-    for mark in () if start.startswith(b"#") else re.finditer(rb'["\n]', start):
-        quoted ^= mark[0] == b'"'
-        if mark[0] == b"\n" and not quoted:
-            names = start[: mark.start()]
+def _join_header_lines(body: bytes) -> bytes:
+    """Return the file without line breaks in header cells, which spreadsheets write for wrapped text."""
+    head, in_quotes = body[:_HEAD_SIZE], False
+    for mark in () if head.startswith(b"#") else re.finditer(rb'["\n]', head):
+        in_quotes ^= mark[0] == b'"'
+        if mark[0] == b"\n" and not in_quotes:
+            names = head[: mark.start()]
             return re.sub(rb"\r?\n", b" ", names) + body[mark.start() :] if b"\n" in names else body
-    # A quote that is never closed is refused as such.
+    # The reader reports the unclosed quote.
     return body
 
 
-def _without_comments(body: bytes, separator: str) -> bytes:
-    """A file from its names on: without the lines of comments above them."""
-    lines = body[:_BEGINNING].decode(errors="replace").splitlines(keepends=True)[:_LINES]
-    skipped = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+def _skip_comments(body: bytes, separator: str) -> bytes:
+    """Return the file without the comment lines above its header."""
+    lines = body[:_HEAD_SIZE].decode(errors="replace").splitlines(keepends=True)[:_HEAD_LINES]
+    skipped = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     if not skipped and body.startswith(b"#") and _sniff_separator(lines[0], separator) not in lines[0]:
         names = re.search(rb"\n[^#]", body)
-        return _without_comments(body[names.end() - 1 :], separator) if names else b""
+        return _skip_comments(body[names.end() - 1 :], separator) if names else b""
     if skipped:
-        between = _sniff_separator(lines[skipped], separator)
-        counts = [len(_fields(line, between)) for line in lines]
-        # A header may begin with the sign: it has as many fields as the rows below.
+        delimiter = _sniff_separator(lines[skipped], separator)
+        counts = [len(_fields(line, delimiter)) for line in lines]
+        # A header may begin with #: it has as many fields as the rows below.
         skipped = 0 if counts[skipped - 1] == counts[skipped] > 1 else skipped
     return body[sum(len(line.encode()) for line in lines[:skipped]) :]
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """The fields of a line; of one that ends within a quote nothing is told."""
+    """Return the fields of a line, or an empty list if a quote is not closed."""
     try:
         with long_fields():
             return next(csv.reader([line], delimiter=separator), [])
@@ -246,8 +269,8 @@ def _fields(line: str, separator: str) -> list[str]:
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let Python read long fields, as a column of responses has them; its limit is for everyone."""
-    before = csv.field_size_limit(LONGEST_FIELD)
+    """Temporarily raise the field size limit of the csv module."""
+    before = csv.field_size_limit(MAX_FIELD)
     try:
         yield
     finally:
@@ -255,7 +278,8 @@ def long_fields() -> Iterator[None]:
 
 
 def _sniff_separator(text: str, default: str) -> str:
-    outside = "".join(text.split('"')[::2])
-    counts = {separator: outside.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
+    """Return the separator that occurs most often in a text outside quotes."""
+    unquoted = "".join(text.split('"')[::2])
+    counts = {separator: unquoted.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
     best = max(counts, key=lambda separator: counts[separator])
     return best if counts[best] else default

@@ -1,4 +1,4 @@
-"""Sources made from other sources, which still know where each row came from."""
+"""Sources that transform another source while keeping track of where each row comes from."""
 
 from collections.abc import Sequence
 
@@ -6,51 +6,51 @@ import numpy as np
 import polars as pl
 
 from riskrank.scores.files.json_objects import json_object, json_text
-from riskrank.scores.files.parsing import as_one_name, column_kind, present
+from riskrank.scores.files.parsing import column_kind, drop_missing, join_columns
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.names.words import INDEX, is_unnamed
+from riskrank.scores.names.vocabulary import INDEX, is_unnamed
 
-# Rows that tell whether a column holds objects, and columns that are asked.
-_LOOK, _MOST_COLUMNS = 100, 1_000
-# Objects within objects whose fields become columns; what lies deeper stays text.
-_MOST_LEVELS = 8
+# Rows and columns examined for JSON objects.
+_HEAD_ROWS, _MAX_COLUMNS = 100, 1_000
+# Levels of nested objects that become columns; deeper ones stay text.
+_MAX_LEVELS = 8
 
-# What is told of a source that is true in another form of it, too.
-_HANDED_ON = "columns decimal_comma model_label queried own_sql folder_columns notes"
+# Attributes that a derived source copies.
+_INHERITED = "columns decimal_comma model_label queried native_sql folder_columns notes"
 
 
 class DerivedSource(Source):
-    """A source that hands out what another one holds, in another form."""
+    """A source that presents the data of another source in a different form."""
 
     def __init__(self, inner: Source) -> None:
         super().__init__(inner.label, b"", inner.sha256)
-        for name in _HANDED_ON.split():
+        for name in _INHERITED.split():
             setattr(self, name, getattr(inner, name))
         self._inner = inner
 
-    def _behind(self, position: int) -> int:
-        """Where a row stands in the source behind."""
+    def _inner_position(self, position: int) -> int:
+        """Return the position of a row in the source that is transformed."""
         return position
 
     def file_of(self, position: int) -> str:
-        """The file a row stands in."""
-        return self._inner.file_of(self._behind(position))
+        """Return the file that contains a row."""
+        return self._inner.file_of(self._inner_position(position))
 
     def row_number(self, position: int) -> int:
-        """The number of a data row as a reader of the file would count it."""
-        return self._inner.row_number(self._behind(position))
+        """Return the number of a data row in its file."""
+        return self._inner.row_number(self._inner_position(position))
 
     def column_of(self, column: str, position: int) -> str:
-        """The column of the file that a value of a column stands in."""
-        return self._inner.column_of(column, self._behind(position))
+        """Return the name of the column in the file from which a value was read."""
+        return self._inner.column_of(column, self._inner_position(position))
 
-    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """The provenance of all files behind."""
-        return self._inner.input_files(rows, kept)
+    def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance of all inner files."""
+        return self._inner.input_files(rows, positions)
 
 
-class WithIndex(DerivedSource):
-    """A source whose only column without a name is called `INDEX`."""
+class IndexedSource(DerivedSource):
+    """A source whose only unnamed column is given the name `INDEX`."""
 
     def __init__(self, inner: Source, unnamed: str) -> None:
         super().__init__(inner)
@@ -58,81 +58,84 @@ class WithIndex(DerivedSource):
         self.columns = tuple(INDEX if name == unnamed else name for name in inner.columns)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        found = self._inner.load([self._unnamed if name == INDEX else name for name in names])
-        return found.rename({self._unnamed: INDEX}) if INDEX in names else found
+        """Return the named columns."""
+        frame = self._inner.load([self._unnamed if name == INDEX else name for name in names])
+        return frame.rename({self._unnamed: INDEX}) if INDEX in names else frame
 
 
-def with_index(source: Source) -> Source:
-    """A source with a name for its only column without one, if that holds names; else as it is."""
+def name_index(source: Source) -> Source:
+    """Give the only unnamed column of a source a name if it contains text.
+
+    Otherwise return the source unchanged.
+    """
     unnamed = [name for name in source.columns if is_unnamed(name)]
     if len(unnamed) != 1 or INDEX in source.columns:
         return source
     values = source.load(unnamed).to_series()
     names = column_kind(values, source.decimal_comma) == "text"
-    return WithIndex(source, unnamed[0]) if names else source
+    return IndexedSource(source, unnamed[0]) if names else source
 
 
 class FilteredSource(DerivedSource):
-    """Some rows of a source.
+    """A source restricted to some of its rows.
 
     Parameters
     ----------
     inner : Source
-    kept : ndarray of int, shape (n,)
-        Positions of the rows, ascending.
+    positions : ndarray of int, shape (n,)
+        Positions of the rows to keep, in ascending order.
     """
 
-    def __init__(self, inner: Source, kept: np.ndarray) -> None:
+    def __init__(self, inner: Source, positions: np.ndarray) -> None:
         super().__init__(inner)
         self.columnar = inner.columnar
-        self._kept = kept
+        self._rows = positions
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns of the rows kept."""
-        return self._inner.load_rows(names, self._kept)
+        """Return the named columns of the selected rows."""
+        return self._inner.load_rows(names, self._rows)
 
-    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
-        """What was asked and answered in some of the rows kept."""
-        return self._inner.texts(self._kept[kept])
+    def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
+        """Return the model inputs and outputs of some of the selected rows."""
+        return self._inner.texts(self._rows[positions])
 
-    def _behind(self, position: int) -> int:
-        return int(self._kept[position])
+    def _inner_position(self, position: int) -> int:
+        """Return the position of a selected row in the unfiltered source."""
+        return int(self._rows[position])
 
-    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """The provenance of all files behind, with the rows that are kept of each."""
-        return self._inner.input_files(rows, self._kept if kept is None else self._kept[kept])
+    def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance of all inner files with their selected row counts."""
+        return self._inner.input_files(rows, self._rows if positions is None else self._rows[positions])
 
 
 class JoinedSource(DerivedSource):
-    """A source in which several columns together are one name: ``name+prompt``.
+    """A source in which several columns are joined into one, as in ``name+prompt``.
 
-    The columns a name is made of are no longer columns of their own, unless they have another role: in a
-    wide table they would become metrics.
+    The joined columns are removed unless they have another role; in a wide table they would become metrics.
     """
 
-    def __init__(self, inner: Source, joined: dict[str, tuple[str, ...]], *, others: Sequence[str]) -> None:
+    def __init__(self, inner: Source, joined: dict[str, tuple[str, ...]], *, retained: Sequence[str]) -> None:
         super().__init__(inner)
-        used = {part for parts in joined.values() for part in parts} - set(others)
+        used = {part for parts in joined.values() for part in parts} - set(retained)
         self.columns = (*(name for name in inner.columns if name not in used), *joined)
         self._joined = joined
 
-    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
-        """What was asked and answered in some rows, which are those of the source."""
-        return self._inner.texts(kept)
+    def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
+        """Return the model inputs and outputs of some rows."""
+        return self._inner.texts(positions)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns; a joined name is missing where one of its parts is."""
-        wanted = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
-        frame = self._inner.load(list(wanted))
+        """Return the named columns; a joined value is missing if any of its parts is missing."""
+        needed = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
+        frame = self._inner.load(list(needed))
         return frame.select(
-            as_one_name(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name)
+            join_columns(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name)
             for name in names
         )
 
 
 class FlatSource(DerivedSource):
-    """A source whose columns of JSON objects have become a column a field, ``scores.f1``."""
+    """A source with one column per field of its nested JSON objects, such as ``scores.f1``."""
 
     def __init__(self, inner: Source, fields: dict[str, tuple[str, str]]) -> None:
         super().__init__(inner)
@@ -141,38 +144,41 @@ class FlatSource(DerivedSource):
         self._fields = fields
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns; a field is missing where its object lacks it."""
-        places = {name: self._fields.get(name, (name, "")) for name in names}
-        frame = self._inner.load(list(dict.fromkeys(column for column, _ in places.values())))
-        nested = {places[name][0] for name in names if name in self._fields}
-        parsed = {column: [_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
+        """Return the named columns; a value is missing if its object lacks the field."""
+        origins = {name: self._fields.get(name, (name, "")) for name in names}
+        frame = self._inner.load(list(dict.fromkeys(column for column, _ in origins.values())))
+        nested = {origins[name][0] for name in names if name in self._fields}
+        parsed = {column: [_as_object(cell) or {} for cell in frame[column].to_list()] for column in nested}
 
-        def found(name: str, column: str, key: str) -> pl.Series:
+        def extract(name: str, column: str, key: str) -> pl.Series:
             values = [json_text(row.get(key)) for row in parsed.get(column, ())]
             return pl.Series(name, values) if name in self._fields else frame[name]
 
-        return pl.DataFrame([found(name, *place) for name, place in places.items()])
+        return pl.DataFrame([extract(name, *origin) for name, origin in origins.items()])
 
 
-def flattened(source: Source, levels: int = _MOST_LEVELS) -> Source:
-    """A source with a column a field of every object in so many levels; as it is where there is none."""
+def flatten(source: Source, levels: int = _MAX_LEVELS) -> Source:
+    """Return a source with one column per field of nested JSON objects, up to `levels` deep.
+
+    A source without such columns is returned unchanged.
+    """
     fields: dict[str, tuple[str, str]] = {}
     names = [name for name in source.columns if name]
-    looked_at = source.load(names[:_MOST_COLUMNS])
-    for column in (one for one in looked_at.iter_columns() if not one.dtype.is_numeric()):
-        first = present(column).head(_LOOK).to_list()
-        objects = [_object(cell) for cell in first]
-        if objects and all(one is not None for one in objects):
-            keys = dict.fromkeys(key for one in objects for key in one or ())
+    frame = source.load(names[:_MAX_COLUMNS])
+    for column in (series for series in frame.iter_columns() if not series.dtype.is_numeric()):
+        cells = drop_missing(column).head(_HEAD_ROWS).to_list()
+        objects = [_as_object(cell) for cell in cells]
+        if objects and all(series is not None for series in objects):
+            keys = dict.fromkeys(key for series in objects for key in series or ())
             fields |= {f"{column.name}.{key}": (column.name, key) for key in keys}
     if not fields or {*fields} & {*source.columns}:
         return source
-    found = FlatSource(source, fields)
-    return flattened(found, levels - 1) if levels > 1 else found
+    flat = FlatSource(source, fields)
+    return flatten(flat, levels - 1) if levels > 1 else flat
 
 
-def _object(cell: object) -> dict[str, object] | None:
-    """A cell as an object; None where it is none."""
+def _as_object(cell: object) -> dict[str, object] | None:
+    """Return a cell as a JSON object, or None."""
     if isinstance(cell, str) and cell[:1] == "{":
         return json_object(cell)
     return cell if isinstance(cell, dict) else None

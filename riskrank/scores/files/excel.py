@@ -1,4 +1,4 @@
-"""Excel workbooks, read by the cells that hold something, and without those that ask for far more."""
+"""Excel workbooks, read within a budget and without empty ranges of cells."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from xml.parsers import expat
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
-from riskrank.scores.files.guards import Budget, decoding, require_distinct, require_filled
-from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.guards import Budget, require_distinct, require_plausible_size, translate_errors
+from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.query import TABLE, run_sql
-from riskrank.scores.files.source import FrameInMemory, How, lacks_package
-from riskrank.scores.files.sql_names import likeliest, with_columns
-from riskrank.scores.files.two_headers import refuse_titles, refuse_two_headers, two_headers, unpivoted
+from riskrank.scores.files.source import FrameInMemory, OpenOptions, missing_package_error
+from riskrank.scores.files.sql_names import describe_tables, most_likely_table
+from riskrank.scores.files.two_headers import has_two_headers, reject_titles, reject_two_headers, unpivot
 
 Rows = Sequence[Sequence[object]]
-# The table of a sheet, the first rows that may be its names, and how many rows stand above them.
+# Table of a sheet, its possible header rows, and the number of rows above them.
 Sheet = tuple[pl.DataFrame, Rows, int]
-# Rows among which the names are looked for.
-_LOOK = 30
+# Rows searched for the header.
+_HEADER_ROWS = 30
 
 
 class ExcelSource(FrameInMemory):
-    """A sheet of a workbook, or what a query makes of its sheets.
+    """A sheet of a workbook, or the result of a query on its sheets.
 
     Parameters
     ----------
     label, data, sha256
-        As for any source.
-    how : How
-        Its query is over the sheets by their names; the only sheet is also called ``scores``.
+        See :class:`~riskrank.scores.files.source.Source`.
+    options : OpenOptions
+        A query in the options refers to sheets by name; a single sheet is also called ``scores``.
     """
 
-    def __init__(self, label: str, data: bytes, sha256: str, how: How) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str, options: OpenOptions) -> None:
         super().__init__(label, b"", sha256)
-        sql = how.sql
+        sql = options.sql
         if not data:
             raise self._empty("0 bytes")
-        with warnings.catch_warnings(action="ignore"):  # openpyxl tells of styles and lists it leaves out
-            sheets = _sheets(label, data, how)
+        with warnings.catch_warnings(action="ignore"):  # openpyxl warns about unsupported styles
+            sheets = _read_sheets(label, data, options)
         if sql is None:
-            sheets = {title: one for title, one in sheets.items() if _has_numbers(one[0])} or sheets
+            sheets = {title: sheet for title, sheet in sheets.items() if _has_numbers(sheet[0])} or sheets
         if not sheets:
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
             columns = {title: frame.columns for title, (frame, _, _) in sheets.items()}
             raise UsageError(
-                f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
-                found=f"sheets: {listing(with_columns(columns))}",
-                hint=f"choose: {option('sheet', likeliest(columns))}",
+                f"{label}: the workbook has {len(sheets)} tables; select one",
+                found=f"sheets: {listing(describe_tables(columns))}",
+                hint=f"choose: {option('sheet', most_likely_table(columns))}",
             )
         self._frame, first, above = next(iter(sheets.values()))
         self._first_row = above + 2
         if sql is None:
-            refuse_titles(label, first, above)
+            reject_titles(label, first, above)
         else:
             tables = {title: frame for title, (frame, _, _) in sheets.items()}
             tables |= {} if len(sheets) > 1 else {TABLE: self._frame}
@@ -70,111 +70,117 @@ class ExcelSource(FrameInMemory):
         self._name_columns(self._frame.columns)
 
     def row_number(self, position: int) -> int:
-        """The number of a row of its sheet, as the program shows it."""
+        """Return the row number in the sheet, as the spreadsheet program displays it."""
         return position + self._first_row
 
 
 def _has_numbers(frame: pl.DataFrame) -> bool:
-    """Whether a sheet holds a number: one of notes does not."""
+    """Return True if a sheet contains numbers, unlike a sheet of notes."""
     return any(dtype.is_numeric() or dtype == pl.Boolean for dtype in frame.dtypes)
 
 
-def _sheets(label: str, data: bytes, how: How) -> dict[str, Sheet]:
-    """The sheets that hold a table, a header and rows below it, or the one asked for."""
+def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, Sheet]:
+    """Return the sheets that have a header and rows, or only the requested sheet."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
         hint = "pip install 'riskrank[excel]', or save the sheet as CSV"
-        raise lacks_package(f"{label}: reading Excel", "openpyxl", hint) from None
-    hint = "save it again as .xlsx; older .xls files and encrypted ones cannot be read"
-    with decoding(f"{label}: the file", "an Excel workbook", hint):
-        parts = _parts(label, data, how.budget)
-        # Formulas have the values Excel last computed for them.
+        raise missing_package_error(f"{label}: reading Excel", "openpyxl", hint) from None
+    hint = "save the file as .xlsx; encrypted files and old .xls files cannot be read"
+    with translate_errors(f"{label}: the file", "an Excel workbook", hint):
+        parts = _scan_parts(label, data, options.budget)
+        # data_only: formulas have the values that Excel computed last.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        chosen = book.worksheets if how.sheet is None else [_named(label, book.worksheets, how.sheet)]
-        cells = {sheet.title: [*_rows(sheet, parts)] for sheet in chosen}
-    # A text that many cells share stands in the file once.
+        name, chosen = options.sheet, book.worksheets
+        chosen = chosen if name is None else [_select_sheet(label, chosen, name)]
+        cells = {sheet.title: [*_iter_rows(sheet, parts)] for sheet in chosen}
+    # The file stores a text once, also if many cells share it.
     texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
-    how.budget.take(label, len(data), sum(map(len, texts)))
-    found = {title: _frame(label, title, rows, how.skip_rows) for title, rows in cells.items()}
-    frames = {title: frame for title, frame in found.items() if frame is not None}
+    options.budget.charge(label, len(data), sum(map(len, texts)))
+    parsed = {title: _build_sheet(label, title, rows, options.skip_rows) for title, rows in cells.items()}
+    frames = {title: frame for title, frame in parsed.items() if frame is not None}
     for sheet in chosen:
-        waiting = parts[sheet._worksheet_path].uncomputed
+        formulas = parts[sheet._worksheet_path].uncomputed
         frame = frames.get(sheet.title)
-        if waiting and frame and frame[0].null_count().sum_horizontal()[0]:
-            raise _uncomputed(label, sheet.title, waiting)
+        if formulas and frame and frame[0].null_count().sum_horizontal()[0]:
+            raise _uncomputed_error(label, sheet.title, formulas)
     return frames
 
 
-def _named(label: str, sheets: Sequence[Any], asked: str) -> Any:
-    """The sheet of a name, or of a number where none is called so.
+def _select_sheet(label: str, sheets: Sequence[Any], name: str) -> Any:
+    """Return the sheet with a given name, or with a given number if no sheet has that name.
 
     Raises
     ------
     UsageError
+        If there is no such sheet.
     """
     titles = [sheet.title for sheet in sheets]
-    if asked not in titles and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(titles):
-        return sheets[int(asked) - 1]
-    if asked not in titles:
+    if name not in titles and name.isdecimal() and len(name) < 9 and 0 < int(name) <= len(titles):
+        return sheets[int(name) - 1]
+    if name not in titles:
         otherwise = f"choose: {option('sheet', titles[0])}"
-        hint = did_you_mean(asked, titles, write=partial(option, "sheet"), otherwise=otherwise)
-        what = f"{label}: there is no sheet '{asked}'"
-        raise UsageError(what, found=f"sheets: {listing(titles)}", hint=hint)
-    return sheets[titles.index(asked)]
+        hint = did_you_mean(name, titles, write=partial(option, "sheet"), fallback=otherwise)
+        problem = f"{label}: there is no sheet '{name}'"
+        raise UsageError(problem, found=f"sheets: {listing(titles)}", hint=hint)
+    return sheets[titles.index(name)]
 
 
-def _rows(sheet: Any, parts: Mapping[str, _Part]) -> Iterator[Sequence[Any]]:
-    """Yield the rows as far as there is anything, whatever size the sheet gives itself."""
+def _iter_rows(sheet: Any, parts: Mapping[str, _Part]) -> Iterator[Sequence[Any]]:
+    """Yield the rows up to the last filled cell, whatever size the sheet declares."""
     part = parts[sheet._worksheet_path]
     if part.rows:
         yield from sheet.iter_rows(1, part.rows, 1, part.columns, values_only=True)
 
 
-def _frame(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
-    filled = [at for at, row in enumerate(rows) if at >= skipped and any(cell is not None for cell in row)]
+def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | None:
+    """Return a sheet as a data frame, its first rows, and the number of rows above the header.
+
+    Return None if fewer than two rows are filled.
+    """
+    filled = [i for i, row in enumerate(rows) if i >= skipped and any(cell is not None for cell in row)]
     if len(filled) < 2:
         return None
     above = skipped or filled[0]
-    first, rows = rows[above : above + _LOOK], [rows[at] for at in filled]
-    if two_headers(rows[:4]) and (table := unpivoted(rows)):
+    first, rows = rows[above : above + _HEADER_ROWS], [rows[i] for i in filled]
+    if has_two_headers(rows[:4]) and (table := unpivot(rows)):
         first = rows = table
-    refuse_two_headers(label, rows[:4])
+    reject_two_headers(label, rows[:4])
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     width = len(header)
     require_distinct(label, [name for name in header if name], f" of sheet {title}")
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
-    frame = [column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name]
+    frame = [build_column(name, [row[i] for row in cells]) for i, name in enumerate(header) if name]
     return pl.DataFrame(frame), first, above
 
 
-def _uncomputed(label: str, title: str, places: Sequence[tuple[int, int]]) -> InputError:
-    """Tell of formulas that nothing has computed: programs that write workbooks leave that to Excel."""
+def _uncomputed_error(label: str, title: str, positions: Sequence[tuple[int, int]]) -> InputError:
+    """Return the error for formulas without a stored value; some programs leave computing it to Excel."""
     from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
 
-    cells = [f"{get_column_letter(column)}{row}" for row, column in places]
-    found = f"{counted(len(cells), 'such cell')}: {listing(cells)}"
-    save = "open the workbook in a spreadsheet program and save it, which computes them"
+    cells = [f"{get_column_letter(column)}{row}" for row, column in positions]
+    detail = f"{counted(len(cells), 'such cell')}: {listing(cells)}"
+    save = "open and save the workbook in a spreadsheet program to compute them"
     hint = f"{save}; or save the sheet as CSV"
-    return InputError(f"{label}: formulas in sheet {title} that have no value yet", found=found, hint=hint)
+    return InputError(f"{label}: formulas in sheet {title} have no computed value", found=detail, hint=hint)
 
 
-# Bytes of a tag with its attributes, and levels of elements, that programs stay far below.
-_LONGEST_TAG, _DEEPEST = 1 << 20, 256
-# Letters of a number format that Excel takes: openpyxl takes their square to look for dates in it.
-_LONGEST_FORMAT = 255
-# The names of columns stand in one of the first rows: titles may stand above them.
-_FIRST = 30
-# Rows and columns of a sheet of Excel.
-_ROWS, _COLUMNS = 1_048_576, 16_384
-# Cells of the budget for each element, of which a cell has two; and elements that a sheet takes the time of.
-_OF_AN_ELEMENT, _OF_A_SHEET = 12, 200
-_PIECE = 1 << 18
-_PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?\d+")
+# Maximum bytes of a tag with attributes, and maximum nesting depth; real files stay far below.
+_MAX_TAG, _MAX_DEPTH = 1 << 20, 256
+# Maximum length of a number format in Excel; openpyxl needs quadratic time to look for dates in it.
+_MAX_FORMAT = 255
+# Rows that determine the table width; titles may stand above the header.
+_WIDTH_ROWS = 30
+# Maximum rows and columns of an Excel sheet.
+_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+# Budget cells per XML element (a cell has two), and the cost of a sheet in elements.
+_CELLS_PER_ELEMENT, _ELEMENTS_PER_SHEET = 12, 200
+_CHUNK = 1 << 18
+_CELL_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?\d+")
 
 
-def _parts(label: str, data: bytes, budget: Budget) -> dict[str, _Part]:
-    """Look through all parts of a workbook once, by their names, before anything makes room for their cells.
+def _scan_parts(label: str, data: bytes, budget: Budget) -> dict[str, _Part]:
+    """Scan all parts of a workbook before memory is allocated for cells, and return the parts by name.
 
     Raises
     ------
@@ -184,79 +190,84 @@ def _parts(label: str, data: bytes, budget: Budget) -> dict[str, _Part]:
     parts: dict[str, _Part] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
-        budget.take(label, len(data), sum(member.file_size for member in members))
+        budget.charge(label, len(data), sum(member.file_size for member in members))
         elements = 0
         for member in members:
             part = parts[member.filename] = _Part()
             with archive.open(member) as file:
                 for _ in part.read(file):
-                    budget.take(label, len(data), 0, _OF_AN_ELEMENT * (elements + part.elements))
+                    budget.charge(label, len(data), 0, _CELLS_PER_ELEMENT * (elements + part.elements))
             elements += part.elements
-            require_filled(label, part.rows, part.columns, member.file_size)
+            require_plausible_size(label, part.rows, part.columns, member.file_size)
     return parts
 
 
 class _Part:
-    """A part of a workbook as it is read.
+    """Size and formulas of a workbook part, updated as the part is parsed.
 
     Attributes
     ----------
     rows : int
-        The last row with anything.
+        Last row with content.
     columns : int
-        The last column of the first such rows.
+        Last filled column among the first rows.
     uncomputed : list of (int, int)
-        Rows and columns of formulas without a value.
+        Row and column of each formula without a value.
     elements : int
+        Number of XML elements.
     """
 
     def __init__(self) -> None:
         self.rows = self.columns = self.elements = 0
         self.uncomputed: list[tuple[int, int]] = []
-        self._kind, self._formula = "", False  # of the cell the parser is in; a formula has no value so far
+        # Type of the current cell, and whether its formula lacks a value.
+        self._kind, self._formula = "", False
         self._depth = self._row = self._column = self._width = self._filled = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
 
     def read(self, file: IO[bytes]) -> Iterator[None]:
-        """Read piece by piece to the end, or to where it is no XML: pictures are none."""
-        given = 0
-        while piece := file.read(_PIECE):
+        """Parse a file in chunks up to its end or the first invalid XML; images, for example, are not XML."""
+        n_read = 0
+        while chunk := file.read(_CHUNK):
             try:
-                self._parser.Parse(piece)
+                self._parser.Parse(chunk)
             except expat.ExpatError:
                 break
-            given += len(piece)
-            if given - max(self._parser.CurrentByteIndex, 0) > _LONGEST_TAG:
-                raise ValueError(f"a tag of more than {_LONGEST_TAG:,} bytes")
+            n_read += len(chunk)
+            if n_read - max(self._parser.CurrentByteIndex, 0) > _MAX_TAG:
+                raise ValueError(f"a tag of more than {_MAX_TAG:,} bytes")
             yield
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        """Process the start tag of an element."""
         kind = name.rpartition(" ")[2]
-        self.elements += _OF_A_SHEET if kind == "sheet" else 1
+        self.elements += _ELEMENTS_PER_SHEET if kind == "sheet" else 1
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise ValueError(f"elements nested more than {_DEEPEST} deep")
-        if len(attributes.get("formatCode", "")) > _LONGEST_FORMAT:
-            raise ValueError(f"a format of numbers of more than {_LONGEST_FORMAT} letters")
+        if self._depth > _MAX_DEPTH:
+            raise ValueError(f"elements nested more than {_MAX_DEPTH} deep")
+        if len(attributes.get("formatCode", "")) > _MAX_FORMAT:
+            raise ValueError(f"a number format of more than {_MAX_FORMAT} characters")
         if kind == "row":
             self._row = int(float(attributes.get("r", self._row + 1)))
             self._column = self._width = 0
         elif kind == "c":
             self._kind = attributes.get("t", "")
-            place = _PLACE.fullmatch(attributes.get("r", ""))
-            self._column = _number_of(place[1]) if place else self._column + 1
+            reference = _CELL_REFERENCE.fullmatch(attributes.get("r", ""))
+            self._column = _column_number(reference[1]) if reference else self._column + 1
         elif kind in ("v", "f", "is"):
             self._width = max(self._width, self._column)
-            self._formula |= kind == "f" and self._kind != "str"  # an empty text may be what it gave
+            self._formula |= kind == "f" and self._kind != "str"  # its result may be an empty text
             if kind == "v":
                 self._parser.CharacterDataHandler = self._value
 
     def _value(self, _: str) -> None:
+        """Record that a formula has a stored value."""
         self._formula, self._parser.CharacterDataHandler = False, None
 
     def _end(self, name: str) -> None:
+        """Process the end tag of an element."""
         self._depth -= 1
         kind = name.rpartition(" ")[2]
         if kind == "v":
@@ -265,15 +276,16 @@ class _Part:
             self.uncomputed.append((self._row, self._column))
             self._formula = False
         elif kind == "row" and self._width:
-            if not self.rows < self._row <= _ROWS or self._width > _COLUMNS:
+            if not self.rows < self._row <= _MAX_ROWS or self._width > _MAX_COLUMNS:
                 raise ValueError(f"column {self._width:,} of row {self._row:,} after row {self.rows:,}")
             self.rows = self._row
             self._filled += 1
-            if self._filled <= _FIRST:
+            if self._filled <= _WIDTH_ROWS:
                 self.columns = max(self.columns, self._width)
 
 
-def _number_of(letters: str) -> int:
+def _column_number(letters: str) -> int:
+    """Convert column letters, such as AB, to a column number."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + ord(letter) - ord("A") + 1

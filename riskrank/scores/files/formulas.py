@@ -1,6 +1,6 @@
-"""Names that a spreadsheet would run as a formula, in CSV: an apostrophe before them marks them as text.
+"""Escaping of text that a spreadsheet would interpret as a formula, with a leading apostrophe.
 
-Our CSV always has the mark, and reading takes it off again, so that names come back as they were given.
+CSV output is always escaped. Reading removes the apostrophe, so names survive a round trip.
 """
 
 import re
@@ -9,43 +9,43 @@ from typing import Any
 
 import polars as pl
 
-# A frame, or lists of cells by the names of their columns.
+# A frame, or lists of cells by column name.
 Table = pl.DataFrame | dict[str, list[Any]]
 
-# "=" always begins a formula, also behind blanks. "+", "-" and "@" begin names, too, as in "@org/model" and
-# "-attention": these run nothing as long as no function, program or other file is called. The apostrophes
-# keep a name that begins with the mark apart from one that has been given it.
+# "=" always starts a formula, also after blanks. "+", "-" and "@" also start names, as in "@org/model" and
+# "-attention", which are harmless without a call of a function, program or file. Leading apostrophes are
+# escaped as well, so that escaping is reversible.
 _FORMULA = re.compile(r"'*\s*(?:[=＝]|[+\-@＋－＠].*[^\w\s.,:/%+-])", re.DOTALL)
 _MARK = "'"
 
 
-def marked(name: str) -> str:
-    """Return a name as CSV holds it."""
+def escape_formula(name: str) -> str:
+    """Return a name in the escaped form that is written to CSV files."""
     return _MARK + name if _FORMULA.match(name) else name
 
 
-def unmarked(name: str) -> str:
-    """Return a name of a CSV file as it was given."""
+def unescape_formula(name: str) -> str:
+    """Return the original form of an escaped name."""
     return name[1:] if name.startswith(_MARK) and _FORMULA.match(name) else name
 
 
-def mark(table: Table) -> Table:
-    """Mark the column names and the texts of a table."""
+def escape_table(table: Table) -> Table:
+    """Escape the column names and text cells of a table."""
     if isinstance(table, pl.DataFrame):
-        return _renamed(table.rename(marked), marked)
+        return _rename_texts(table.rename(escape_formula), escape_formula)
     return {
-        marked(name): [marked(cell) if isinstance(cell, str) else cell for cell in cells]
+        escape_formula(name): [escape_formula(cell) if isinstance(cell, str) else cell for cell in cells]
         for name, cells in table.items()
     }
 
 
-def unmark(frame: pl.DataFrame) -> pl.DataFrame:
-    """Take the marks off the texts of a frame; its column names have been seen to."""
-    return _renamed(frame, unmarked, _MARK)
+def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """Unescape the text cells of a data frame; column names are left unchanged."""
+    return _rename_texts(frame, unescape_formula, _MARK)
 
 
-def _renamed(frame: pl.DataFrame, rename: Callable[[str], str], prefix: str = "") -> pl.DataFrame:
-    """Rename the texts that begin with a prefix: each distinct text once."""
+def _rename_texts(frame: pl.DataFrame, rename: Callable[[str], str], prefix: str = "") -> pl.DataFrame:
+    """Apply a function to each distinct text that starts with a given prefix."""
     columns = {}
     for name, cells in zip(frame.columns, frame, strict=True):
         if cells.dtype == pl.String:

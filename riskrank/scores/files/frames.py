@@ -1,4 +1,4 @@
-"""Data frames as sources: whatever speaks the Arrow PyCapsule protocol, or a dict of columns."""
+"""Data frames as sources: Arrow PyCapsule exporters, pandas frames, and dictionaries of columns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.guards import reason_of, unreadable
-from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.guards import error_reason, unreadable_error
+from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import FrameInMemory
 
@@ -15,67 +15,68 @@ LABEL = "frame"
 _STREAM = "__arrow_c_stream__"
 
 
-def is_frame(given: object) -> bool:
-    """Whether an object holds columns rather than the name of a file."""
-    return isinstance(given, Mapping | pl.LazyFrame) or is_of_pandas(given) or hasattr(given, _STREAM)
+def is_frame(value: object) -> bool:
+    """Return True if a value is a collection of columns rather than a file name."""
+    return isinstance(value, Mapping | pl.LazyFrame) or is_pandas(value) or hasattr(value, _STREAM)
 
 
-def is_of_pandas(given: object) -> bool:
-    """Whether it is a frame or a series of pandas, which is not loaded to find out."""
-    return type(given).__module__.partition(".")[0] == "pandas"
+def is_pandas(value: object) -> bool:
+    """Return True for a pandas frame or series, without importing pandas."""
+    return type(value).__module__.partition(".")[0] == "pandas"
 
 
 class FrameSource(FrameInMemory):
-    """A frame in memory.
+    """A data frame in memory.
 
     Parameters
     ----------
-    given : object
-        A frame of Polars, pandas, PyArrow, DuckDB or any other that exports an Arrow stream, or a
+    frame : object
+        A data frame of Polars, pandas, PyArrow, DuckDB or another library that exports an Arrow stream, or a
         mapping of column names to sequences.
     """
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, frame: Any) -> None:
         super().__init__(LABEL, b"", None)  # a frame has no bytes to hash
-        self._frame = pl.DataFrame([*map(plain_column, _as_polars(given))])
+        self._frame = pl.DataFrame([*map(plain_column, _to_polars(frame))])
         self._name_columns(self._frame.columns)
         if self._frame.height == 0:
             raise self._empty("a frame with no rows")
 
 
-def _as_polars(given: Any) -> pl.DataFrame:
+def _to_polars(data: Any) -> pl.DataFrame:
+    """Convert a data frame or a mapping of columns to a Polars data frame."""
     try:
-        if isinstance(given, pl.LazyFrame):
-            return given.collect()
-        if is_of_pandas(given):
-            return _of_pandas(given)
-        frame = pl.DataFrame(dict(given) if isinstance(given, Mapping) else given)
+        if isinstance(data, pl.LazyFrame):
+            return data.collect()
+        if is_pandas(data):
+            return _from_pandas(data)
+        frame = pl.DataFrame(dict(data) if isinstance(data, Mapping) else data)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
-        hint = f"give columns of equal length: a frame, or a dict such as {example}"
-        raise unreadable("the frame", reason_of(error), hint) from None
+        hint = f"pass columns of equal length: a frame, or a dict such as {example}"
+        raise unreadable_error("the frame", error_reason(error), hint) from None
     return frame.rechunk()
 
 
-def _of_pandas(given: Any) -> pl.DataFrame:
-    """A frame, or a series as a frame of one column, with its index.
+def _from_pandas(data: Any) -> pl.DataFrame:
+    """Convert a pandas frame or series to Polars, including its index.
 
-    An index without a name that numbers the rows says nothing, and is left out.
+    An unnamed integer index is dropped.
 
     Raises
     ------
     InputError
-        If names of columns have several levels.
+        If the column index has several levels.
     """
-    frame = given if given.ndim > 1 else given.to_frame(given.name or "score")
+    frame = data if data.ndim > 1 else data.to_frame(data.name or "score")
     if frame.columns.nlevels > 1:
         raise InputError(
-            f"the names of the frame's columns have {frame.columns.nlevels} levels",
+            f"the columns of the frame have {frame.columns.nlevels} levels of names",
             found=f"columns: {listing(frame.columns.to_list(), 4)}",
-            hint="name the levels after what they hold, frame.columns.names = ['metric', 'model'], and stack "
-            "them to a row a score: frame.stack(frame.columns.names).rename('score')",
+            hint="name the levels, for example frame.columns.names = ['metric', 'model'], and stack them to "
+            "one row per score: frame.stack(frame.columns.names).rename('score')",
         )
-    frame = _with_index(frame)
+    frame = _include_index(frame)
     try:
         import pyarrow  # noqa: F401  # Polars asks it for columns of text
     except ImportError:
@@ -84,26 +85,28 @@ def _of_pandas(given: Any) -> pl.DataFrame:
     return pl.DataFrame(frame)
 
 
-def _with_index(frame: Any) -> Any:
+def _include_index(frame: Any) -> Any:
+    """Return a pandas frame with its index as columns, unless the index is an unnamed integer index."""
     index = frame.index
     if index.nlevels == 1 and index.name is None and index.dtype.kind in "iu":
         return frame.reset_index(drop=True)
-    several = [f"level_{at}" for at in range(index.nlevels)] if index.nlevels > 1 else ["index"]
-    names = [other if name is None else name for name, other in zip(index.names, several, strict=True)]
+    defaults = [f"level_{i}" for i in range(index.nlevels)] if index.nlevels > 1 else ["index"]
+    names = [default if name is None else name for name, default in zip(index.names, defaults, strict=True)]
     new = [name for name in names if name not in frame.columns]
     levels = index.to_frame(index=False)
     levels.columns = names
-    rest = frame.reset_index(drop=True)
-    for at, name in enumerate(new):
-        rest.insert(at, name, levels[name])
-    return rest
+    result = frame.reset_index(drop=True)
+    for i, name in enumerate(new):
+        result.insert(i, name, levels[name])
+    return result
 
 
 def _column(name: str, series: Any) -> pl.Series:
+    """Convert a pandas series to a Polars series, with times in UTC."""
     if getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     values = series.to_numpy() if series.dtype.kind in "biufM" else series.astype(object).to_numpy()
     if values.dtype != object:
         return pl.Series(name, values)
     missing = series.isna()
-    return column(name, [None if gone else cell for cell, gone in zip(values, missing, strict=True)])
+    return build_column(name, [None if null else cell for cell, null in zip(values, missing, strict=True)])

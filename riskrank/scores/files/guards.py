@@ -1,7 +1,7 @@
-"""Guards on files: a budget of bytes and cells for a run, and one place that catches what libraries raise.
+"""Limits on input files, and translation of library errors.
 
-Files come from elsewhere, and few bytes can ask for very much: a compressed file, an endless pipe, a view of
-a database, a column of nulls. Every reader asks the budget before it makes room.
+Files are untrusted, and a few bytes can request huge amounts of memory, as compressed files, endless pipes,
+database views and columns of nulls do. Every reader checks the budget before it allocates memory.
 """
 
 import contextlib
@@ -21,340 +21,337 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, listing, option
 
-# Bytes of a file, and of a pipe, whose length nobody knows before its end.
-MOST_BYTES, MOST_PIPED = 1 << 34, 1 << 30
-# Bytes that any file may unpack to, and times its packed bytes: tables and logs pack ten to fifty times.
-_LEAST_BYTES, _TIMES_PACKED = 1 << 27, 200
-# Cells of any file, and for each packed byte and each letter; an object takes what several numbers take.
-_LEAST_CELLS, _CELLS_A_BYTE, _CELLS_A_LETTER, _OF_AN_OBJECT = 5_000_000, 16, 2, 8
-# Cells of a table that is never too empty, and for each byte, which columns of numbers do not reach.
-_FEW_CELLS, _CELLS_OF_A_TABLE = 10_000_000, 4
-MOST_COLUMNS = 100_000
-# Metrics and models of a comparison, and letters of a name, which stands in every table and picture.
-_MOST_NAMES, LONGEST_NAME = {"metric": 5_000, "model": 10_000}, 10_000
-# Bytes of a line or a field: no answer that is scored is longer.
-LONGEST_FIELD = 1 << 24
-COPY_AGAIN = "copy the file again (it may be cut short)"
-_LONG = "write a long table, a row a score: model, sample, metric, score"
-# What Polars and Python raise at a text they cannot parse.
+# Default maximum bytes of a file and of a pipe, whose length is unknown.
+MAX_BYTES, MAX_PIPED = 1 << 34, 1 << 30
+# Bytes that any file may expand to, and maximum compression ratio; tables and logs reach ten to fifty.
+_MIN_BYTES, _MAX_RATIO = 1 << 27, 200
+# Allowed cells of any file, per compressed byte and per character; an object costs several cells.
+_MIN_CELLS, _CELLS_PER_BYTE, _CELLS_PER_CHAR, _CELLS_PER_OBJECT = 5_000_000, 16, 2, 8
+# Allowed cells of any table, and per byte; columns of numbers stay below.
+_MIN_TABLE_CELLS, _TABLE_CELLS_PER_BYTE = 10_000_000, 4
+MAX_COLUMNS = 100_000
+# Maximum metrics and models of a comparison, and maximum length of a name, which all output repeats.
+_MAX_NAMES, MAX_NAME = {"metric": 5_000, "model": 10_000}, 10_000
+# Maximum bytes of a line or field; scored answers are shorter.
+MAX_FIELD = 1 << 24
+COPY_HINT = "copy the file again, as it may be incomplete"
+_LONG_TABLE_HINT = "write a long table with one row per score: model, sample, metric, score"
+# Exceptions of Polars and Python for text that they cannot parse.
 PARSE_ERRORS = (pl.exceptions.PolarsError, OSError, ValueError, RecursionError)
 
 
 class BeyondLimitError(InputError):
-    """A file exceeds the budget; reading it again would end the same."""
+    """Error for a file that exceeds the budget; a second attempt would fail in the same way."""
 
 
 class BrokenFileError(InputError):
-    """A file is cut short or damaged; who reads several can leave it out."""
+    """Error for a truncated or damaged file; readers of several files may skip the file."""
 
 
 class Budget:
-    """Bytes and cells that the files of a run may hold.
+    """Limits on the bytes and cells of all input files of a command.
 
     Parameters
     ----------
     limit : int, optional
-        Most bytes of a file or a pipe, as the user sets it.
-    most : int
-        Most bytes of a file otherwise.
+        Maximum size of a file or pipe in bytes, as set by the user.
+    maximum : int
+        Default maximum size of a file in bytes.
 
     Attributes
     ----------
     limit, piped : int
-        Most bytes of a file, and of a pipe.
+        Maximum size of a file and of a pipe in bytes.
     """
 
-    def __init__(self, limit: int | None = None, *, most: int = MOST_BYTES) -> None:
-        self.limit = most if limit is None else limit
-        self.piped = min(most, MOST_PIPED) if limit is None else limit
+    def __init__(self, limit: int | None = None, *, maximum: int = MAX_BYTES) -> None:
+        self.limit = maximum if limit is None else limit
+        self.piped = min(maximum, MAX_PIPED) if limit is None else limit
         self._files: dict[str, tuple[int, int, int]] = {}
         self._sums = (0, 0, 0)
 
-    def take(self, label: str, packed: int, size: int, cells: int = 0) -> None:
-        """Take the bytes and cells of a file, as far as they are known; the largest claim of a file counts.
+    def charge(self, label: str, compressed: int, size: int, cells: int = 0) -> None:
+        """Count the bytes and cells of a file against the budget.
+
+        Repeated calls for the same file keep the largest values.
 
         Parameters
         ----------
         label : str
-        packed : int
-            Bytes on disk that unpack to the size.
+            Name of the file in messages.
+        compressed : int
+            Size on disk in bytes.
         size, cells : int
+            Number of bytes and cells after decompression.
 
         Raises
         ------
         InputError
-            If they exceed the limit, or what the packed bytes of all files can sensibly hold.
+            If a limit is exceeded, or the compression ratio is implausibly high.
         """
-        before = self._files.get(label, (0, 0, 0))
-        file = (max(packed, before[0]), max(size, before[1]), max(cells, before[2]))
-        sums = [total - old + new for total, old, new in zip(self._sums, before, file, strict=True)]
-        all_packed, all_bytes, all_cells = sums
-        found = ""
-        if all_bytes > max(_LEAST_BYTES, _TIMES_PACKED * all_packed):
-            found = f"more than {all_bytes:,} bytes"
-        elif all_cells > _LEAST_CELLS + min(_CELLS_A_BYTE * all_packed, _CELLS_A_LETTER * all_bytes):
-            found = f"{all_cells:,} values, objects {_OF_AN_OBJECT}-fold,"
-        if found:
+        previous = self._files.get(label, (0, 0, 0))
+        file = (max(compressed, previous[0]), max(size, previous[1]), max(cells, previous[2]))
+        sums = [total - old + new for total, old, new in zip(self._sums, previous, file, strict=True)]
+        total_packed, total_bytes, total_cells = sums
+        excess = ""
+        if total_bytes > max(_MIN_BYTES, _MAX_RATIO * total_packed):
+            excess = f"more than {total_bytes:,} bytes"
+        elif total_cells > _MIN_CELLS + min(_CELLS_PER_BYTE * total_packed, _CELLS_PER_CHAR * total_bytes):
+            excess = f"{total_cells:,} values, each object counted {_CELLS_PER_OBJECT} times,"
+        if excess:
             files = f", of {len(self._files | {label: file}):,} files" if self._files.keys() - {label} else ""
             raise InputError(
-                f"{label}: packed more densely than results are",
-                found=f"{found} in {all_packed:,} bytes{files}",
-                hint="look what repeats in it; or write the results that count into a file of their own",
+                f"{label}: compressed too strongly to be a table of results",
+                found=f"{excess} in {total_packed:,} bytes{files}",
+                hint="look for repeated data, or write the results to a separate file",
             )
         if size > self.limit:
-            raise too_large(label, self.limit)
-        self._files[label], self._sums = file, (all_packed, all_bytes, all_cells)
+            raise too_large_error(label, self.limit)
+        self._files[label], self._sums = file, (total_packed, total_bytes, total_cells)
 
-    def take_text(self, label: str, packed: int, text: bytes) -> None:
-        """Take the lines and values of a text."""
+    def charge_text(self, label: str, compressed: int, text: bytes) -> None:
+        """Count a text against the budget, estimating its number of cells from separators and brackets."""
         objects = sum(map(text.count, b"{["))
-        self.take(label, packed, len(text), sum(map(text.count, b",;\t\n")) + _OF_AN_OBJECT * objects)
+        self.charge(
+            label, compressed, len(text), sum(map(text.count, b",;\t\n")) + _CELLS_PER_OBJECT * objects
+        )
 
 
-def too_large(label: str, limit: int) -> BeyondLimitError:
-    """Return the error of a file or a member of an archive that exceeds the limit."""
+def too_large_error(label: str, limit: int) -> BeyondLimitError:
+    """Return the error for a file or archive member that exceeds the size limit."""
     return BeyondLimitError(
-        f"{label}: more than {limit:,} bytes once read",
-        found="a file that large, or compressed data that unpacks to it",
-        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
+        f"{label}: more than {limit:,} bytes when read",
+        found="a very large file, or data that decompress to this size",
+        hint=f"if the size is intended, allow it: {option('max_bytes', 2 * limit)}",
     )
 
 
-def unreadable(what: str, why: object, hint: str, how: str = "") -> InputError:
-    """Return the error of something that cannot be read, and why: in words, or the error of the system."""
-    found = getattr(why, "strerror", None) or str(why)
-    return InputError(f"{what} cannot be read{how}", found=found, hint=hint)
+def unreadable_error(subject: str, reason: object, hint: str, suffix: str = "") -> InputError:
+    """Return the error for an unreadable input; the reason is a text or an exception."""
+    detail = getattr(reason, "strerror", None) or str(reason)
+    return InputError(f"{subject} cannot be read{suffix}", found=detail, hint=hint)
 
 
-def empty(label: str, found: str) -> BrokenFileError:
-    """Return the error of a file that holds nothing."""
+def empty_error(label: str, detail: str) -> BrokenFileError:
+    """Return the error for an empty file."""
     hint = "check the program that wrote it; a score table needs at least one row of scores"
-    return BrokenFileError(f"{label}: the file is empty", found=found, hint=hint)
+    return BrokenFileError(f"{label}: the file is empty", found=detail, hint=hint)
 
 
-def cut_short(what: str, found: str) -> BrokenFileError:
-    """Return the error of a file that is damaged, and most likely not whole."""
-    return BrokenFileError(what, found=found, hint=COPY_AGAIN)
+def broken_file_error(subject: str, detail: str) -> BrokenFileError:
+    """Return the error for a damaged, probably truncated file."""
+    return BrokenFileError(subject, found=detail, hint=COPY_HINT)
 
 
-def require_distinct(label: str, names: Sequence[str], where: str = "") -> None:
-    """Refuse two columns of one name; several may have none.
-
-    Raises
-    ------
-    InputError
-    """
-    twice = [name for name, count in Counter(names).items() if name and count > 1]
-    if twice:
-        what = f"{label}: two columns{where} are called '{twice[0]}'"
-        raise InputError(what, found=f"columns: {listing(names, 20)}", hint="rename one of them")
+def require_distinct(label: str, names: Sequence[str], place: str = "") -> None:
+    """Raise InputError if two columns have the same name; empty names may repeat."""
+    repeated = [name for name, count in Counter(names).items() if name and count > 1]
+    if repeated:
+        subject = f"{label}: two columns{place} are named '{repeated[0]}'"
+        raise InputError(subject, found=f"columns: {listing(names, 20)}", hint="rename one of them")
 
 
 def require_columns(label: str, names: Sequence[str]) -> None:
-    """Refuse more columns than a table of scores has.
-
-    Raises
-    ------
-    InputError
-    """
-    if len(names) > MOST_COLUMNS:
+    """Raise InputError if a table has more columns than a score table may have."""
+    if len(names) > MAX_COLUMNS:
         raise InputError(
-            f"{label}: more than {MOST_COLUMNS:,} columns, which no table of scores has",
+            f"{label}: more than {MAX_COLUMNS:,} columns, too many for a table of scores",
             found=f"{len(names):,} columns: {listing(names, 20)}",
-            hint=_LONG,
+            hint=_LONG_TABLE_HINT,
         )
 
 
-def require_filled(label: str, rows: int, columns: int, size: int) -> None:
-    """Refuse a table with far more cells than the bytes of its file can fill.
-
-    Raises
-    ------
-    InputError
-    """
-    if rows * columns > _FEW_CELLS + _CELLS_OF_A_TABLE * size:
+def require_plausible_size(label: str, rows: int, columns: int, size: int) -> None:
+    """Raise InputError if a table has far more cells than a file of its size in bytes can contain."""
+    if rows * columns > _MIN_TABLE_CELLS + _TABLE_CELLS_PER_BYTE * size:
         raise InputError(
-            f"{label}: a table of {rows:,} rows and {columns:,} columns, nearly all of it empty",
+            f"{label}: a table of {rows:,} rows and {columns:,} columns, almost all empty",
             found=f"{rows * columns:,} cells in {size:,} bytes",
-            hint=_LONG,
+            hint=_LONG_TABLE_HINT,
         )
 
 
-def require_few(label: str, what: str, names: Sequence[str]) -> None:
-    """Refuse more metrics or models than a comparison has.
-
-    Raises
-    ------
-    InputError
-    """
-    if len(names) > _MOST_NAMES[what]:
-        picked = option("metric", names[0]) if what == "metric" else option("models", ",".join(names[:2]))
+def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:
+    """Raise InputError if there are too many metrics or models for one comparison."""
+    if len(names) > _MAX_NAMES[kind]:
+        flag = option("metric", names[0]) if kind == "metric" else option("models", ",".join(names[:2]))
         raise InputError(
-            f"{label}: more than {_MOST_NAMES[what]:,} {what}s, which nobody compares at once",
+            f"{label}: more than {_MAX_NAMES[kind]:,} {kind}s, too many to compare at once",
             found=f"{len(names):,}: {listing(names)}",
-            hint=f"pick those that count: {picked}",
+            hint=f"select some of them: {flag}",
         )
 
 
-def require_short(label: str, what: str, names: Iterable[str]) -> None:
-    """Refuse names as long as texts.
-
-    Raises
-    ------
-    InputError
-    """
+def require_short(label: str, place: str, names: Iterable[str]) -> None:
+    """Raise InputError if a name is too long."""
     longest = max(names, key=len, default="")
-    if len(longest) > LONGEST_NAME:
+    if len(longest) > MAX_NAME:
         raise InputError(
-            f"{label}: a name of {len(longest):,} characters {what}; {LONGEST_NAME:,} are allowed",
+            f"{label}: a name of {len(longest):,} characters {place}; the maximum is {MAX_NAME:,}",
             found=f"{longest[:60]}…",
-            hint=f"is that the text that was scored? name the columns that count with {option('columns')}",
+            hint=f"this may be an answer instead of a name: name the columns with {option('columns')}",
         )
 
 
-def endless(data: bytes, *marks: bytes) -> int | None:
-    """Return the start of a line or field that no mark ends in time; looked for in steps of the longest."""
+def find_overlong(data: bytes, *marks: bytes) -> int | None:
+    """Return the start of the first line or field longer than `MAX_FIELD`, or None.
+
+    Parameters
+    ----------
+    data : bytes
+    *marks : bytes
+        Separators; each ends a line or field.
+    """
     start = 0
-    while len(data) - start > LONGEST_FIELD:
-        end = max(data.rfind(mark, start, start + LONGEST_FIELD) for mark in marks)
+    while len(data) - start > MAX_FIELD:
+        end = max(data.rfind(mark, start, start + MAX_FIELD) for mark in marks)
         if end < 0:
             return start
         start = end + 1
     return None
 
 
-def reason_of(error: BaseException) -> str:
-    """Return the reason of an error of Python or a library, in one line and without their insides."""
+def error_reason(error: BaseException) -> str:
+    """Return the reason for an exception in one line, without internal details of the library."""
     if isinstance(error, RecursionError):
         return "values nested too deeply"
     if isinstance(error, LookupError):
-        return "it refers to a part that is not there"
+        return "it refers to a missing part"
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if "integer string conversion" in text:
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
     if unknown := re.search(r"could not import from `(\w+)` type", text):
         return f"a column of type {unknown[1]}, which Polars cannot read"
     return "a value that Polars cannot decode" if "unwrap()" in text else text
 
 
 @contextlib.contextmanager
-def decoding(what: str, kind: str, hint: str) -> Iterator[None]:
-    """Turn the errors and panics of a library that decodes a file into one of three lines.
+def translate_errors(subject: str, kind: str, hint: str) -> Iterator[None]:
+    """Convert exceptions and panics of a decoding library to InputError.
+
+    Parameters
+    ----------
+    subject : str
+        Subject of the message.
+    kind : str
+        Expected format.
+    hint : str
 
     Raises
     ------
     InputError
+        If the body of the ``with`` statement fails.
     """
     try:
-        with panics_unsaid():
+        with suppress_panics():
             yield
     except (RiskrankError, MemoryError):
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # a panic is no Exception
-        raise unreadable(what, reason_of(error), hint, f" as {kind}") from None
+    except (Exception, pl.exceptions.PanicException) as error:  # panics do not derive from Exception
+        raise unreadable_error(subject, error_reason(error), hint, f" as {kind}") from None
 
 
-# Standard error is one for the whole process.
-_ALONE = threading.RLock()
+# Standard error is shared by all threads.
+_STDERR_LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
-def panics_unsaid() -> Iterator[None]:
-    """Leave out what a panic of Polars writes; anything else that goes to standard error comes after."""
-    with contextlib.ExitStack() as ending, _ALONE:
+def suppress_panics() -> Iterator[None]:
+    """Suppress the panic output of Polars, and delay other output to standard error."""
+    with contextlib.ExitStack() as stack, _STDERR_LOCK:
         try:
-            held: IO[bytes] = ending.enter_context(tempfile.TemporaryFile())
-            kept = os.dup(2)
+            buffer: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+            stderr = os.dup(2)
         except OSError:  # no standard error, or no space for another file
             yield
             return
-        os.dup2(held.fileno(), 2)
+        os.dup2(buffer.fileno(), 2)
         try:
             yield
         except pl.exceptions.PanicException:
-            held.truncate(0)
+            buffer.truncate(0)
             raise
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            held.seek(0)
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            buffer.seek(0)
             with contextlib.suppress(OSError), open(2, "wb", closefd=False) as stream:
-                shutil.copyfileobj(held, stream)
+                shutil.copyfileobj(buffer, stream)
 
 
-# Bytes that the answer of a database may have, and times those of its file: columns of one value pack well.
-_LEAST_ANSWER, _TIMES_FILE = 1 << 26, 300
-# Seconds of a query, and bytes of the file and rows for each further one.
-_SECONDS, _BYTES_A_SECOND, _ROWS_A_SECOND = 5.0, 3e5, 1e6
-# Seconds between two looks at the clock.
-_LOOK = 0.01
-# Bytes that a database may take for its own work, and those of its libraries, which it does not count.
-_LEAST_WORK, _UNCOUNTED = 1 << 29, 1 << 28
-_LIMITING = threading.Lock()
+# Allowed bytes of a query result, and ratio to the file size; constant columns compress well.
+_MIN_RESULT, _MAX_RESULT_RATIO = 1 << 26, 300
+# Time limit of a query in seconds, and the bytes and rows that extend it by one second.
+_SECONDS, _BYTES_PER_SECOND, _ROWS_PER_SECOND = 5.0, 3e5, 1e6
+# Seconds between checks of the time limit.
+_POLL_SECONDS = 0.01
+# Memory for query processing, and for libraries, which databases do not count.
+_MIN_MEMORY, _LIBRARY_MEMORY = 1 << 29, 1 << 28
+_LIMIT_LOCK = threading.Lock()
 
 
-class Watch:
-    """Time and memory of queries over a database: none of them need end.
+class QueryLimits:
+    """Time and memory limits for queries on a database.
 
     Parameters
     ----------
     label : str
-        The file.
+        Database file.
     size : int
-        Its bytes.
+        Size of the file in bytes.
     budget : Budget
     """
 
     def __init__(self, label: str, size: int, budget: Budget) -> None:
         self._label, self._limit = label, budget.limit
-        self._most = min(self._limit, _LEAST_ANSWER + _TIMES_FILE * size)
-        self.work = max(self._most, _LEAST_WORK)
-        self._seconds = _SECONDS + size / _BYTES_A_SECOND
+        self._most = min(self._limit, _MIN_RESULT + _MAX_RESULT_RATIO * size)
+        self.work = max(self._most, _MIN_MEMORY)
+        self._seconds = _SECONDS + size / _BYTES_PER_SECOND
         self._start = time.monotonic(), time.process_time()
         self._rows = self._bytes = 0
         self._late: InputError | None = None
 
     def count(self, rows: int, size: int) -> None:
-        """Take rows and bytes of the answer.
+        """Add rows and bytes to the size of the result.
 
         Raises
         ------
         InputError
-            If the answer is too large.
+            If the result is too large.
         """
         self._rows += rows
         self._bytes += size
         if self._bytes > self._most:
             raise (
-                too_large(self._label, self._limit)
+                too_large_error(self._label, self._limit)
                 if self._most == self._limit
-                else self.over(f"{self._most:,} bytes")
+                else self.limit_error(f"{self._most:,} bytes")
             )
 
-    def late(self) -> InputError | None:
-        """Return the error of queries that take too long; once they did, they stay interrupted."""
-        spent = max(time.monotonic() - self._start[0], time.process_time() - self._start[1])
-        seconds = self._seconds + self._rows / _ROWS_A_SECOND
-        if spent > seconds:
-            self._late = self._late or self.over(f"{seconds:,.0f} seconds")
+    def timeout(self) -> InputError | None:
+        """Return the error for exceeding the time limit, or None; once exceeded, it remains exceeded."""
+        elapsed = max(time.monotonic() - self._start[0], time.process_time() - self._start[1])
+        seconds = self._seconds + self._rows / _ROWS_PER_SECOND
+        if elapsed > seconds:
+            self._late = self._late or self.limit_error(f"{seconds:,.0f} seconds")
         return self._late
 
-    def over(self, what: str) -> InputError:
-        """Return the error of a query that takes too much."""
+    def limit_error(self, limit: str) -> InputError:
+        """Return the error for a query that exceeds a limit."""
         return BeyondLimitError(
-            f"{self._label}: the database answers with no end within {what}",
-            found="a view or a query over very much, or over itself",
-            hint=f"ask for less with {option('sql')}, or export what counts with the database's own program",
+            f"{self._label}: the database did not finish within {limit}",
+            found="a view or a query over too much data, or a recursive one",
+            hint=f"select less with {option('sql')}, or export the data with the program of the database",
         )
 
     @contextlib.contextmanager
-    def interrupting(self, interrupt: Callable[[], object]) -> Iterator[None]:
-        """Interrupt queries that take too long before they give a row."""
+    def interrupt_late(self, interrupt: Callable[[], object]) -> Iterator[None]:
+        """Interrupt queries that exceed the time limit, using a background thread."""
         done = threading.Event()
 
         def watch() -> None:
-            while not done.wait(_LOOK):
-                if self.late():
+            while not done.wait(_POLL_SECONDS):
+                if self.timeout():
                     interrupt()
 
         watcher = threading.Thread(target=watch, daemon=True)
@@ -366,8 +363,8 @@ class Watch:
             watcher.join()
 
     @contextlib.contextmanager
-    def walled(self) -> Iterator[None]:
-        """Let the system refuse memory beyond the work of a query, of which databases count only a part."""
+    def limit_memory(self) -> Iterator[None]:
+        """Limit the address space of the process, because databases account for only part of their memory."""
         try:
             used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         except OSError:  # not Linux
@@ -375,39 +372,38 @@ class Watch:
             return
         import resource
 
-        with _LIMITING:
+        with _LIMIT_LOCK:
             soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-            allowed = [
-                most for most in (soft, hard, used + self.work + _UNCOUNTED) if most != resource.RLIM_INFINITY
-            ]
-            resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
+            caps = (soft, hard, used + self.work + _LIBRARY_MEMORY)
+            cap = min(cap for cap in caps if cap != resource.RLIM_INFINITY)
+            resource.setrlimit(resource.RLIMIT_AS, (cap, hard))
             try:
                 yield
             finally:
                 resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-# Steps down into tables that a TOML text may ask for: dots of its longest line for every line and dot.
-_MOST_STEPS = 5_000_000
+# Maximum nesting steps of a TOML text: dots of its longest line times all lines and dots.
+_MAX_STEPS = 5_000_000
 
 
-def parsed_toml(content: bytes) -> dict[str, Any]:
+def parse_toml(content: bytes) -> dict[str, Any]:
     """Parse a TOML document.
 
     Raises
     ------
     ValueError
-        If it is not TOML or not UTF-8, nests too deeply, or holds a number of thousands of digits, which
-        could not be shown in a message.
+        If it is not valid TOML or UTF-8, is nested too deeply, or contains an integer with thousands of
+        digits.
     """
     text = content.decode("utf-8-sig")
-    # A name with dots costs the square of them, and a table with dots in its name that of every line below.
+    # Dotted names take quadratic time, and a dotted table name costs as much for every line below.
     dots = [line.count(".") for line in text.split("\n") if not line.lstrip().startswith("#")]
-    if max(dots, default=0) * (len(dots) + sum(dots)) > _MOST_STEPS:
+    if max(dots, default=0) * (len(dots) + sum(dots)) > _MAX_STEPS:
         raise ValueError(f"a line with {max(dots):,} dots")
     try:
         document = tomllib.loads(text)
         repr(document)
     except (ValueError, RecursionError) as error:
-        raise ValueError(reason_of(error)) from None
+        raise ValueError(error_reason(error)) from None
     return document

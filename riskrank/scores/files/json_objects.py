@@ -1,4 +1,4 @@
-"""JSON as values and texts that a table can hold; and Python values as columns."""
+"""Conversion of JSON and Python values to texts and columns."""
 
 import io
 import json
@@ -9,29 +9,29 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.files.guards import BrokenFileError, cut_short, reason_of
+from riskrank.scores.files.guards import BrokenFileError, broken_file_error, error_reason
 
-# Characters of a value that a message shows.
-_SHOWN = 80
+# Maximum characters of a value in a message.
+_PREVIEW_LENGTH = 80
 
 
-def no_unicode(place: str, name: str) -> InputError:
-    r"""Tell that a text is none: half of a pair of ``\ud800`` escapes stands for no character."""
+def unicode_error(place: str, name: str) -> InputError:
+    r"""Return the error for a text with a lone surrogate, such as ``\ud800``."""
     return InputError(
-        f"{place}: '{name}' is no Unicode text",
-        found="half of a surrogate pair, such as \\ud800 on its own",
-        hint="check the program that wrote it: it may have cut a text in the middle of a character",
+        f"{place}: '{name}' is not valid Unicode",
+        found="half of a surrogate pair, such as \\ud800 alone",
+        hint="check the program that wrote it: it may have split a character",
     )
 
 
-def halves(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
-    """Rows by their place that hold a text which is none, with that text."""
-    texts = ((at, one) for at, row in enumerate(rows) for one in row.values() if isinstance(one, str))
-    return {at: one for at, one in texts if is_half(one)}
+def rows_with_surrogates(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
+    """Return the texts that contain a lone surrogate, by row position."""
+    texts = ((i, text) for i, row in enumerate(rows) for text in row.values() if isinstance(text, str))
+    return {i: text for i, text in texts if has_surrogate(text)}
 
 
-def is_half(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair."""
+def has_surrogate(text: str) -> bool:
+    """Return True if a text contains a lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -40,7 +40,7 @@ def is_half(text: str) -> bool:
 
 
 def json_object(text: str | bytes) -> dict[str, object] | None:
-    """The object that a text is; None where it is none."""
+    """Parse a text as a JSON object; return None for anything else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -48,16 +48,16 @@ def json_object(text: str | bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def shown(value: object) -> str:
-    """Write the beginning of a value as JSON, for a message."""
+def preview(value: object) -> str:
+    """Return the beginning of a value as JSON, for use in messages."""
     try:
-        return json.dumps(value, default=str)[:_SHOWN]
+        return json.dumps(value, default=str)[:_PREVIEW_LENGTH]
     except RecursionError:
         return "values nested too deeply"
 
 
 def json_text(value: object) -> str | None:
-    """A JSON value as the text a cell of it would be."""
+    """Return a JSON value as text for a table cell."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -66,29 +66,31 @@ def json_text(value: object) -> str | None:
 
 
 def plain_text(value: object) -> str:
-    """A text as it is, of anything else its JSON."""
+    """Return text unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def as_text(value: object) -> str:
-    """A text without the blanks around it; of messages and their parts the texts, of anything else its JSON.
+def message_text(value: object) -> str:
+    """Return the stripped text of a message or a list of messages, and any other value as JSON.
 
-    Half a character, which no table can hold, is a question mark.
+    Lone surrogates, which a table cannot contain, are replaced by question marks.
     """
-    return _said(value).encode(errors="replace").decode()
+    return _extract_text(value).encode(errors="replace").decode()
 
 
-def _said(value: object) -> str:
+def _extract_text(value: object) -> str:
+    """Return the text of a chat message or a list of messages; other values are formatted as JSON."""
     if value is None or isinstance(value, str):
         return (value or "").strip()
     if isinstance(value, list) and len(value) == 1:
-        return _said(value[0])
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "content" in one for one in value):
-        return "\n".join(f"{one.get('role', '')}: {_said(one['content'])}" for one in value)
+        return _extract_text(value[0])
+    if isinstance(value, list) and value and all(isinstance(msg, dict) and "content" in msg for msg in value):
+        return "\n".join(f"{msg.get('role', '')}: {_extract_text(msg['content'])}" for msg in value)
     if isinstance(value, dict):
-        said = next((value[at] for at in ("content", "text") if isinstance(value.get(at), str | list)), None)
-        if said is not None:
-            return _said(said)
+        texts = (value.get(key) for key in ("content", "text"))
+        text = next((text for text in texts if isinstance(text, str | list)), None)
+        if text is not None:
+            return _extract_text(text)
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except RecursionError:
@@ -96,7 +98,7 @@ def _said(value: object) -> str:
 
 
 def json_texts(values: list[object]) -> list[str | None]:
-    """JSON values as texts, numbers alone at once."""
+    """Return JSON values as texts for the cells of a column."""
     kinds = set(map(type, values))
     return list(map(repr if kinds <= {int, float} else json_text, values))
 
@@ -104,14 +106,15 @@ def json_texts(values: list[object]) -> list[str | None]:
 def parse_json(
     label: str, data: bytes, *, hook: Callable[[list[tuple[str, object]]], object] | None = None
 ) -> Any:
-    """Parse a JSON document; NaN and Infinity are numbers, as Python writes them.
+    """Parse a JSON document; NaN and Infinity are accepted, as in Python.
 
     Parameters
     ----------
     label : str
+        Name of the file in messages.
     data : bytes
     hook : callable, optional
-        Makes an object of its names and values.
+        Builds an object from a list of (name, value) pairs.
 
     Raises
     ------
@@ -121,39 +124,40 @@ def parse_json(
     try:
         return json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError) as error:
-        raise _no_json(f"{label}: the file", data, error) from None
+        raise _json_error(f"{label}: the file", data, error) from None
 
 
 def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
-    """Parse JSON lines one by one; what cannot be parsed comes as an error in the value's place.
+    """Parse JSON Lines; an invalid line yields the error in place of its value.
 
     Yields
     ------
     number : int
-        Line, counted from 1; blank lines are passed over.
+        Line number, counted from 1; blank lines are skipped.
     value : object
     """
-    for number, ended in enumerate(io.BytesIO(data), start=1):
-        line = ended.removesuffix(b"\n")
+    for number, raw in enumerate(io.BytesIO(data), start=1):
+        line = raw.removesuffix(b"\n")
         if not line.strip():
             continue
         try:
             yield number, json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield number, _no_json(f"{label}: line {number}", line, error)
+            yield number, _json_error(f"{label}: line {number}", line, error)
 
 
-def _no_json(what: str, data: bytes, error: Exception) -> BrokenFileError:
-    found = reason_of(error)[:200]
+def _json_error(subject: str, data: bytes, error: Exception) -> BrokenFileError:
+    """Return the error for a text that is not valid JSON."""
+    detail = error_reason(error)[:200]
     if isinstance(error, UnicodeDecodeError):
-        found = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
-    return cut_short(f"{what} is not valid JSON", found)
+        detail = f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
+    return broken_file_error(f"{subject} is not valid JSON", detail)
 
 
-def column(name: str, values: Sequence[object]) -> pl.Series:
-    """Cells as a column: of numbers if all of them are, else of text, none of them lost.
+def build_column(name: str, values: Sequence[object]) -> pl.Series:
+    """Build a numeric column if all values are numbers, otherwise a text column without loss of information.
 
-    An exact decimal counts as a number; dates and the like are text.
+    Decimals count as numbers; dates and other types become text.
     """
     kinds = {type(value).__name__ for value in values if value is not None}
     if kinds <= {"bool"}:
@@ -162,10 +166,11 @@ def column(name: str, values: Sequence[object]) -> pl.Series:
         return pl.Series(name, [None if v is None else int(v) for v in values], dtype=pl.Int64)  # type: ignore[call-overload]
     if kinds <= {"int", "float", "bool", "Decimal"}:
         return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)  # type: ignore[arg-type]
-    return pl.Series(name, map(_text, values), dtype=pl.String)
+    return pl.Series(name, map(_cell_text, values), dtype=pl.String)
 
 
-def _text(value: object) -> str | None:
+def _cell_text(value: object) -> str | None:
+    """Return a value as text for a table cell; integral floats are written without a decimal point."""
     if isinstance(value, float) and value.is_integer() and math.isfinite(value):
         return str(int(value))
     if isinstance(value, bytes):
@@ -173,6 +178,6 @@ def _text(value: object) -> str | None:
     if isinstance(value, list | dict):
         try:
             return json.dumps(value, default=str)
-        except (TypeError, ValueError, RecursionError):  # names that are no texts
+        except (TypeError, ValueError, RecursionError):  # keys that are not strings
             return str(value)
     return json_text(value) if value is None or isinstance(value, str | bool | int | float) else str(value)

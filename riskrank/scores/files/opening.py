@@ -1,36 +1,37 @@
-"""Inputs in the order they are given: a file or a pipe becomes a source, told by its name and first bytes.
+"""Open files, pipes, folders and data frames as sources.
 
-The reader of a kind of file is loaded for the first one of that kind.
+The format is detected from the file name and the first bytes. The reader of a format is imported on first
+use.
 """
 
 import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
-from riskrank.asked.reading import FORMATS
-from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.compression import decompress, decompress_beginning
+from riskrank.options.reading import FORMATS
+from riskrank.options.values import misplaced_option
+from riskrank.scores.files.compression import decompress, decompress_head
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
-from riskrank.scores.files.folders import DATABASES, parts_of, told_by_suffixes
-from riskrank.scores.files.guards import Budget, unreadable
-from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, parts_by_name
-from riskrank.scores.files.source import How, Paths, Source, excerpt, is_url, name_of
+from riskrank.scores.files.folders import DATABASES, list_parts, split_suffixes
+from riskrank.scores.files.guards import Budget, unreadable_error
+from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, template_parts
+from riskrank.scores.files.source import OpenOptions, Paths, Source, excerpt, is_url, url_path
 
-# Files whose first rows people write.
-_WITH_TITLES = ("csv", "tsv", "xlsx")
+# Formats that may have title rows above the header.
+_TITLED_FORMATS = ("csv", "tsv", "xlsx")
 
 
-def open_sources(paths: Paths, how: How | None = None) -> list[Source]:
-    """Open every input, globs expanded, in the order given.
+def open_sources(paths: Paths, options: OpenOptions | None = None) -> list[Source]:
+    """Open all inputs in the given order, with glob patterns expanded.
 
     Parameters
     ----------
     paths : sequence of str or Source
-        Files, folders of parts, glob patterns (an existing file of that very name goes first), patterns with
-        names of columns in braces, ``-`` for `stdin`, each also as ``LABEL=PATH``; or sources that are open
-        already.
-    how : How, optional
+        Files, folders of parts, glob patterns, templates with column names in braces, ``-`` for standard
+        input, or open sources. A path may be labelled, as in ``LABEL=PATH``. An existing file takes
+        precedence over a pattern.
+    options : OpenOptions, optional
 
     Returns
     -------
@@ -39,68 +40,69 @@ def open_sources(paths: Paths, how: How | None = None) -> list[Source]:
     Raises
     ------
     InputError
-        If a file is missing, empty, of unknown format or unreadable in its format.
+        If a file is missing, empty, of unknown format, or unreadable in its format.
     UsageError
-        If no path is given, or ``-`` without a format.
+        If there are no paths, or the format of standard input is unknown.
     """
     if not paths:
         hint = "name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input"
         raise UsageError("no score files were given", found="an empty list of paths", hint=hint)
     opened: list[Source] = []
-    how = how or How()
-    asked = [name for name in ("sheet", "skip_rows") if getattr(how, name)]
-    if asked and any(isinstance(given, Source) for given in paths):
+    options = options or OpenOptions()
+    requested = [name for name in ("sheet", "skip_rows") if getattr(options, name)]
+    if requested and any(isinstance(entry, Source) for entry in paths):
         raise UsageError(
-            f"{option(asked[0], getattr(how, asked[0]))} is for files",
+            f"{option(requested[0], getattr(options, requested[0]))} applies to files only",
             found="a table in memory",
-            hint="leave it out, and hand over the rows that count",
+            hint="remove it, and select the rows before passing the table",
         )
-    for given in paths:
-        if isinstance(given, Source):
-            opened.append(given)
+    for entry in paths:
+        if isinstance(entry, Source):
+            opened.append(entry)
         else:
-            for label, path in labelled_paths(given):
-                source = _open_path(path, how)
+            for label, path in labelled_paths(entry):
+                source = _open_path(path, options)
                 source.model_label = label
                 opened.append(source)
     return opened
 
 
-def _open_path(path: str, how: How) -> Source:
-    """Open a file, a pipe, or a folder or pattern of parts."""
-    # A file whose very name has braces is that file.
-    several = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
-    return (_open_parts if several else _open)(path, how)
+def _open_path(path: str, options: OpenOptions) -> Source:
+    """Open a file, a pipe, a folder of parts, or a template that matches parts."""
+    # An existing file with braces in its name is not a template.
+    is_data_set = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
+    return (_open_parts if is_data_set else _open)(path, options)
 
 
-def _open(path: str, how: How) -> Source:
+def _open(path: str, options: OpenOptions) -> Source:
+    """Open a single file or standard input."""
     if path == "-":
-        data = _piped(how.stdin, how.budget)
-        told, compression = how.input_format or _sniffed(data), None
-        if told is None:
+        data = _read_stdin(options.stdin, options.budget)
+        sniffed, compression = options.input_format or _sniff_format(data), None
+        if sniffed is None:
             raise UsageError(
-                "-: cannot tell the format of standard input from its beginning",
+                "-: cannot detect the format of standard input",
                 found=excerpt(data[:200].partition(b"\n")[0]),
-                hint=f"say it: {option('input_format')} with one of {listing(FORMATS)}",
+                hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
             )
-        kind = told
+        kind = sniffed
     else:
-        kind, compression = _format_of(path, how.input_format)
-        _refuse_no_sheets(path, kind, how)
+        kind, compression = _detect_format(path, options.input_format)
+        _reject_options(path, kind, options)
     if kind in DATABASES:
-        return _open_database(path, kind, compression, how)
+        return _open_database(path, kind, compression, options)
     if path != "-":
-        data = read_bytes(path, how.budget)
+        data = read_bytes(path, options.budget)
     digest = hashlib.sha256(data).hexdigest()
-    plain = decompress(path, data, how.budget)
+    plain = decompress(path, data, options.budget)
     if kind == "parquet":
         from riskrank.scores.files.parquet import ParquetSource
 
-        return ParquetSource(path, plain, digest, how.budget)
+        return ParquetSource(path, plain, digest, options.budget)
     if kind == "xlsx":
         from riskrank.scores.files.excel import ExcelSource
 
-        return ExcelSource(path, plain, digest, how)
+        return ExcelSource(path, plain, digest, options)
     if kind in ("json", "jsonl"):
         from riskrank.scores.files.json_tables import JsonArraySource, JsonLinesSource
 
@@ -108,37 +110,33 @@ def _open(path: str, how: How) -> Source:
     from riskrank.scores.files.delimited import DelimitedSource
 
     separator = "\t" if kind == "tsv" else ","
-    return DelimitedSource(path, plain, digest, separator=separator, skip_rows=how.skip_rows)
+    return DelimitedSource(path, plain, digest, separator=separator, skip_rows=options.skip_rows)
 
 
-def _refuse_no_sheets(path: str, kind: str, how: How) -> None:
-    """Refuse what only files of some kinds have.
-
-    Raises
-    ------
-    UsageError
-    """
-    for name, kinds, has in (
+def _reject_options(path: str, kind: str, options: OpenOptions) -> None:
+    """Raise UsageError for options that do not apply to a file's format."""
+    for name, kinds, reason in (
         ("sheet", ("xlsx",), "only workbooks have sheets"),
-        ("skip_rows", _WITH_TITLES, "only CSV, TSV and workbooks have rows above the names"),
+        ("skip_rows", _TITLED_FORMATS, "only CSV, TSV and workbooks have rows above the header"),
     ):
-        if getattr(how, name) and kind not in kinds:
-            raise out_of_place(
-                f"{path}: {option(name, getattr(how, name))}: {has}", f"a file of {kind}", name
+        if getattr(options, name) and kind not in kinds:
+            raise misplaced_option(
+                f"{path}: {option(name, getattr(options, name))}: {reason}", f"a file of {kind}", name
             )
 
 
-def _piped(stdin: BinaryIO | None, budget: Budget) -> bytes:
+def _read_stdin(stdin: BinaryIO | None, budget: Budget) -> bytes:
+    """Return the bytes of standard input."""
     try:
         return b"" if stdin is None else read_stream(stdin, "-", budget)
     except OSError as error:
-        hint = "send a table through a pipe, or name a file"
-        raise unreadable("-: standard input", error, hint) from None
+        hint = "pipe a table to the command, or name a file"
+        raise unreadable_error("-: standard input", error, hint) from None
 
 
-def _sniffed(data: bytes) -> str | None:
-    """Return the format of a table by its first bytes, compressed or not; None where they do not tell."""
-    head = decompress_beginning(data[:4096], 4096)
+def _sniff_format(data: bytes) -> str | None:
+    """Return the format that the first bytes of compressed or plain data indicate, or None."""
+    head = decompress_head(data[:4096], 4096)
     if head[:4] == b"PAR1":
         return "parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -148,34 +146,35 @@ def _sniffed(data: bytes) -> str | None:
         return "jsonl" if text[:1] == b"{" else "json"
     line = text.partition(b"\n")[0]
     if not text or any(line.count(mark) >= 2 for mark in (b",", b";", b"\t")):
-        return "csv"  # its separator is found in the header; nothing at all is called empty there
+        return "csv"  # the reader detects the separator and reports empty input
     return None
 
 
-def _open_parts(path: str, how: How) -> Source:
+def _open_parts(path: str, options: OpenOptions) -> Source:
+    """Open a folder or template as one table."""
     from riskrank.scores.files.data_sets import DataSetSource
 
-    left: list[str] = []
-    parts = parts_of(path, how.input_format, left) if is_folder(path) else parts_by_name(path)
-    source = DataSetSource(path, parts, [_open(part.path, how) for part in parts])
-    if left:
-        source.notes = (f"{path}: not followed, as they lead to what holds it: {listing(left)}",)
+    skipped: list[str] = []
+    parts = list_parts(path, options.input_format, skipped) if is_folder(path) else template_parts(path)
+    source = DataSetSource(path, parts, [_open(part.path, options) for part in parts])
+    if skipped:
+        source.notes = (f"{path}: cyclic links not followed: {listing(skipped)}",)
     return source
 
 
-def _open_database(path: str, kind: str, compression: str | None, how: How) -> Source:
-    """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
-    elsewhere = path == "-" or is_url(path)
-    # Opening a pipe would wait for who writes into it.
-    for what, is_so, hint in (
-        ("standard input", path == "-", "write it to a file and name that"),
-        ("a file behind an address", is_url(path), "copy it here first"),
-        ("a pipe or a device", not elsewhere and _is_no_file(path), "write it to a file and name that"),
+def _open_database(path: str, kind: str, compression: str | None, options: OpenOptions) -> Source:
+    """Open a database file, which is hashed in chunks and never decompressed."""
+    is_remote = path == "-" or is_url(path)
+    # Opening a pipe would block.
+    for origin, applies, hint in (
+        ("standard input", path == "-", "write it to a file and name the file"),
+        ("a file from a URL", is_url(path), "copy it here first"),
+        ("a pipe or a device", not is_remote and _is_special_file(path), "write it to a file first"),
         (f"a compressed file, suffix {compression}", compression, "decompress it first"),
     ):
-        if is_so:
-            said = f"{path}: a database is a file, which its own library reads where it lies"
-            raise UsageError(said, found=what, hint=hint)
+        if applies:
+            message = f"{path}: a database must be an uncompressed local file"
+            raise UsageError(message, found=origin, hint=hint)
     require_file(path)
     with Path(path).open("rb") as file:
         head = file.read(16)
@@ -185,19 +184,21 @@ def _open_database(path: str, kind: str, compression: str | None, how: How) -> S
 
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
-    return DatabaseSource(path, kind, digest, sql=how.sql, budget=how.budget)
+    return DatabaseSource(path, kind, digest, sql=options.sql, budget=options.budget)
 
 
-def _is_no_file(path: str) -> bool:
+def _is_special_file(path: str) -> bool:
+    """Return True if a path exists but is not a regular file."""
     return exists(path) and not Path(path).is_file()
 
 
-def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
-    told, compression = told_by_suffixes(name_of(path) if is_url(path) else path)
-    kind = input_format or told
+def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None]:
+    """Return the format and compression of a path, where an explicit format takes precedence."""
+    suffix_format, compression = split_suffixes(url_path(path) if is_url(path) else path)
+    kind = input_format or suffix_format
     if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):
         raise InputError(
-            f"{path}: the suffix does not tell the format",
+            f"{path}: cannot detect the format from the suffix",
             found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",
             hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
         )

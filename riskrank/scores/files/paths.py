@@ -1,4 +1,4 @@
-"""What a path stands for: a file, a pattern, one with names in braces, or either with a name for models."""
+"""Interpretation of input paths: files, glob patterns, templates with names in braces, and model labels."""
 
 import glob
 import os
@@ -10,14 +10,14 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.folders import (
     PART_FORMATS,
     Part,
-    matches,
-    no_file,
-    no_match,
+    expand_glob,
+    find_tables,
+    no_match_error,
+    not_a_file_error,
     part_format,
     require_one_format,
-    tables_below,
 )
-from riskrank.scores.files.json_objects import is_half
+from riskrank.scores.files.json_objects import has_surrogate
 from riskrank.scores.files.object_stores import expand_url
 from riskrank.scores.files.source import is_url
 
@@ -26,136 +26,154 @@ _ENDING = re.compile(r"\.[^./]+(\.gz|\.zst)?$")
 
 
 def is_template(text: str) -> bool:
-    """Whether a path has names in braces."""
+    """Return True if a path contains names in braces."""
     return any(match[1] for match in _PIECE.finditer(text))
 
 
 def template_files(template: str) -> list[str]:
-    """Files that a pattern matches whatever its names are, sorted, those that may be score tables."""
-    pattern = _written(template, literal=lambda text: text.replace("[", "[[]"), name="*")
-    return [path for path in matches(pattern) if part_format(path) is not None]
+    """Return the files that match a template and may be score tables, sorted."""
+    pattern = _to_pattern(template, literal=lambda text: text.replace("[", "[[]"), name="*")
+    return [path for path in expand_glob(pattern) if part_format(path) is not None]
 
 
-def parts_by_name(template: str) -> list[Part]:
-    """The files behind a template as parts of one table, with the columns its names are.
+def template_parts(template: str) -> list[Part]:
+    """Return the files that match a template as parts of one table, with columns named in the template.
 
     Raises
     ------
     InputError
-        If a path could be read in two ways, the files are of several formats, or one is no file.
+        If a path matches in two ways, the files have several formats, or a match is not a file.
     UsageError
-        If one name is there twice.
+        If a name occurs twice in the template.
     """
     names = [match[1] for match in _PIECE.finditer(template) if match[1]]
     if len(set(names)) < len(names):
         raise UsageError(
-            f"{template}: one name is there twice",
+            f"{template}: a name occurs twice",
             found=f"{{{next(name for name in names if names.count(name) > 1)}}}",
-            hint="give each part of the path a name of its own, or write * for what says nothing",
+            hint="use different names, or write * for parts without meaning",
         )
     files = template_files(template)
-    strange = next((path for path in files if not (Path(path).is_file() or Path(path).is_dir())), None)
-    if strange is not None:
-        raise no_file(strange, "pattern")
+    special = next((path for path in files if not (Path(path).is_file() or Path(path).is_dir())), None)
+    if special is not None:
+        raise not_a_file_error(special, "pattern")
     require_one_format(template, [str(part_format(path)) for path in files])
-    return [Part(path=path, keys=dict(zip(names, _values(template, path), strict=True))) for path in files]
+    return [Part(path=path, keys=dict(zip(names, _match(template, path), strict=True))) for path in files]
 
 
-def template_of(files: Sequence[str], names: Sequence[str]) -> str | None:
-    """The template of files whose paths differ in as many places as there are names, outermost first.
+def infer_template(files: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return a template for paths that differ in exactly one component per name.
 
-    None if the paths differ otherwise, or the template would match other files too.
+    Names are assigned to the components from the outermost to the innermost. Return None if the paths differ
+    in other ways, or if the template would match further files.
+
+    Parameters
+    ----------
+    files : sequence of str
+    names : sequence of str
     """
-    split = [_split(path) for path in files]
-    if len(differing(files)) != len(names) or part_format(files[0]) not in PART_FORMATS:
+    split_paths = [_split_ending(path) for path in files]
+    if len(differing_parts(files)) != len(names) or part_format(files[0]) not in PART_FORMATS:
         return None
-    told = iter(names)
-    columns = zip(*(parts for parts, _ in split), strict=True)
-    pieces = [column[0] if len(set(column)) == 1 else next(told) for column in columns]
-    template = str(PurePath(*pieces)) + split[0][1]
+    name_iter = iter(names)
+    columns = zip(*(parts for parts, _ in split_paths), strict=True)
+    pieces = [column[0] if len(set(column)) == 1 else next(name_iter) for column in columns]
+    template = str(PurePath(*pieces)) + split_paths[0][1]
     return template if template_files(template) == sorted(files) else None
 
 
-def differing(files: Sequence[str]) -> list[tuple[str, ...]]:
-    """What every path says in the places where the paths differ, outermost first; nothing of unlike paths."""
-    split = [_split(path) for path in files]
-    if len({(len(parts), ending) for parts, ending in split}) != 1:
+def differing_parts(files: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the path components that differ, one tuple per position; empty if the paths differ in depth."""
+    split_paths = [_split_ending(path) for path in files]
+    if len({(len(parts), ending) for parts, ending in split_paths}) != 1:
         return []
-    columns = zip(*(parts for parts, _ in split), strict=True)
+    columns = zip(*(parts for parts, _ in split_paths), strict=True)
     return [column for column in columns if len(set(column)) > 1]
 
 
-def _split(path: str) -> tuple[tuple[str, ...], str]:
-    """Parts of a path, and the ending of its file, which says nothing but the format."""
+def _split_ending(path: str) -> tuple[tuple[str, ...], str]:
+    """Return the components of a path without its suffix, and the suffix if it belongs to a known format."""
     ending = _ENDING.search(path)
-    at = ending.start() if ending and part_format(path) else len(path)
-    return PurePath(path[:at]).parts, path[at:]
+    i = ending.start() if ending and part_format(path) else len(path)
+    return PurePath(path[:i]).parts, path[i:]
 
 
-def _values(template: str, path: str) -> list[str]:
-    """What a path says in the place of every name."""
+def _match(template: str, path: str) -> list[str]:
+    """Return the part of a path that corresponds to each name in a template."""
     readings = []
     for name in ("([^/]+?)", "([^/]+)"):
-        match = re.fullmatch(_written(template, literal=re.escape, name=name), path)
+        match = re.fullmatch(_to_pattern(template, literal=re.escape, name=name), path)
         readings.append(list(match.groups()) if match else [])
     if readings[0] != readings[1]:
-        found = " and ".join(", ".join(reading) for reading in readings)
-        between = "between two names belongs a sign that neither holds"
-        hint = f"rename the files, or write * for what says nothing: {between}"
-        raise InputError(f"{template}: {path} can be read in two ways", found=found, hint=hint)
+        readings_text = " and ".join(", ".join(reading) for reading in readings)
+        advice = "separate two names by a character that neither contains"
+        hint = f"rename the files, or write * for parts without meaning; {advice}"
+        raise InputError(f"{template}: {path} matches in two ways", found=readings_text, hint=hint)
     return readings[0]
 
 
-def _written(template: str, *, literal: Callable[[str], str], name: str) -> str:
-    """A template as a glob pattern or a regular expression, by how text and names are written there."""
+def _to_pattern(template: str, *, literal: Callable[[str], str], name: str) -> str:
+    """Convert a template to a glob pattern or regular expression.
+
+    Parameters
+    ----------
+    template : str
+    literal : callable
+        Function that escapes literal text; `re.escape` selects a regular expression.
+    name : str
+        Pattern to substitute for each name in braces.
+    """
     as_regex = literal is re.escape
     signs = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
-    written, at = "", 0
+    pattern, start = "", 0
     for match in _PIECE.finditer(template):
         sign = match[0] if match[1] is None else name
-        written += literal(template[at : match.start()]) + (signs.get(sign, sign) if as_regex else sign)
-        at = match.end()
-    return written + literal(template[at:])
+        pattern += literal(template[start : match.start()]) + (signs.get(sign, sign) if as_regex else sign)
+        start = match.end()
+    return pattern + literal(template[start:])
 
 
 STANDARD_INPUT, STDIN = "-", "/dev/stdin"
 
-# What a database keeps beside itself: rows may lie there alone.
+# Suffixes of the log files of a database, which may contain rows.
 LOGS = ("-wal", "-shm", "-journal", ".wal")
 
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
-    """Label and path of every file behind a path, a pattern or ``LABEL=PATH``; a template stays as it is.
+    """Return the label and path of every file that an input argument denotes; templates are not expanded.
 
-    A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
+    An existing file with ``=`` in its name takes precedence. Otherwise the shortest label is taken for which
+    the rest of the text is an existing file.
 
     Parameters
     ----------
     text : str
+        Path, pattern or ``LABEL=PATH``.
     folders : bool
-        Whether patterns match folders too.
+        Whether patterns also match folders.
 
     Raises
     ------
     InputError
-        If a pattern matches no file.
+        If a pattern does not match any file.
     """
-    whole = _files(text, folders)
-    if whole:
-        return [(None, path) for path in whole]
-    places = [at for at, sign in enumerate(text) if sign == "=" and text[:at].strip() and text[at + 1 :]]
-    for at in places:
-        found = _files(text[at + 1 :], folders)
-        if found:
-            return [(_label(text[:at].strip()), path) for path in found]
-    # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
-    path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
+    paths = _matching_files(text, folders)
+    if paths:
+        return [(None, path) for path in paths]
+    positions = [i for i, char in enumerate(text) if char == "=" and text[:i].strip() and text[i + 1 :]]
+    for i in positions:
+        labelled = _matching_files(text[i + 1 :], folders)
+        if labelled:
+            return [(_check_label(text[:i].strip()), path) for path in labelled]
+    # No file exists: a label with a slash is more likely the beginning of a path.
+    path = text[positions[0] + 1 :] if positions and "/" not in text[: positions[0]] else text
     if not glob.has_magic(path) and not is_template(path):
         return [(None, path)]
-    raise no_match(path, "the directory and the suffix")
+    raise no_match_error(path, "the directory and the suffix")
 
 
-def _files(text: str, folders: bool) -> list[str]:
+def _matching_files(text: str, folders: bool) -> list[str]:
+    """Return the files that a path, URL, pattern or template denotes; empty if there are none."""
     if is_url(text):
         return expand_url(text)
     if text == STANDARD_INPUT or exists(text):
@@ -164,54 +182,54 @@ def _files(text: str, folders: bool) -> list[str]:
         return [text] if template_files(text) else []
     if not glob.has_magic(text):
         return []
-    found = matches(text)
-    # A pipe may be named, never met: it would be waited for. A pattern of partitions, ``runs/metric=*``,
-    # means folders; beside files a folder is not meant.
-    files = [path for path in found if Path(path).is_file() or (folders and Path(path).is_dir())]
-    return files or [path for path in found if Path(path).is_dir()]
+    paths = expand_glob(text)
+    # Patterns do not match pipes, which would block. They match folders, such as ``runs/metric=*``, only
+    # if there are no files.
+    files = [path for path in paths if Path(path).is_file() or (folders and Path(path).is_dir())]
+    return files or [path for path in paths if Path(path).is_dir()]
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path is that of a folder on this machine."""
+    """Return True if a path is a local folder."""
     return path != STANDARD_INPUT and not is_url(path) and os.path.isdir(path)  # noqa: PTH112 (of any text)
 
 
 def exists(path: str) -> bool:
-    """Whether there is something at a path; at one no system can have, there is nothing."""
+    """Return True if a local path exists; an invalid path does not exist."""
     return os.path.exists(path)  # noqa: PTH110 (of any text)
 
 
-def _label(text: str) -> str:
-    """Refuse a name for models that no table can hold: what the shell handed on was not UTF-8."""
-    if is_half(text):
+def _check_label(text: str) -> str:
+    """Return a model label unchanged; raise UsageError if it is not valid Unicode."""
+    if has_surrogate(text):
         raise UsageError(
-            "the name given to the models of a file is no Unicode text",
+            "the model name given for a file is not valid Unicode",
             found=repr(text),
-            hint="write it in UTF-8",
+            hint="write the name in UTF-8",
         )
     return text
 
 
-def named_files(inputs: Iterable[str]) -> list[str]:
-    """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
-    found: dict[str, None] = {}
-    for name in (name for text in inputs for name in possible_names(text)):
-        found |= dict.fromkeys([name, *matched(name)])
-    for name in [name for name in found if is_folder(name)]:
-        found |= dict.fromkeys(tables_below(name))
-    real = {name: os.path.realpath(name) for name in found if exists(name)}
-    logs = [f"{base}{end}" for name in found for base in {name, real.get(name, name)} for end in LOGS]
-    return list(dict.fromkeys([*found, *logs]))
+def candidate_files(inputs: Iterable[str]) -> list[str]:
+    """Return every file or folder that inputs may denote, with labels removed and patterns expanded."""
+    names: dict[str, None] = {}
+    for name in (name for text in inputs for name in possible_paths(text)):
+        names |= dict.fromkeys([name, *expand_pattern(name)])
+    for name in [name for name in names if is_folder(name)]:
+        names |= dict.fromkeys(find_tables(name))
+    real = {name: os.path.realpath(name) for name in names if exists(name)}
+    logs = [f"{base}{suffix}" for name in names for base in {name, real.get(name, name)} for suffix in LOGS]
+    return list(dict.fromkeys([*names, *logs]))
 
 
-def possible_names(text: str) -> list[str]:
-    """What an input could be called, patterns as they are: all of it, or what stands behind a label."""
+def possible_paths(text: str) -> list[str]:
+    """Return the possible paths in an input argument: the whole text, and the text after a label."""
     parts = text.split("=")
-    names = ("=".join(parts[at:]).removeprefix("file://") for at in range(len(parts)))
+    names = ("=".join(parts[i:]).removeprefix("file://") for i in range(len(parts)))
     return [STDIN if name == STANDARD_INPUT else name for name in names if name]
 
 
-def matched(name: str) -> list[str]:
-    """The files and folders a pattern matches; none where a name is no pattern."""
-    found = matches(name) if glob.has_magic(name) and not is_url(name) else []
-    return found + (template_files(name) if is_template(name) else [])
+def expand_pattern(name: str) -> list[str]:
+    """Return the files and folders that match a pattern; empty if the text is not a pattern."""
+    paths = expand_glob(name) if glob.has_magic(name) and not is_url(name) else []
+    return paths + (template_files(name) if is_template(name) else [])

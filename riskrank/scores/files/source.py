@@ -1,4 +1,4 @@
-"""What every format hands out, named columns of one input and where they came from; and how it is opened."""
+"""Base classes of opened inputs, their provenance, and the options for opening files."""
 
 import re
 import shlex
@@ -13,28 +13,28 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.scores.files.guards import Budget, empty, require_columns, require_distinct
-from riskrank.scores.files.json_objects import no_unicode
+from riskrank.scores.files.guards import Budget, empty_error, require_columns, require_distinct
+from riskrank.scores.files.json_objects import unicode_error
 
 
 @dataclass(frozen=True, kw_only=True)
-class How:
-    """How files are opened.
+class OpenOptions:
+    """Options for opening files.
 
     Attributes
     ----------
     input_format : str, optional
-        One of `FORMATS`, of every input; without it the suffix of each name decides.
+        One of `FORMATS`, for all inputs; by default, the suffix of each file determines its format.
     stdin : BinaryIO, optional
-        Where ``-`` reads from.
+        Stream to read for ``-``.
     sql : str, optional
-        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
+        Query for inputs with several tables: workbooks, and databases in their own SQL dialect.
     sheet : str, optional
-        Sheet of a workbook, by its name or its number.
+        Sheet of a workbook, by name or number.
     skip_rows : int
-        Rows above the names of the columns, of files that people write.
+        Number of rows to skip above the header in CSV, TSV and Excel files.
     budget : Budget
-        Bytes and cells that the files may hold together, and bytes of each, or of a database's answer.
+        Limits on the bytes and cells of files and of query results.
     """
 
     input_format: str | None = None
@@ -47,9 +47,9 @@ class How:
 
 @dataclass(frozen=True, kw_only=True)
 class InputFile:
-    """Provenance of one input: the path as it was given, SHA-256 of the bytes on disk, data rows.
+    """Provenance of an input: path as given, SHA-256 digest of the file, and number of data rows.
 
-    A frame in memory has no bytes, and no digest of them.
+    A data frame in memory has no digest.
     """
 
     path: str
@@ -58,43 +58,43 @@ class InputFile:
 
 
 class Source(ABC):
-    """One opened input file.
+    """An opened input.
 
     Attributes
     ----------
     label : str
-        The path as it was given; ``-`` for standard input.
+        Path as given by the user; ``-`` for standard input.
     columns : tuple of str
-        Column names in file order, without the blanks around them.
+        Column names in file order, without surrounding whitespace.
     decimal_comma : bool
-        Whether numbers of this file may be written with a decimal comma.
+        Whether numbers may have a decimal comma.
     model_label : str or None
-        Name its models are to have: this alone if it holds one, else before each.
+        Name of the model in this file, or prefix of the names if there are several models.
     queried : bool
-        Whether the rows are those a query gave.
-    own_sql : bool
-        Whether a query is in the SQL of a database, where the table has its own name.
+        Whether the rows are the result of a query.
+    native_sql : bool
+        Whether queries use the SQL dialect and table names of a database.
     columnar : bool
-        Whether one column is read without the others, so that it costs nothing to ask for one at a time.
+        Whether single columns can be read cheaply.
     folder_columns : tuple of str
-        Columns that folders name: names, even if they look like numbers.
+        Columns from folder names; their values are names even if they look like numbers.
     notes : tuple of str
-        What was understood without being said, for whoever reads it.
+        Notes on assumptions made while reading.
     may_be_empty : bool
-        Whether no rows are no error, as in a part of a larger table.
-    of_parts : bool
-        Whether it is a data set of several files.
+        Whether a source without rows is allowed, as it is for parts of a table.
+    is_data_set : bool
+        Whether the source is a data set of several files.
     """
 
     decimal_comma = False
     model_label: str | None = None
     queried = False
-    own_sql = False
+    native_sql = False
     columnar = False
     folder_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     may_be_empty = False
-    of_parts = False
+    is_data_set = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
         self.label = label
@@ -104,87 +104,90 @@ class Source(ABC):
 
     @abstractmethod
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns; every column of a text format is a string column."""
+        """Return the named columns; columns of text formats are strings."""
 
-    def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
-        """The named columns of the rows at some positions, which ascend."""
-        return self.load(names)[kept]
+    def load_rows(self, names: Sequence[str], positions: np.ndarray) -> pl.DataFrame:
+        """Return the named columns at ascending row positions."""
+        return self.load(names)[positions]
 
-    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
-        """What was asked and answered in the rows at some positions, ``input`` and ``output``.
+    def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
+        """Return the columns ``input`` and ``output`` at some row positions.
 
-        None of tables, whose columns hold it, and of rows that are none of a harness's any more.
+        Return None for query results, and for tables, which store texts in ordinary columns.
         """
         return None
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
-        """The named columns without reading them yet; None where that is not possible."""
+        """Return the named columns as a lazy frame, or None if not supported."""
         return None
 
     def height(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self.load(self.columns[:1]).height
 
-    def rewritten(self) -> str | None:
-        """How to write the file as a table, for a hint, where it holds scores in another way."""
+    def rewrite_hint(self) -> str | None:
+        """Return a hint on how to rewrite the file as a table, or None if it is one."""
         return None
 
-    def lacking(self, column: str) -> str | None:
-        """The first file without a column that others have; None where all have it."""
+    def file_without(self, column: str) -> str | None:
+        """Return the first file that lacks a column of other files, or None."""
         return None
 
     def file_of(self, position: int) -> str:
-        """The file a row stands in."""
+        """Return the file that contains a row."""
         return self.label
 
     def row_number(self, position: int) -> int:
-        """The number of a data row as a reader of the file would count it."""
+        """Return the number of a data row in its file, counted from 1."""
         return position + 1
 
     def column_of(self, column: str, position: int) -> str:
-        """The column of the file that a value of a column stands in."""
+        """Return the name of the column in the file from which a value was read."""
         return column
 
     def input_file(self, rows: int) -> InputFile:
-        """The provenance of this file."""
+        """Return the provenance of this file."""
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
-    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """The provenance of all files behind this source, of which the rows at `kept` count."""
+    def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance of all files of this source, or of those that contain the selected rows."""
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
-        """Strip the column names; one that occurs twice could mean either column."""
+        """Set the column names without surrounding whitespace; raise InputError if a name occurs twice."""
         require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
         require_distinct(self.label, self.columns)
 
-    def refused(self, what: str, hint: str, ways: Sequence[tuple[str, object]] = ()) -> InputError:
-        """Tell what is wrong with the columns there are."""
-        found = f"columns: {listing(self.columns, 20)}"
-        return InputError(f"{self.label}: {what}", found=found, hint=hint, ways=ways)
+    def error_with_columns(
+        self, problem: str, hint: str, suggestions: Sequence[tuple[str, object]] = ()
+    ) -> InputError:
+        """Return an error whose details list the columns of the source."""
+        detail = f"columns: {listing(self.columns, 20)}"
+        return InputError(f"{self.label}: {problem}", found=detail, hint=hint, suggestions=suggestions)
 
-    def _empty(self, found: str) -> InputError:
-        return empty(self.label, found)
+    def _empty(self, detail: str) -> InputError:
+        """Return the error for an empty input."""
+        return empty_error(self.label, detail)
 
 
-# Files as they were given, and sources that are open.
+# Paths as given, and open sources.
 Paths = Sequence[str | Source]
 
 
 class FrameInMemory(Source):
-    """A source whose columns have been read, under their names as they stand in the file."""
+    """A source whose data are in memory, under the column names in the file."""
 
     _frame: pl.DataFrame
-    # Columns with half of a character of JSON in them, which no text holds: the first row of it.
-    _halves: Mapping[str, int] = MappingProxyType({})
+    # Columns with a lone surrogate, and the first row that contains one.
+    _surrogates: Mapping[str, int] = MappingProxyType({})
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
+        """Return the named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         for name in names:
-            if raw[name] in self._halves:
-                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
+            if raw[name] in self._surrogates:
+                raise unicode_error(f"{self.label}: row {self._surrogates[raw[name]]}", name)
         return pl.DataFrame({name: self._frame[raw[name]] for name in names})
 
 
@@ -192,36 +195,36 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names a file elsewhere."""
+    """Return True if a text is a URL."""
     return _URL.match(text) is not None
 
 
-def name_of(url: str) -> str:
-    """The part of an address that ends in the file's suffix, without a query behind it."""
+def url_path(url: str) -> str:
+    """Return the path of a URL without its query; it ends in the file suffix."""
     parts = urlsplit(url)
     return parts.path if parts.scheme in ("http", "https") else url
 
 
-# Control characters, what is UTF-8 elsewhere in the file, and runs of letters that other alphabets make.
+# Control characters, valid UTF-8 sequences, and byte runs typical of other alphabets.
 _NOT_WINDOWS = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\x80-\xff]{3}"
 )
 
 
 def decode(label: str, data: bytes) -> str:
-    """Bytes as text; an error says which byte of which line is no UTF-8."""
+    """Decode bytes as UTF-8; the error message locates the first invalid byte."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{data[error.start]:02x} in line {line}"
+        detail = f"byte 0x{data[error.start]:02x} in line {line}"
         convert = f"iconv -f ENCODING -t utf-8 {shlex.quote(label)} > NEW_FILE"
         hint = f"save it as UTF-8, or convert it: {convert}"
-        raise InputError(f"{label}: the text is not UTF-8", found=found, hint=hint) from None
+        raise InputError(f"{label}: the text is not UTF-8", found=detail, hint=hint) from None
 
 
-def from_windows(data: bytes) -> bytes | None:
-    """A text of Windows-1252, as spreadsheets of western Europe save it, in UTF-8; None of anything else."""
+def windows_to_utf8(data: bytes) -> bytes | None:
+    """Convert Windows-1252 text to UTF-8; return None if the data have another encoding."""
     if data.isascii() or _NOT_WINDOWS.search(data):
         return None
     try:
@@ -231,11 +234,11 @@ def from_windows(data: bytes) -> bytes | None:
 
 
 def excerpt(line: bytes) -> str:
-    """The beginning of a line for a message."""
+    """Return the beginning of a line, for use in messages."""
     text = line[:400].decode(errors="replace").strip()
     return text if len(text) <= 80 else text[:80] + "…"
 
 
-def lacks_package(what: str, package: str, hint: str) -> UsageError:
-    """Return the error of a library that is missing."""
-    return UsageError(f"{what} needs the package {package}", found="it is not installed", hint=hint)
+def missing_package_error(subject: str, package: str, hint: str) -> UsageError:
+    """Return the error for a package that is not installed."""
+    return UsageError(f"{subject} needs the package {package}", found="not installed", hint=hint)

@@ -1,23 +1,23 @@
-"""What SQL writes: names, texts and conditions, a table to ask, and queries no deeper than a stack."""
+"""Quoting of SQL names and strings, choice of a table, and limits on query complexity."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from riskrank.asked.values import number_or_nan
 from riskrank.errors import InputError, option
-from riskrank.scores.names.words import synonym
+from riskrank.options.values import number_or_nan
+from riskrank.scores.names.vocabulary import column_for_role
 
-# Words that SQL takes for something else than a column.
+# Reserved words that need quotes as column names.
 _RESERVED = {"current_user", "interval", "not", "select", "session_user", "user"}
 
-# Steps of a query, which Polars nests in one another: some thousand fill its stack, and the process is gone.
-_MOST_STEPS = 400
-# Brackets within brackets, of which the parser of Polars tries so many readings that it never ends.
-_DEEPEST = 20
-# BETWEEN within BETWEEN, as in x BETWEEN 0 AND 1 BETWEEN 0 AND 1: another that never ends.
-_CHAINED = re.compile(
+# Maximum operators of a query; Polars nests them, and some thousands overflow its stack.
+_MAX_STEPS = 400
+# Maximum nesting of brackets; the Polars parser takes exponential time.
+_MAX_DEPTH = 20
+# Nested BETWEEN, as in x BETWEEN 0 AND 1 BETWEEN 0 AND 1, also takes exponential time.
+_NESTED_BETWEEN = re.compile(
     r"\bbetween\b(?:(?!\b(?:and|or|between)\b).)*\band\b(?:(?!\b(?:and|or)\b).)*\bbetween\b", re.I | re.S
 )
 _STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -27,79 +27,76 @@ _STEP = re.compile(
 )
 
 
-def quoted_column(column: str) -> str:
-    """A column as SQL names it."""
+def quote_column(column: str) -> str:
+    """Return a column name, quoted for SQL if necessary."""
     plain = re.fullmatch(r"[A-Za-z_]\w*", column) and column.lower() not in _RESERVED
     return column if plain else '"' + column.replace('"', '""') + '"'
 
 
-def quoted_text(text: str) -> str:
-    """A text as SQL writes it."""
+def quote_text(text: str) -> str:
+    """Return a text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def leaving_out(column: str, values: Sequence[str], every: Sequence[str], given: str | None) -> str:
-    """The condition that leaves out rows with some values of a column, beside one that is given.
+def exclude_values(column: str, values: Sequence[str], all_values: Sequence[str], where: str | None) -> str:
+    """Return an SQL condition that excludes rows with certain values in a column.
 
     Parameters
     ----------
     column : str
     values : sequence of str
-    every : sequence of str
-        All values of the column: where each is a number, the column holds numbers.
-    given : str or None
+        Values to exclude.
+    all_values : sequence of str
+        All values of the column; they are compared as numbers if all of them are numeric.
+    where : str or None
+        Existing condition to combine with.
     """
-    texts = values if all(map(is_number, every)) else map(quoted_text, values)
-    condition = f"{quoted_column(column)} NOT IN ({', '.join(texts)})"
-    return condition if given is None else f"({given}) AND {condition}"
+    texts = values if all(map(is_number, all_values)) else map(quote_text, values)
+    condition = f"{quote_column(column)} NOT IN ({', '.join(texts)})"
+    return condition if where is None else f"({where}) AND {condition}"
 
 
 def is_number(name: str) -> bool:
-    """Whether a name is a finite number."""
+    """Return True if a text is a finite number."""
     return math.isfinite(number_or_nan(name))
 
 
 _ROLES = ("model", "sample", "metric", "score")
 
 
-def likeliest(tables: Mapping[str, Sequence[str]]) -> str:
-    """The table with columns for the most roles; the first of several."""
-    return max(tables, key=lambda name: roles_in(tables[name]))
+def most_likely_table(tables: Mapping[str, Sequence[str]]) -> str:
+    """Return the table whose columns match the most roles; in a tie, the first one."""
+    return max(tables, key=lambda name: count_roles(tables[name]))
 
 
-def roles_in(columns: Sequence[str]) -> int:
-    """How many roles have a column that is called like them, or usually is."""
-    return len({found for role in _ROLES if (found := synonym(role, columns)) is not None})
+def count_roles(columns: Sequence[str]) -> int:
+    """Return the number of roles for which there is a column with a usual name."""
+    return len({column for role in _ROLES if (column := column_for_role(role, columns)) is not None})
 
 
-def with_columns(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:
-    """Tables with their first columns, for a message."""
+def describe_tables(tables: Mapping[str, Sequence[str]], most: int = 4) -> list[str]:
+    """Describe tables by their names and first columns, for use in messages."""
     return [
         f"{name} ({', '.join(columns[:most])}{', …' if len(columns) > most else ''})"
         for name, columns in tables.items()
     ]
 
 
-def refuse_long(label: str, parameter: str, text: str) -> None:
-    """Refuse a query that no stack is deep enough for, which would end the process.
-
-    Raises
-    ------
-    InputError
-    """
+def reject_long_query(label: str, parameter: str, text: str) -> None:
+    """Raise InputError if a query is so long or deeply nested that Polars could crash or never finish."""
     plain = _STRINGS.sub(" ", text)
     steps = len(_STEP.findall(plain))
-    depth = max(accumulate((one in "([") - (one in ")]") for one in plain), default=0)
-    if depth > _DEEPEST or _CHAINED.search(plain):
-        deep = f"{depth:,} brackets within one another; {_DEEPEST} are allowed"
+    depth = max(accumulate((char in "([") - (char in ")]") for char in plain), default=0)
+    if depth > _MAX_DEPTH or _NESTED_BETWEEN.search(plain):
+        nesting = f"{depth:,} nested brackets; the maximum is {_MAX_DEPTH}"
         raise InputError(
-            f"{label}: {option(parameter, text)} is too deep",
-            found=deep if depth > _DEEPEST else "a BETWEEN of the result of another",
-            hint="write it flat, or select rows before",
+            f"{label}: {option(parameter, text)} is nested too deeply",
+            found=nesting if depth > _MAX_DEPTH else "a nested BETWEEN",
+            hint="simplify it, or select rows beforehand",
         )
-    if steps > _MOST_STEPS:
+    if steps > _MAX_STEPS:
         raise InputError(
             f"{label}: {option(parameter, text)} is too long",
-            found=f"{steps:,} operators; {_MOST_STEPS} are allowed",
-            hint="write several values as column IN (…), or select rows before",
+            found=f"{steps:,} operators; the maximum is {_MAX_STEPS}",
+            hint="write several values as column IN (…), or select rows beforehand",
         )

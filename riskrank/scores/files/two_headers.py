@@ -1,4 +1,4 @@
-"""A table whose names stand in two rows, as pivots and merged cells leave them, or below a title."""
+"""Tables with two header rows, as from pivot tables and merged cells, or with a title above the header."""
 
 from collections.abc import Collection, Sequence
 from itertools import accumulate
@@ -7,68 +7,60 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.sql_names import is_number
 from riskrank.scores.names.directions import names_a_metric
 
-# What people call a row of names, in the cell before them.
-_NAMES_OF = {
+# Labels of a header row, in the cell before its names.
+_ROLE_NAMES = {
     "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},
     "metric": {"metric", "metrics", "measure", "measures", "measurement", "criterion", "criteria", "scorer"},
 }
-_ORDER, _OTHER_ORDER = ("model", "metric"), ("metric", "model")
+_MODEL_FIRST, _METRIC_FIRST = ("model", "metric"), ("metric", "model")
 
 
-def refuse_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> None:
-    """Refuse a table whose names stand below titles.
+def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> None:
+    """Raise InputError if there is a title above the header of a table.
 
     Parameters
     ----------
     label : str
     rows : sequence of sequences
-        The first rows that may be the names.
+        First rows of the table.
     above : int
-        Rows of the file above them.
-
-    Raises
-    ------
-    InputError
+        Number of rows in the file above them.
     """
     texts = [[*filter(None, map(_text, row))] for row in rows]
     widest = max(map(len, texts))
-    names_at = next((at for at, row in enumerate(texts) if 2 * len(row) > widest), 0)
-    # An index has no name, as in ",score": a name in the last column alone is no title.
+    header = next((i for i, row in enumerate(texts) if 2 * len(row) > widest), 0)
+    # An unnamed index, as in ",score", leaves only the last name; that is not a title.
     is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
-    if names_at and len(texts[0]) < 2 and not is_last:
+    if header and len(texts[0]) < 2 and not is_last:
         raise InputError(
-            f"{label}: the names of the columns stand below a title",
-            found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[names_at])} in row "
-            f"{above + names_at + 1}",
-            hint=f"{option('skip_rows', above + names_at)} leaves out the rows above the names",
+            f"{label}: the column names are below a title",
+            found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[header])} in row "
+            f"{above + header + 1}",
+            hint=f"{option('skip_rows', above + header)} skips the rows above the header",
         )
 
 
-def refuse_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
-    """Refuse a table whose first row leaves out or repeats names, and whose second names columns as well.
+def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
+    """Raise InputError if a table has two header rows.
 
     Parameters
     ----------
     label : str
     rows : sequence of sequences
-        The first four.
-
-    Raises
-    ------
-    InputError
+        First four rows.
     """
     first, second = ([*filter(None, map(_text, row))] for row in (*rows, (), ())[:2])
-    if two_headers(rows) and min(len(first), len(second)) > 1:
+    if has_two_headers(rows) and min(len(first), len(second)) > 1:
         raise InputError(
-            f"{label}: two rows name the columns, and a table has one",
+            f"{label}: the table has two header rows instead of one",
             found=f"{listing(first)} in the first row, and {listing(second)} in the second",
-            hint="write what the rows name into their first cells, model and metric, with names of samples "
+            hint="in the first column, write model and metric for the two header rows, and the sample names "
             "below",
         )
 
 
-def two_headers(rows: Sequence[Sequence[object]]) -> bool:
-    """Whether the first row leaves out or repeats names, and the second names columns as well."""
+def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
+    """Return True if the first row has missing or repeated names, and the second row also contains names."""
     first = [_text(cell) for cell in rows[0]]
     named = [name for name in first if name]
     if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
@@ -77,59 +69,64 @@ def two_headers(rows: Sequence[Sequence[object]]) -> bool:
     return not any(map(_is_number, rows[1])) and any(map(_is_number, data))
 
 
-def unpivoted(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
-    """A table below two rows of names as one of a row a score; None where they do not tell what they name.
+def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
+    """Convert a table with two header rows to long format.
+
+    Return None if it is unclear which row names the models and which the metrics.
 
     Parameters
     ----------
     rows : sequence of sequences
-        All of them.
+        All rows.
     """
-    above, below, third = ([_text(cell) for cell in row] for row in rows[:3])
-    first = next((at for at, cell in enumerate(above) if at and cell), 0)
-    named = [*accumulate(above[first:], _filled)]
-    order = _order(above[0], below[0]) or _order_of_metrics({*named}, {*below[first:]})
-    # Pandas writes what rows are called into a row of its own, below names of columns.
-    keys = ["sample"] if first == 1 else [*(below if any(third[first:]) else third)[:first]]
-    alike = len({*named}) < 2 or len({*keys}) < first
-    if alike or order is None or not first or len(below) < len(above) or not all(keys):
+    upper, lower, third = ([_text(cell) for cell in row] for row in rows[:3])
+    first = next((i for i, cell in enumerate(upper) if i and cell), 0)
+    upper_names = [*accumulate(upper[first:], _fill_forward)]
+    order = _role_order(upper[0], lower[0]) or _metric_order({*upper_names}, {*lower[first:]})
+    # Pandas writes the index name into a separate row below the column names.
+    keys = ["sample"] if first == 1 else [*(lower if any(third[first:]) else third)[:first]]
+    ambiguous = len({*upper_names}) < 2 or len({*keys}) < first
+    if ambiguous or order is None or not first or len(lower) < len(upper) or not all(keys):
         return None
     table: list[list[object]] = [[*order, *keys, "score"]]
     for row in rows[2:]:
         if any(map(_text, row[first:])):
             table += [
-                [one, other, *row[:first], cell]
-                for one, other, cell in zip(named, below[first:], row[first:], strict=False)
+                [top, sub, *row[:first], cell]
+                for top, sub, cell in zip(upper_names, lower[first:], row[first:], strict=False)
             ]
     return table
 
 
-def _filled(before: str, cell: str) -> str:
-    return cell or before
+def _fill_forward(previous: str, cell: str) -> str:
+    """Return a cell, or the previous cell if it is empty."""
+    return cell or previous
 
 
 def _text(cell: object) -> str:
+    """Return a cell as text without surrounding whitespace, empty for None."""
     return "" if cell is None else str(cell).strip()
 
 
-def _order_of_metrics(above: Collection[str], below: Collection[str]) -> tuple[str, str] | None:
-    """Which row names metrics, by its names: all of one, and none of the other."""
-    first, second = ([names_a_metric(name) for name in names] for names in (above, below))
+def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
+    """Return the roles of two header rows, or None unless exactly one row consists of metric names."""
+    first, second = ([names_a_metric(name) for name in names] for names in (upper, lower))
     if all(first) and not any(second):
-        return _OTHER_ORDER
-    return _ORDER if all(second) and not any(first) else None
+        return _METRIC_FIRST
+    return _MODEL_FIRST if all(second) and not any(first) else None
 
 
-def _order(above: object, below: object) -> tuple[str, str] | None:
-    """What the two rows name, by the cells before their names; None where these do not tell."""
+def _role_order(upper: object, lower: object) -> tuple[str, str] | None:
+    """Return the roles of two header rows as indicated by their first cells, or None."""
     first, second = (
-        {role for role, names in _NAMES_OF.items() if _text(cell).casefold() in names}
-        for cell in (above, below)
+        {role for role, names in _ROLE_NAMES.items() if _text(cell).casefold() in names}
+        for cell in (upper, lower)
     )
     if first == second:
         return None
-    return _ORDER if "model" in first or "metric" in second else _OTHER_ORDER
+    return _MODEL_FIRST if "model" in first or "metric" in second else _METRIC_FIRST
 
 
 def _is_number(cell: object) -> bool:
+    """Return True if a cell is a number, possibly as text with a decimal comma."""
     return is_number(cell.replace(",", ".")) if isinstance(cell, str) else isinstance(cell, int | float)

@@ -1,1 +1,1 @@
-"""What names of columns and metrics say: roles, bookkeeping, directions."""
+"""Inference of roles, bookkeeping columns and directions from the names of columns and metrics."""

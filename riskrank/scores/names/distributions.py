@@ -1,57 +1,58 @@
-"""What numbers of a metric tell of it beside its name: whether they look like errors, or have a sign."""
+"""Inference from the values of a metric: whether they are errors, school marks or signed numbers."""
 
 from riskrank.engine.types import Floats
-from riskrank.scores.names.directions import lower_by_name
-from riskrank.scores.names.words import says
+from riskrank.scores.names.directions import clearly_lower_is_better
+from riskrank.scores.names.vocabulary import has_word
 
-# Fewer numbers tell nothing.
+# Fewest values for a decision.
 _FEWEST = 20
-# Grades have an end that is low; shares and percent have one that is known.
+# Largest value of grades, shares and percentages.
 _GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
-# The mean lies in this lower part of a known scale, and the third standardised moment is at least this large.
+# Errors have a mean in this lower part of a known scale and at least this skewness.
 _LOWER_PART, _SKEWED = 0.3, 0.5
-# Of numbers with a sign each sign has more than this share.
+# Smallest share of each sign among signed values.
 _BOTH = 0.05
 
 
-def like_errors(values: Floats) -> bool:
-    """Whether numbers lie as errors and amounts do, and scores seldom: most of them low, few very high."""
+def looks_like_errors(values: Floats) -> bool:
+    """Return whether most values are low and a few very high, as is typical of errors and amounts."""
     if values.size < _FEWEST or values.min() < 0 or values.max() == values.min():
         return False
-    top, mean = float(values.max()), float(values.mean())
-    whole = not (values % 1).any()
-    # Outcomes of 0 and 1, and grades.
-    if whole and (top <= 1 or (values.min() > 0 and top <= _GRADES)):
+    largest, mean = float(values.max()), float(values.mean())
+    is_integer = not (values % 1).any()
+    # Binary outcomes and grades are not errors.
+    if is_integer and (largest <= 1 or (values.min() > 0 and largest <= _GRADES)):
         return False
-    if top <= _PERCENT and not (whole and top <= _GRADES):
-        scale = _SHARES if top <= _SHARES else _PERCENT
+    if largest <= _PERCENT and not (is_integer and largest <= _GRADES):
+        scale = _SHARES if largest <= _SHARES else _PERCENT
         return mean < _LOWER_PART * scale and _skewness(values) > _SKEWED
     return _skewness(values) > _SKEWED
 
 
-def long_tailed(values: Floats) -> bool:
-    """Whether numbers have no known end above and a long tail there, as errors and amounts have."""
-    known_end = values.min() < 0 or values.max() <= _SHARES or not (values % 1).any()
-    # Grades lie as much on both sides, and far from 0.
-    return not known_end and _skewness(values) > _SKEWED / 2
+def has_long_tail(values: Floats) -> bool:
+    """Return whether values have no known maximum and a long upper tail, as errors and amounts do."""
+    is_bounded = values.min() < 0 or values.max() <= _SHARES or not (values % 1).any()
+    # Grades are roughly symmetric.
+    return not is_bounded and _skewness(values) > _SKEWED / 2
 
 
 def _skewness(values: Floats) -> float:
-    shares = values / values.max()
-    apart = shares - shares.mean()
-    return float((apart**3).mean() / (apart**2).mean() ** 1.5)
+    """Return the skewness of non-negative values."""
+    scaled = values / values.max()
+    deviations = scaled - scaled.mean()
+    return float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
 
 
-def marks_of_a_school(name: str, values: Floats) -> bool:
-    """Whether numbers called as marks are lie between 1 and 6."""
-    return says(name, "marks") and values.size > 0 and values.min() >= 1 and values.max() <= 6
+def looks_like_school_marks(name: str, values: Floats) -> bool:
+    """Return whether the name suggests school marks and all values are between 1 and 6."""
+    return has_word(name, "marks") and values.size > 0 and values.min() >= 1 and values.max() <= 6
 
 
-def of_both_signs(values: Floats) -> bool:
-    """Whether numbers lie below 0 and above it."""
+def has_both_signs(values: Floats) -> bool:
+    """Return whether more than 5 % of the values are negative and more than 5 % are positive."""
     return values.size > 0 and min((values < 0).mean(), (values > 0).mean()) > _BOTH
 
 
-def negated_errors(name: str, values: Floats) -> bool:
-    """Whether errors by name are all below 0, as where more is to be better."""
-    return lower_by_name(name) and values.size > 0 and values.max() <= 0 and values.min() < 0
+def looks_like_negated_errors(name: str, values: Floats) -> bool:
+    """Return whether a metric named like an error has no positive values, as negated errors do."""
+    return clearly_lower_is_better(name) and values.size > 0 and values.max() <= 0 and values.min() < 0

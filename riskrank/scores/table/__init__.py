@@ -1,1 +1,1 @@
-"""From a source's columns to a checked score table, step by step."""
+"""Conversion of a source's columns to a checked score table, step by step."""

@@ -1,33 +1,33 @@
-"""A table of models by metrics: one value each, averaged over the samples."""
+"""Average scores: one value per model and metric, averaged over samples."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.scores.table.metrics import original_units
+from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModelAverages:
-    """One value per model and metric.
+    """Average score of each of N models on each of m metrics.
 
     Attributes
     ----------
     oriented : ndarray of float64, shape (N, m)
-        Averages of the transformed scores, larger is better; NaN where a score is missing.
+        Averages of the transformed scores, oriented so that larger is better. NaN if a score is missing.
     raw : ndarray of float64, shape (N, m)
-        The same in original units, in the same order within a column or the opposite one: for ``neg_log``
-        the geometric mean.
+        The same averages in original units. Within a column, they rank the models in the same or the reverse
+        order. For ``neg_log``, they are geometric means.
     larger_is_better : ndarray of bool, shape (m,)
-        Whether larger values in original units are better.
+        True if larger values in original units are better.
     expected_scores, missing_scores : int
-        Number of (model, sample, metric) scores that should be there, and of those that are not.
+        Number of expected (model, sample, metric) scores, and number of those that are missing.
     first_missing : tuple of str, or None
-        Model, sample (``""`` without samples, and where the model lacks the metric on all) and metric of the
-        first of them.
+        Model, sample and metric of the first missing score. The sample is ``""`` if the table has no
+        samples or the model has no score on this metric at all.
     """
 
     oriented: np.ndarray
@@ -39,80 +39,83 @@ class ModelAverages:
 
 
 def model_averages(table: ScoreTable) -> ModelAverages:
-    """Average the scores of every model on every metric, of a suite weighted over its tasks.
+    """Average the scores of every model on every metric; the tasks of a suite are weighted.
 
-    An average over fewer samples than the others have is not comparable with theirs, so it is missing as
-    soon as one of its scores is. Metrics may have samples of their own: a score is expected on the samples
-    on which some model has one for that metric (for an unpaired table, among the model's own samples).
+    An average over fewer samples than other models have is not comparable. It is therefore NaN if any
+    expected score is missing. Metrics may have different samples: a score is expected on every sample for
+    which some model has a score on that metric. In an unpaired table, only the model's own samples count.
 
     Parameters
     ----------
     table : ScoreTable
-        Without draws; read with ``missing="keep"`` it may hold NaN.
+        Table without repeats. It may contain NaN if it was read with ``missing="keep"``.
     """
     values, sample = np.concatenate(table.values), np.concatenate(table.row_samples)
     model = np.repeat(np.arange(len(table.models)), [len(rows) for rows in table.values])
-    known, expected = ~np.isnan(values), expected_scores(table)
-    gap = expected & ~known
-    oriented = values.copy() if len(values) == len(table.models) else _means(table, known)
-    lacking = np.zeros_like(oriented, dtype=bool)
-    np.logical_or.at(lacking, model, gap)
-    oriented[lacking] = np.nan
-    first = np.argwhere(gap)[:1]
+    present, expected = ~np.isnan(values), expected_scores(table)
+    missing = expected & ~present
+    oriented = values.copy() if len(values) == len(table.models) else _model_means(table, present)
+    incomplete = np.zeros_like(oriented, dtype=bool)
+    np.logical_or.at(incomplete, model, missing)
+    oriented[incomplete] = np.nan
+    first = np.argwhere(missing)[:1]
     logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
-    upward = np.array([spec.direction == "higher" for spec in table.metrics])
+    higher = np.array([spec.direction == "higher" for spec in table.metrics])
     return ModelAverages(
         oriented=oriented,
-        raw=original_units(oriented, table.metrics),
-        larger_is_better=upward ^ logarithm,
+        raw=to_original_units(oriented, table.metrics),
+        larger_is_better=higher ^ logarithm,
         expected_scores=int(expected.sum()),
-        missing_scores=int(gap.sum()),
-        first_missing=_place(table, model, sample, known, *first[0]) if len(first) else None,
+        missing_scores=int(missing.sum()),
+        first_missing=_locate_score(table, model, sample, present, *first[0]) if len(first) else None,
     )
 
 
 def expected_scores(table: ScoreTable) -> np.ndarray:
-    """Whether a score should be there, of the rows of all models by metric."""
-    known, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
-    expected = np.zeros((len(table.samples), known.shape[1]), dtype=bool)
-    np.logical_or.at(expected, sample, known)
-    expected[:, ~expected.any(axis=0)] = True  # a metric nobody has a score for
+    """Return a mask of the expected scores, with shape (rows of all models, metrics)."""
+    present, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
+    expected = np.zeros((len(table.samples), present.shape[1]), dtype=bool)
+    np.logical_or.at(expected, sample, present)
+    expected[:, ~expected.any(axis=0)] = True  # metrics without any score
     return expected[sample]
 
 
-def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
-    """Average with exact sums: models with the same scores in another order stay tied."""
-    means = np.full((len(table.models), known.shape[1]), np.nan)
-    ends = np.cumsum([len(rows) for rows in table.values])
+def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
+    """Average with exact sums, so that models with the same scores in different order remain tied."""
+    means = np.full((len(table.models), present.shape[1]), np.nan)
+    stops = np.cumsum([len(rows) for rows in table.values])
     suite = table.suite if table.options.weighs_tasks else NO_SUITE
-    for i, (rows, has) in enumerate(zip(table.values, np.split(known, ends[:-1]), strict=True)):
-        for k in range(known.shape[1]):
-            scores = rows[has[:, k], k]
+    for i, (rows, mask) in enumerate(zip(table.values, np.split(present, stops[:-1]), strict=True)):
+        for k in range(present.shape[1]):
+            scores = rows[mask[:, k], k]
             if not scores.size:
                 continue
             mean = math.fsum(scores.tolist()) / scores.size
             if suite:
-                mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][has[:, k]]])
-            # Rounding must not make another price of one that stands beside every sample.
+                mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][mask[:, k]]])
+            # Rounding must not change a constant that is repeated on every sample, such as a price.
             means[i, k] = min(max(mean, scores.min()), scores.max())
     return means
 
 
 def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
-    """The weighted mean over the tasks that there are scores of."""
-    there = np.unique(tasks).tolist()
-    parts = [scores[tasks == task].tolist() for task in there]
-    weights = [float(suite.weights[task]) for task in there]
+    """Return the weighted mean of the task means, over tasks with scores."""
+    used = np.unique(tasks).tolist()
+    parts = [scores[tasks == task].tolist() for task in used]
+    weights = [float(suite.weights[task]) for task in used]
     if not any(weights):
         return math.fsum(scores.tolist()) / scores.size
-    weighed = [weight * math.fsum(own) / len(own) for weight, own in zip(weights, parts, strict=True)]
-    return math.fsum(weighed) / math.fsum(weights)
+    terms = [weight * math.fsum(part) / len(part) for weight, part in zip(weights, parts, strict=True)]
+    return math.fsum(terms) / math.fsum(weights)
 
 
-def _place(
-    table: ScoreTable, model: np.ndarray, sample: np.ndarray, known: np.ndarray, row: int, metric: int
+def _locate_score(
+    table: ScoreTable, model: np.ndarray, sample: np.ndarray, present: np.ndarray, row: int, metric: int
 ) -> tuple[str, str, str]:
-    """Model, sample and metric of a missing score; no sample where the model has none on any."""
-    nowhere = not known[model == model[row], metric].any()
-    name = "" if nowhere else table.samples[sample[row]]
+    """Return the model, sample and metric of a missing score.
+
+    The sample is empty if the model has no score at all.
+    """
+    unscored = not present[model == model[row], metric].any()
+    name = "" if unscored else table.samples[sample[row]]
     return table.models[model[row]], name, table.metrics[metric].name

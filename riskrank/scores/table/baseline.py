@@ -1,7 +1,7 @@
-"""Scores that were blessed: those of one model in a file of their own, which later runs are compared with.
+"""Baselines: saved scores of one model with which later runs are compared.
 
-The file is Parquet, a long table that any command reads, and its metadata say what the scores were when they
-were blessed: of which model, with which directions and bounds, from which files.
+A baseline is a Parquet file with a long table, which every command can read. Its metadata record the model,
+the directions and bounds of the metrics, and the source files.
 """
 
 import hashlib
@@ -14,48 +14,48 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from riskrank.asked.baseline import BASELINE
-from riskrank.asked.reading import NO_COLUMN
-from riskrank.errors import InputError, by_door, listing, option
+from riskrank.errors import InputError, by_interface, listing, option
+from riskrank.options.baseline import BASELINE
+from riskrank.options.reading import NO_COLUMN
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.source import InputFile
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_file import MetricSpec, spec_of
-from riskrank.scores.table.typed_rows import list_of, long_rows, united
+from riskrank.scores.table.metrics_file import MetricSpec, parse_spec
+from riskrank.scores.table.typed_rows import categories, concat_rows, long_rows
 
 KEY = "riskrank"
-"""Entry of the metadata of the file."""
+"""Key of the baseline in the Parquet metadata."""
 SCHEMA = "riskrank/baseline"
 SCHEMA_VERSION = "1.0"
 
-RULES = ("filter", "split")
-"""Options that say which of the scores of an export count."""
+FILTER_OPTIONS = ("filter", "split")
+"""Options that select the scores of an export."""
 
-# What it says of a metric.
-_TOLD = ("direction", "transform", "bounds")
-_NEEDED = ("model", "sample", "metric", "score")
+# Keys of a metric in the metadata.
+_KEYS = ("direction", "transform", "bounds")
+_REQUIRED_COLUMNS = ("model", "sample", "metric", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """What new scores and a baseline have in common, and what not, of what claims are about.
+    """Samples and metrics that new scores and a baseline have in common.
 
     Attributes
     ----------
     path : str
-        Of the baseline.
+        Path of the baseline.
     model : str
-        Own name of the model that was blessed.
+        Name of the model in the baseline.
     samples : int
-        Of the baseline.
+        Number of samples in the baseline.
     common, missing, added : int
-        Samples of both, of the baseline alone, and of the new scores alone.
+        Number of samples in both, only in the baseline, and only in the new scores.
     metrics_missing, metrics_added : tuple of str
-        Metrics of the baseline alone and of the new scores alone, which no claim is about.
+        Metrics that occur only in the baseline, or only in the new scores. They are not compared.
     same_files : bool
-        Whether the new scores are byte for byte the files that were blessed.
+        True if the new scores and the baseline come from identical source files.
     """
 
     path: str
@@ -70,8 +70,16 @@ class Overlap:
 
 
 @dataclass(frozen=True)
-class Unshared:
-    """Samples of one model that others do not have, of how many: they were added, removed or renamed."""
+class UnmatchedSamples:
+    """Samples of one model that other models lack, because they were added, removed or renamed.
+
+    Attributes
+    ----------
+    model : str
+    samples : tuple of str
+    of : int
+        Total number of samples of the model.
+    """
 
     model: str
     samples: tuple[str, ...]
@@ -80,23 +88,23 @@ class Unshared:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Baseline:
-    """A baseline that was opened.
+    """An opened baseline file.
 
     Attributes
     ----------
     source : ParquetSource
     model : str
-        Its own name.
+        Name of the model when the baseline was saved.
     specs : mapping of str to MetricSpec
-        Its metrics, as they were declared.
+        Metrics by name, as declared when the baseline was saved.
     sample_column : str
-        What the column of samples was called where they were blessed; empty where nobody knows.
+        Name of the sample column in the source files; empty if unknown.
     digests : tuple of str
-        SHA-256 of the files it was made of.
+        SHA-256 digests of the source files.
     has_samples : bool
-        Whether there was a column of samples.
+        True if the source files had a sample column.
     rules : mapping of str to tuple of str
-        Rules of an export that say which of its scores count, as they were then.
+        Values of an export's filter options when the baseline was saved.
     """
 
     source: ParquetSource
@@ -109,19 +117,19 @@ class Baseline:
 
     @property
     def path(self) -> str:
-        """As it was given."""
+        """Path as given by the user."""
         return self.source.label
 
     @property
     def has_tasks(self) -> bool:
-        """Whether its samples belong to tasks."""
+        """True if samples belong to tasks."""
         return "task" in self.source.columns
 
     @property
     def roles(self) -> Roles:
-        """Its columns."""
+        """Columns of the baseline by role."""
         return Roles(
-            model=None,  # a label names it
+            model=None,  # the label is the model
             sample="sample" if self.has_samples else None,
             metric="metric",
             score="score",
@@ -131,96 +139,99 @@ class Baseline:
 
     @property
     def directions(self) -> dict[str, str]:
-        """Directions that were declared."""
+        """Declared directions by metric."""
         return {name: spec.direction for name, spec in self.specs.items() if spec.declared}
 
     def input_file(self) -> InputFile:
-        """Where its rows come from."""
+        """Return the provenance of the rows."""
         return self.source.input_file(self.source.height())
 
-    def below(self, frame: pl.DataFrame, start: int, *, pooled: bool) -> pl.DataFrame:
-        """Its rows below those of new scores, in the clusters and groups the new scores put their samples in.
+    def append_to(self, frame: pl.DataFrame, start: int, *, pooled: bool) -> pl.DataFrame:
+        """Append the rows of the baseline to those of the new scores.
+
+        Each baseline sample is assigned the cluster and group that it has in the new scores.
 
         Parameters
         ----------
         frame : DataFrame
             Typed rows of the new scores.
         start : int
-            Rows of the files before it.
+            Number of rows in the files that precede the baseline.
         pooled : bool
-            Whether tasks tell samples apart, and nothing else.
+            True if tasks merely distinguish samples with the same name.
 
         Raises
         ------
         InputError
-            If one of the two has tasks and the other has not, or a new model is called as this one is.
+            If only one of the two has tasks, or a new model has the name reserved for the baseline.
         """
         roles = replace(self.roles, pools_tasks=pooled)
         rows = long_rows(self.source, roles).frame.with_columns(pl.col("row") + start)
-        if BASELINE in list_of(frame["model"]):
+        if BASELINE in categories(frame["model"]):
             raise InputError(
-                f"{option('baseline', self.path)}: the new scores hold a model called {BASELINE}, too",
-                found=f"models: {listing(list_of(frame['model']))}",
-                hint="name the models of the new scores otherwise: write new=PATH",
+                f"{option('baseline', self.path)}: the new scores also contain a model named {BASELINE}",
+                found=f"models: {listing(categories(frame['model']))}",
+                hint="rename the model in the new scores: write new=PATH",
             )
-        self._require_alike(frame, rows)
+        self._require_same_tasks(frame, rows)
         keys = [role for role in ("task", "sample") if rows.schema[role] != pl.Null]
-        for whole in ("cluster", "group"):
-            if frame.schema[whole] != pl.Null:
-                rows = rows.with_columns(_of_samples(frame, rows, keys, whole))
-        return united([frame, rows.with_columns(_draws(rows["draw"], frame.schema["draw"]))])
+        for unit in ("cluster", "group"):
+            if frame.schema[unit] != pl.Null:
+                rows = rows.with_columns(_sample_labels(frame, rows, keys, unit))
+        return concat_rows([frame, rows.with_columns(_cast_draws(rows["draw"], frame.schema["draw"]))])
 
-    def _require_alike(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
+    def _require_same_tasks(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
+        """Raise InputError if only one of two tables has tasks."""
         has_tasks = new.schema["task"] != pl.Null
         if has_tasks == (old.schema["task"] != pl.Null):
             return
-        tasks = list_of((new if has_tasks else old)["task"]).to_list()
+        tasks = categories((new if has_tasks else old)["task"]).to_list()
         raise InputError(
-            f"{self.path}: the new scores have tasks, and the baseline has none"
+            f"{self.path}: the new scores have tasks, but the baseline has none"
             if has_tasks
-            else f"{self.path}: the baseline has tasks, and the new scores have none",
+            else f"{self.path}: the baseline has tasks, but the new scores have none",
             found=f"{len(tasks)} task{'s' * (len(tasks) > 1)}: {listing(tasks, 4)}",
-            hint=f"{option('task', NO_COLUMN)} pools them; or bless scores with tasks"
+            hint=f"{option('task', NO_COLUMN)} pools the tasks; or bless scores with tasks"
             if has_tasks
-            else f"name the column of the tasks, {option('task', 'COL')}; or bless scores without",
+            else f"name the task column, {option('task', 'COL')}; or bless scores without tasks",
         )
 
 
-def _of_samples(frame: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], whole: str) -> pl.Series:
-    """Cluster or group of other rows by their samples; null of samples the frame does not have."""
+def _sample_labels(frame: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], unit: str) -> pl.Series:
+    """Return the cluster or group of each row's sample; null for samples that are not in `frame`."""
     names = [pl.col(key).cast(pl.String) for key in keys]
-    known = frame.select(*names, whole).unique(subset=keys, keep="first")
-    return rows.select(names).join(known, on=keys, how="left", maintain_order="left")[whole]
+    labels = frame.select(*names, unit).unique(subset=keys, keep="first")
+    return rows.select(names).join(labels, on=keys, how="left", maintain_order="left")[unit]
 
 
-def _draws(own: pl.Series, wanted: Any) -> pl.Series:
-    """Draws in the type of those of new scores; what has none is one draw."""
-    if wanted == pl.Null:
-        return own
-    if own.dtype == pl.Null:
-        own = pl.Series(["0"], dtype=pl.Enum(["0"])).new_from_index(0, len(own)).alias(own.name)
-    return own if isinstance(wanted, pl.Enum) else own.to_physical().cast(wanted)
+def _cast_draws(draws: pl.Series, dtype: Any) -> pl.Series:
+    """Cast repeat numbers to the type used in the new scores, with 0 for rows without a repeat number."""
+    if dtype == pl.Null:
+        return draws
+    if draws.dtype == pl.Null:
+        draws = pl.Series(["0"], dtype=pl.Enum(["0"])).new_from_index(0, len(draws)).alias(draws.name)
+    return draws if isinstance(dtype, pl.Enum) else draws.to_physical().cast(dtype)
 
 
-def digest_of(frame: pl.DataFrame) -> str:
-    """SHA-256 of what a table says, however a file writes it."""
-    found = hashlib.sha256()
+def frame_digest(frame: pl.DataFrame) -> str:
+    """Return the SHA-256 digest of a table's contents, which does not depend on the file format."""
+    digest = hashlib.sha256()
     for column in frame.get_columns():
-        found.update(f"{column.name}\0{len(column)}\0".encode())
+        digest.update(f"{column.name}\0{len(column)}\0".encode())
         if column.dtype.is_float():
-            found.update(np.ascontiguousarray(column.fill_null(np.nan).to_numpy()).tobytes())
+            digest.update(np.ascontiguousarray(column.fill_null(np.nan).to_numpy()).tobytes())
         else:
-            found.update("\0".join(column.cast(pl.String).fill_null("\1").to_list()).encode())
-    return found.hexdigest()
+            digest.update("\0".join(column.cast(pl.String).fill_null("\1").to_list()).encode())
+    return digest.hexdigest()
 
 
 def read_baseline(path: str, limit: int | None = None) -> Baseline:
-    """Open a baseline, and see that it is what was blessed.
+    """Open a baseline and verify its digest.
 
     Raises
     ------
     InputError
-        If it is not there, nobody blessed it, or it was changed since.
+        If the file is missing, is not a baseline, or was changed after it was saved.
     """
     budget = Budget(limit)
     try:
@@ -229,52 +240,52 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
         if data[:4] == b"PAR1":
             source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), budget)
     except InputError as error:
-        hint = f"fetch it from where it is kept, or bless scores anew: {how_to_bless(path)}"
-        raise InputError(f"{option('baseline')}: {error.what}", found=error.found, hint=hint) from None
-    told = None if source is None else _told(data)
-    if source is None or told is None or not set(_NEEDED) <= set(source.columns):
+        hint = f"restore the file, or bless new scores: {bless_command(path)}"
+        raise InputError(f"{option('baseline')}: {error.problem}", found=error.found, hint=hint) from None
+    metadata = None if source is None else _read_metadata(data)
+    if source is None or metadata is None or not set(_REQUIRED_COLUMNS) <= set(source.columns):
         raise InputError(
-            f"{option('baseline', path)}: this is no baseline",
-            found="no Parquet file" if source is None else "a table that nobody blessed",
-            hint=f"bless its scores: {how_to_bless('baseline.parquet')}; or compare two files of scores: "
-            + by_door("new=NEW.csv old=OLD.csv", '["new=NEW.csv", "old=OLD.csv"]'),
+            f"{option('baseline', path)}: this file is not a baseline",
+            found="not a Parquet file" if source is None else "a table without the metadata of a baseline",
+            hint=f"bless its scores: {bless_command('baseline.parquet')}; or compare two score files: "
+            + by_interface("new=NEW.csv old=OLD.csv", '["new=NEW.csv", "old=OLD.csv"]'),
         )
-    baseline, digest = told
-    if digest_of(source.load(source.columns)) != digest:
+    baseline, digest = metadata
+    if frame_digest(source.load(source.columns)) != digest:
         raise InputError(
-            f"{option('baseline', path)}: the scores are not those that were blessed",
-            found="another digest than the file itself tells",
-            hint="take the file back from where it is kept; new scores are blessed, not written into it",
+            f"{option('baseline', path)}: the scores have changed since they were blessed",
+            found="the digest of the scores differs from the digest stored in the file",
+            hint="restore the original file; to accept new scores, bless them instead of editing this file",
         )
     source.model_label = BASELINE
     return replace(baseline, source=source)
 
 
-def how_to_bless(path: str) -> str:
-    """A line that makes a baseline."""
-    return by_door(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
+def bless_command(path: str) -> str:
+    """Return the command that creates a baseline."""
+    return by_interface(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
 
 
-def _told(data: bytes) -> tuple[Baseline, str] | None:
-    """What the metadata say, and the digest of the scores; None if they say nothing of the kind."""
+def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:
+    """Return the baseline without its source, and the stored digest; None if the metadata are invalid."""
     try:
-        found = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
-        if (found["schema"], found["schema_version"]) != (SCHEMA, SCHEMA_VERSION):
+        document = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
+        if (document["schema"], document["schema_version"]) != (SCHEMA, SCHEMA_VERSION):
             return None
         specs = {
-            str(name): spec_of(SCHEMA, str(name), {key: one[key] for key in _TOLD if one[key] is not None})
-            for name, one in dict(found["metrics"]).items()
+            str(name): parse_spec(SCHEMA, str(name), {k: spec[k] for k in _KEYS if spec[k] is not None})
+            for name, spec in dict(document["metrics"]).items()
         }
         baseline = Baseline(
             source=None,  # type: ignore[arg-type]  # the caller has it
-            model=str(found["model"]),
+            model=str(document["model"]),
             specs=specs,
-            sample_column=str(found["sample_column"]),
-            digests=tuple(str(one["sha256"]) for one in found["inputs"] if one["sha256"]),
-            has_samples=bool(found["has_samples"]),
-            rules={name: tuple(map(str, found["rules"][name])) for name in RULES},
+            sample_column=str(document["sample_column"]),
+            digests=tuple(str(file["sha256"]) for file in document["inputs"] if file["sha256"]),
+            has_samples=bool(document["has_samples"]),
+            rules={name: tuple(map(str, document["rules"][name])) for name in FILTER_OPTIONS},
         )
-        return baseline, str(found["sha256"])
+        return baseline, str(document["sha256"])
     except (InputError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):

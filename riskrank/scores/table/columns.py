@@ -1,36 +1,36 @@
-"""Which column of a file plays which role: model, sample, metric, score, draw, task, cluster."""
+"""Column roles: which column contains models, samples, metrics, scores, repeats, tasks or clusters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from riskrank.asked.reading import NO_COLUMN, ReadOptions
-from riskrank.asked.values import contradict
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.options.reading import NO_COLUMN, ReadOptions
+from riskrank.options.values import contradict
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import FOUND_BY_NAME
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES
 
-# A column that happens to be called cluster must not change the unit of resampling: it has to be named.
-ROLES = (*FOUND_BY_NAME, "cluster")
+# A column that happens to be called cluster must not change the resampling unit: the user has to name it.
+ROLES = (*DEFAULT_ROLE_NAMES, "cluster")
 
-# Roles of a matrix, in which every other column of numbers is a model.
-OF_SAMPLES = ("sample", "draw", "task", "cluster")
+# Roles in a matrix; every other numeric column is a model.
+SAMPLE_ROLES = ("sample", "draw", "task", "cluster")
 
-# What was asked and answered, for who shows single cases.
-TEXTS = ("input", "output")
+# Prompt and response, for commands that show single cases.
+TEXT_ROLES = ("input", "output")
 
-# What samples belong to: roles with an option of their own, whose column may be that of groups, too.
-_WHOLES = ("task", "cluster")
-# Roles that are named by an option of their own alone.
-_OPTIONS = {"time": "time", "noise": "noise", "group": "group_by"}
+# Roles with an option of the same name. Their column may also hold the groups.
+_CLUSTER_ROLES = ("task", "cluster")
+# Roles that only an option can name.
+_ROLE_OPTIONS = {"time": "time", "noise": "noise", "group": "group_by"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Column of each role in one file; None where the role has no column.
+    """The column for each role in a file; None if the role has no column.
 
-    `values` holds, for wide tables, the columns that are not needed for another role. `pools_tasks` says
-    that tasks tell samples apart, and nothing else.
+    In wide tables, `values` lists the columns without any other role. If `pools_tasks` is true, tasks merely
+    distinguish samples with the same name.
     """
 
     model: str | None = None
@@ -49,21 +49,21 @@ class Roles:
     pools_tasks: bool = False
 
 
-# Columns that were named, by their roles; and the column of each role in every file.
-Named = Mapping[str, str]
-Assigned = Sequence[tuple[Source, Roles]]
+# Named columns by role; and the roles in every file.
+NamedColumns = Mapping[str, str]
+FileRoles = Sequence[tuple[Source, Roles]]
 
 
-def assign_roles(source: Source, named: Named, options: ReadOptions) -> Roles:
-    """Find the column of each role in a file.
+def assign_roles(source: Source, named: NamedColumns, options: ReadOptions) -> Roles:
+    """Assign a column to each role in a file.
 
     Parameters
     ----------
     source : Source
     named : mapping of str to str
-        Columns that were named, by their roles; all are there.
+        Columns that the user named, by role. They must all exist.
     options : ReadOptions
-        `wide` and `sample_optional` say which are needed.
+        `wide` and `sample_optional` determine which roles are required.
 
     Returns
     -------
@@ -72,96 +72,110 @@ def assign_roles(source: Source, named: Named, options: ReadOptions) -> Roles:
     Raises
     ------
     InputError
-        If a role has no column in the file; the hint names the columns that look like it.
+        If a required role has no column. The hint names similar columns.
     UsageError
-        If the renaming itself makes no sense.
+        If a column would have two mutually exclusive roles.
     """
-    _refuse_shared(source, named)
-    roles = named_columns(source, named, FOUND_BY_NAME)
+    _reject_double_roles(source, named)
+    roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     if "task" not in named and "sample" not in roles:
         roles.pop("task", None)
-    # Under a label a file needs no column for its only model.
+    # A labelled file holds one model and needs no model column.
     needed = [] if source.model_label is not None else ["model"]
     needed += [] if options.sample_optional else ["sample"]
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
-        named_so = option("columns", ",".join(f"{role}=…" for role in missing))
-        hint = f"files of one table have the same columns, or name them: {named_so}"
-        raise lacking_columns(source, missing, hint)
+        syntax = option("columns", ",".join(f"{role}=…" for role in missing))
+        hint = f"add these columns to the file, or name its columns: {syntax}"
+        raise missing_columns_error(source, missing, hint)
     group = options.group_by
     if group is not None:
-        _require_group(source, roles, group)
+        _require_group_column(source, roles, group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
-        if (without := source.lacking(column)) is not None:
-            under = f"put the file under a folder that names it ({column}=VALUE)"
-            hint = f"add it, {under}, or name the files to read one by one"
-            what = f"{without}: this part has no column '{column}'"
-            raise InputError(what, found=f"other parts of {source.label} have it", hint=hint)
+        if (file := source.file_without(column)) is not None:
+            move = f"move the file into a folder named {column}=VALUE"
+            hint = f"add the column, {move}, or list the files to read"
+            error = f"{file}: this file has no column '{column}'"
+            raise InputError(error, found=f"other files of {source.label} have this column", hint=hint)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in (*OF_SAMPLES, "time", "noise", "model", *TEXTS)} | {group}
+        used = {roles.get(role) for role in (*SAMPLE_ROLES, "time", "noise", "model", *TEXT_ROLES)} | {group}
         used |= {*options.noise}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
         roles = {role: name for role, name in roles.items() if role not in ("metric", "score")}
     return Roles(**roles, group=group, values=values, pools_tasks=options.task == NO_COLUMN)
 
 
-def _require_group(source: Source, roles: Mapping[str, str], column: str) -> None:
-    """Refuse a column of groups that is not there, or says something else.
+def _require_group_column(source: Source, roles: Mapping[str, str], column: str) -> None:
+    """Check that the group column exists and has no other role.
 
     Raises
     ------
     InputError
+        If it does not exist, or has another role.
     """
-    role = next((role for role, name in roles.items() if name == column and role not in _WHOLES), None)
+    role = next((role for role, name in roles.items() if name == column and role not in _CLUSTER_ROLES), None)
     if role is not None:
         raise InputError(
-            f"{source.label}: {option('group_by', column)} is the column of the {role}s, and a group is one "
-            "of samples",
-            found=f"{column} is the {role}",
-            hint="name a column that says something of the samples: a task, a language, a split",
+            f"{source.label}: {option('group_by', column)} cannot name the {role} column",
+            found=f"column '{column}' contains the {role}s, but groups consist of samples",
+            hint="name a column that describes samples, such as a task, a language or a split",
         )
     if column not in source.columns:
-        raise no_column(source, "group", [column], column)
+        raise unknown_column_error(source, "group", [column], column)
 
 
-def lacking_columns(source: Source, roles: Sequence[str], hint: str) -> InputError:
-    """Say which roles have no column in the file."""
+def missing_columns_error(source: Source, roles: Sequence[str], hint: str) -> InputError:
+    """Return the error for roles without a column in the file."""
     several = "s" if len(roles) > 1 else ""
-    return source.refused(f"missing column{several} {listing(map(repr, roles))}", hint)
+    return source.error_with_columns(f"missing column{several} {listing(map(repr, roles))}", hint)
 
 
-def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
-    """Say which of the columns named for a role is not in the file, and what was meant."""
+def unknown_column_error(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
+    """Return the error for a column that the user named but the file lacks, with similar names as a hint.
+
+    Parameters
+    ----------
+    source : Source
+    role : str
+    parts : sequence of str
+        All columns that the user named for the role.
+    wrong : str
+        The column that does not exist.
+    """
     hint = did_you_mean(
         wrong,
         source.columns,
-        write=lambda near: _role_of([near if part == wrong else part for part in parts], role),
-        otherwise="name columns of this file",
+        write=lambda near: _format_role_option([near if part == wrong else part for part in parts], role),
+        fallback="use a column of this file",
     )
-    return source.refused(f"there is no column '{wrong}' (for the role {role})", hint)
+    return source.error_with_columns(f"there is no column '{wrong}' (for the role {role})", hint)
 
 
-def _role_of(parts: Sequence[str], role: str) -> str:
-    if role in _OPTIONS:
-        return option(_OPTIONS[role], ",".join(parts))
+def _format_role_option(parts: Sequence[str], role: str) -> str:
+    """Format the option that names the columns for a role."""
+    if role in _ROLE_OPTIONS:
+        return option(_ROLE_OPTIONS[role], ",".join(parts))
     return option("columns", f"{role}={'+'.join(parts)}")
 
 
-def named_columns(source: Source, named: Named, known: Sequence[str]) -> dict[str, str]:
-    """Columns of a file by role: as they were named, else the column that is called like the role."""
+def columns_by_role(source: Source, named: NamedColumns, roles: Sequence[str]) -> dict[str, str]:
+    """Return the columns of a file by role.
+
+    Columns named by the user come first, followed by columns whose name is a role.
+    """
     free = set(source.columns) - set(named.values())
-    return dict(named) | {role: role for role in known if role not in named and role in free}
+    return dict(named) | {role: role for role in roles if role not in named and role in free}
 
 
 def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] = ROLES) -> dict[str, str]:
-    """Split ``"model=system,sample=doc_id"`` into a dictionary of roles.
+    """Parse ``"model=system,sample=doc_id"`` into a dictionary of columns by role.
 
     Raises
     ------
     UsageError
-        If a part names no role and column, or one of them a second time.
+        If a part lacks a role or column, or repeats one of them.
     """
     named: dict[str, str] = {}
     for part in (text or "").split(","):
@@ -174,81 +188,87 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
             raise UsageError(
                 f"{option('columns')}: '{part.strip()}' does not name a role and its column",
                 found=f"{option('columns', text)}; the roles are {listing(roles)}",
-                hint=did_you_mean(role, roles, write=partial(_role_of, [column or "…"]), otherwise=otherwise),
+                hint=did_you_mean(
+                    role, roles, write=partial(_format_role_option, [column or "…"]), fallback=otherwise
+                ),
             )
         if role in named or column in named.values():
-            what = f"{option('columns')}: '{part.strip()}' gives a role or a column a second time"
-            raise UsageError(what, found=option("columns", text), hint="name each role and each column once")
+            error = f"{option('columns')}: '{part.strip()}' repeats a role or a column"
+            raise UsageError(error, found=option("columns", text), hint="name each role and each column once")
         named[role] = column
     for role in ("metric", "score"):
         if wide and role in named:
-            hint = f"every remaining column of numbers is a metric then; {option('metric')} picks some"
+            hint = f"in a wide table every other numeric column is a metric; {option('metric')} selects some"
             contradict(option("columns", f"{role}={named[role]}"), option("wide", True), hint)
     return named
 
 
-def named_roles(options: ReadOptions) -> dict[str, str]:
-    """Roles whose columns were named, those of tasks and clusters also by options of their own.
+def option_columns(options: ReadOptions) -> dict[str, str]:
+    """Return the columns named in the options, by role; tasks and clusters also have separate options.
 
     Raises
     ------
     UsageError
         If the options contradict each other.
     """
-    roles = (*ROLES, *TEXTS) if options.texts else ROLES
+    roles = (*ROLES, *TEXT_ROLES) if options.texts else ROLES
     named = parse_columns(options.columns, wide=options.wide, roles=roles)
-    for whole in _WHOLES:
-        asked = getattr(options, whole)
-        if asked is not None and not (asked == NO_COLUMN and whole not in named):
-            _refuse_twice(named, whole, asked)
-            named[whole] = asked
-    # A time may be said of what has another role: days are samples, or clusters of them.
+    for unit in _CLUSTER_ROLES:
+        value = getattr(options, unit)
+        if value is not None and not (value == NO_COLUMN and unit not in named):
+            _reject_conflict(named, unit, value)
+            named[unit] = value
+    # The time column may have another role: days may be samples or clusters.
     if options.time not in (None, NO_COLUMN) and options.time != named.get("sample", "sample"):
         named["time"] = str(options.time)
     for column in options.noise:
-        taken = next((role for role in (*named, *FOUND_BY_NAME) if named.get(role, role) == column), None)
-        if taken is not None:
+        conflict = next(
+            (role for role in (*named, *DEFAULT_ROLE_NAMES) if named.get(role, role) == column), None
+        )
+        if conflict is not None:
             raise UsageError(
-                f"{option('noise', column)}: this is the column of the {taken}s",
-                found=f"column '{column}' for two roles",
-                hint="name columns that say who judged, how it was asked, which run it was",
+                f"{option('noise', column)}: this column already names the {conflict}s",
+                found=f"column '{column}' has two roles",
+                hint="name columns of judges, prompts or runs",
             )
     if options.noise:
         named["noise"] = "+".join(options.noise)
     for role, column in named.items():
-        if options.matrix is not None and role not in (*OF_SAMPLES, "model", "time", "noise"):
-            hint = "leave one of the two out: in a matrix every column of numbers is a model"
+        if options.matrix is not None and role not in (*SAMPLE_ROLES, "model", "time", "noise"):
+            hint = "remove one of the two options: in a matrix every numeric column is a model"
             contradict(option("columns", f"{role}={column}"), option("matrix", options.matrix), hint)
     return named
 
 
-def _refuse_twice(named: Named, whole: str, asked: str) -> None:
-    """Refuse a column that has a role already, and a role that has a column.
+def _reject_conflict(named: NamedColumns, unit: str, value: str) -> None:
+    """Check that a column and a role are not already assigned differently.
 
     Raises
     ------
     UsageError
+        If the column already has another role, or the role another column.
     """
-    taken = next((role for role, column in named.items() if column == asked and role != whole), None)
-    if taken is not None or named.get(whole, asked) != asked:
-        role = taken or whole
+    conflict = next((role for role, column in named.items() if column == value and role != unit), None)
+    if conflict is not None or named.get(unit, value) != value:
+        role = conflict or unit
         hint = "name each role and each column once"
-        contradict(option(whole, asked), option("columns", f"{role}={named[role]}"), hint)
+        contradict(option(unit, value), option("columns", f"{role}={named[role]}"), hint)
 
 
-def _refuse_shared(source: Source, named: Named) -> None:
-    """Refuse clusters or tasks of a column that plays another role by its name.
+def _reject_double_roles(source: Source, named: NamedColumns) -> None:
+    """Check that the task or cluster column does not have another role by its name.
 
     Raises
     ------
     UsageError
+        If it does.
     """
-    for whole in _WHOLES:
-        role = named.get(whole, "")
-        # The column task is that of the tasks only while nobody says otherwise.
-        if role in FOUND_BY_NAME and role not in (*named, "task"):
+    for unit in _CLUSTER_ROLES:
+        role = named.get(unit, "")
+        # A column called task loses that role if another task column is named.
+        if role in DEFAULT_ROLE_NAMES and role not in (*named, "task"):
             raise UsageError(
-                f"{source.label}: column '{role}' cannot hold both the {role} and the {whole}",
-                found=option(whole, role),
-                hint="leave it out, or name the column that says what samples belong to",
+                f"{source.label}: column '{role}' cannot be both the {role} and the {unit} column",
+                found=option(unit, role),
+                hint="remove this option, or name another column that groups the samples",
             )

@@ -1,4 +1,4 @@
-"""Tables of which only means can be compared: folds of cross-validation (method §13), crossed noise (§15)."""
+"""Designs in which only means can be compared: cross-validation folds (method §13), crossed noise (§15)."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import SHARED
-from riskrank.engine.sampling.design import FEWEST_LEVELS
+from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
+from riskrank.options.reading import SHARED
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import named_roles
+from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.scores import Scores
 
 if TYPE_CHECKING:
     from riskrank.engine.evidence.folds import Folds
 
 ITEM = "item"
-"""The samples, as a source of noise."""
+"""Name of the samples as a noise source."""
 
-_JOINT = re.compile(r"(?<!\\)\+")
+_LEVEL_SEPARATOR = re.compile(r"(?<!\\)\+")
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDesign:
-    """Scores by model and by combination of a sample and a level of every source.
+    """Scores for each model and each combination of a sample with one level per noise source.
 
     Attributes
     ----------
     factors : dict of str to ndarray of int, shapes (N,)
-        Level of each combination, by source; items first, then those that are drawn.
+        Level of each noise source in each combination: samples first, followed by the random sources.
     levels : dict of str to int
-        Of every source that was named.
+        Number of levels of each named noise source.
     values : ndarray, shape (k, N, m)
-        Larger is better; NaN where a model has no score.
+        Scores by model, combination and metric. Larger is better; NaN if a model has no score.
     """
 
     factors: dict[str, Integers]
@@ -46,84 +46,93 @@ class NoiseDesign:
     values: Floats
 
     @classmethod
-    def of_samples(cls, draws: Floats, units: Integers) -> NoiseDesign:
-        """Samples of some units, of which every model has some: by model, sample, draw (one) and metric."""
+    def from_samples(cls, draws: Floats, units: Integers) -> NoiseDesign:
+        """Build a design in which samples are the only source of variation.
+
+        Parameters
+        ----------
+        draws : ndarray, shape (k, N, 1, m)
+            Scores by model, sample, repeat and metric; NaN if a model has no score.
+        units : ndarray of int, shape (N,)
+            Resampling unit of each sample.
+        """
         return cls({ITEM: units}, {}, draws[:, :, 0])
 
-    def differences(self, one: int, other: int, metric: int) -> tuple[Floats, Booleans]:
-        """Differences of two models on what both were scored on, and which combinations these are."""
-        apart = self.values[one, :, metric] - self.values[other, :, metric]
-        shared = np.isfinite(apart)
-        return apart[shared], shared
+    def differences(self, first: int, second: int, metric: int) -> tuple[Floats, Booleans]:
+        """Return the differences between two models on their shared combinations, and a mask of these."""
+        delta = self.values[first, :, metric] - self.values[second, :, metric]
+        shared = np.isfinite(delta)
+        return delta[shared], shared
 
     def counts(self, metric: int = 0) -> Integers:
-        """Combinations that both models of each pair were scored on, shape (k, k)."""
-        there = np.isfinite(self.values[:, :, metric]).astype(np.int64)
-        return there @ there.T
+        """Return the number of combinations shared by each pair of models, with shape (k, k)."""
+        scored = np.isfinite(self.values[:, :, metric]).astype(np.int64)
+        return scored @ scored.T
 
     @property
-    def shared(self) -> bool:
-        """Whether samples are all that varies, and each pair is compared on those both have."""
+    def samples_only(self) -> bool:
+        """True if samples are the only source of variation; each pair is compared on its shared samples."""
         return not self.levels
 
     @property
-    def fixed(self) -> list[str]:
-        """Sources of too few levels to be a sample of others: they are averaged."""
-        return [name for name, count in self.levels.items() if count < FEWEST_LEVELS]
+    def fixed_sources(self) -> list[str]:
+        """Noise sources with too few levels for random effects; scores are averaged over their levels."""
+        return [name for name, count in self.levels.items() if count < MIN_LEVELS]
 
     @property
-    def few(self) -> list[str]:
-        """Sources that are drawn, of few levels."""
-        return [name for name, count in self.levels.items() if FEWEST_LEVELS <= count < FEWEST_LEVELS + 2]
+    def sources_with_few_levels(self) -> list[str]:
+        """Random noise sources with few levels."""
+        return [name for name, count in self.levels.items() if MIN_LEVELS <= count < MIN_LEVELS + 2]
 
 
-def refuse_more(scores: Scores, time: str = "") -> None:
-    """Refuse tasks and an order of time where samples and sources of noise are all that varies.
+def reject_tasks_and_time(scores: Scores, time: str = "") -> None:
+    """Check that a design with noise sources has neither tasks nor an order in time.
 
     Raises
     ------
     UsageError
+        If it has either.
     """
     named = ",".join(scores.options.noise)
-    asked = option("noise", named) if named else option("missing", SHARED)
+    flag = option("noise", named) if named else option("missing", SHARED)
     if time:
         raise UsageError(
-            f"{asked} knows no order of time",
-            found=f"samples in the order of {time}",
-            hint=f"{option('time', 'none')} says that their order means nothing",
+            f"{flag} does not support an order in time",
+            found=f"samples in order of {time}",
+            hint=f"{option('time', 'none')} ignores the order of the samples",
         )
-    if scores.has("task"):
+    if scores.has_role("task"):
         raise UsageError(
-            f"{asked} knows no tasks",
-            found="samples and the sources that are named are all that varies",
-            hint=f"leave the tasks out: {option('task', 'none')}, or compare on one with {option('where')}",
+            f"{flag} does not support tasks",
+            found="the table has a task column",
+            hint=f"ignore the tasks: {option('task', 'none')}, or select one task with {option('where')}",
         )
 
 
 def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
-    """Scores by sample and level, averaged over whatever else varies.
+    """Return scores by sample and noise level, averaged over everything else that varies.
 
     Parameters
     ----------
     scores : Scores
     values : ndarray, shape (rows,)
-        Oriented, NaN where there is none.
+        Oriented scores; NaN if missing.
 
     Raises
     ------
     InputError
-        If a source has one level, or one of its own for every sample.
+        If a noise source has only one level, or a different level for every sample.
     """
     names, of_samples = scores.names("noise"), scores.codes("sample")
-    parts = [_JOINT.split(name) for name in names]
+    parts = [_LEVEL_SEPARATOR.split(name) for name in names]
     codes = scores.codes("noise")
     columns, levels = {}, {}
-    for at, source in enumerate(scores.options.noise):
-        _, numbers = np.unique([part[at] for part in parts], return_inverse=True)
-        columns[source] = _paired(numbers[codes], scores.codes("model"))
+    for index, source in enumerate(scores.options.noise):
+        _, numbers = np.unique([part[index] for part in parts], return_inverse=True)
+        columns[source] = _align_levels(numbers[codes], scores.codes("model"))
         levels[source] = np.unique(columns[source]).size
-        met = np.unique(np.stack([of_samples, columns[source]]), axis=1)
-        _refuse_no_source(source, levels[source], met.shape[1], scores)
+        pairs = np.unique(np.stack([of_samples, columns[source]]), axis=1)
+        _require_noise(source, levels[source], pairs.shape[1], scores)
     _, codes = np.unique(np.stack([*columns.values()]), axis=1, return_inverse=True)
     joint = of_samples * (int(codes.max()) + 1) + codes.ravel()
     _, first, row = np.unique(joint, return_index=True, return_inverse=True)
@@ -133,44 +142,48 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
     counts = np.bincount(cell[valid], minlength=k * n * m)
     sums = np.bincount(cell[valid], values[valid], minlength=k * n * m)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (sums / np.where(counts > 0, counts, np.nan)).reshape(k, n, m)
+        means = (sums / np.where(counts > 0, counts, np.nan)).reshape(k, n, m)
     factors = {ITEM: of_samples[first]}
-    factors |= {name: own[first] for name, own in columns.items() if levels[name] >= FEWEST_LEVELS}
-    return NoiseDesign(factors, levels, found)
+    factors |= {name: column[first] for name, column in columns.items() if levels[name] >= MIN_LEVELS}
+    return NoiseDesign(factors, levels, means)
 
 
-def _paired(levels: Integers, model: Integers) -> Integers:
-    """Levels, numbered anew where every model has its own: independent ones may be paired in any order."""
-    own = np.unique(np.stack([model, levels]), axis=1)
-    if len(np.unique(own[1])) < own.shape[1]:
+def _align_levels(levels: Integers, model: Integers) -> Integers:
+    """Renumber the levels of each model from 0 if no two models share a level.
+
+    Levels that are independent between models may be paired in any order.
+    """
+    pairs = np.unique(np.stack([model, levels]), axis=1)
+    if len(np.unique(pairs[1])) < pairs.shape[1]:
         return levels
     place = np.zeros(int(levels.max()) + 1, dtype=np.int64)
-    place[own[1]] = np.arange(own.shape[1]) - np.searchsorted(own[0], own[0])
+    place[pairs[1]] = np.arange(pairs.shape[1]) - np.searchsorted(pairs[0], pairs[0])
     return place[levels]
 
 
-def _refuse_no_source(name: str, levels: int, pairs: int, scores: Scores) -> None:
+def _require_noise(name: str, levels: int, pairs: int, scores: Scores) -> None:
+    """Raise InputError if a column has only one level, or a different level for every sample."""
     samples = len(scores.samples)
     if levels == 1 or (levels >= samples and pairs <= levels):
         raise InputError(
-            f"{option('noise', name)} is no source of noise beside the samples",
+            f"{option('noise', name)} is not a source of noise in addition to the samples",
             found=f"{levels} value{'s' if levels > 1 else ''} on {samples} samples",
-            hint="name a column of which every sample has several values: judges, wordings, seeds",
+            hint="name a column with several values per sample, such as judges, prompts or seeds",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class FoldDesign:
-    """Which folds the samples of a table are.
+    """Cross-validation folds that the samples of a table represent.
 
     Attributes
     ----------
     folds : tuple of D Folds
-        Of each data set.
+        Folds of each data set.
     of_sample : ndarray of int, shape (n,)
-        Data set of each sample.
+        Index of the data set of each sample.
     weights : ndarray, shape (D,)
-        Of the data sets, of sum 1.
+        Weights of the data sets, with sum 1.
     """
 
     folds: tuple[Folds, ...]
@@ -178,9 +191,9 @@ class FoldDesign:
     weights: Floats
 
     @property
-    def unknown(self) -> bool:
-        """Whether nobody knows how many folds a repeat has."""
-        return any(one.known is None for one in self.folds)
+    def count_unknown(self) -> bool:
+        """True if the number of folds per repeat is unknown for some data set."""
+        return any(folds.per_repeat is None for folds in self.folds)
 
 
 _NUMBER = r"(?:[ _.-]?(?:id|no|nr|num|number|idx|index))?"
@@ -197,35 +210,39 @@ _NAME = re.compile(
     re.I,
 )
 
-# So many numbered folds, and no repeats told, are those of one repeat; more may be several.
-_ONE_REPEAT = 20
+# Up to this many numbered folds without repeat numbers are one repeat; more may be several.
+_MAX_FOLDS = 20
 
 
-def columns_of_folds(given: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
-    """Roles of columns of numbered folds, where a column of samples, if any, names the same; else none."""
+def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns with numbered folds, by role; empty if there are none.
+
+    A sample column is accepted if it identifies the same units as the folds.
+    """
     if "sample" in named:
         return {}
-    free = set.intersection(*(set(source.columns) for source in given)) - set(named.values())
-    columns = [name for name in given[0].columns if name in free]
+    free = set.intersection(*(set(source.columns) for source in sources)) - set(named.values())
+    columns = [name for name in sources[0].columns if name in free]
     repeat = [name for name in columns if _REPEAT.fullmatch(name)][:1]
-    of_data = [name for name in columns if _DATA_SET.fullmatch(name)][:1]
-    for fold in filter(_FOLD.fullmatch, given[0].columns):
-        if all(_are_folds(source, fold, [*repeat, fold, *of_data]) for source in given):
-            tasks = {"task": of_data[0]} if of_data and "task" not in named else {}
+    data_set = [name for name in columns if _DATA_SET.fullmatch(name)][:1]
+    for fold in filter(_FOLD.fullmatch, sources[0].columns):
+        if all(_is_fold_column(source, fold, [*repeat, fold, *data_set]) for source in sources):
+            tasks = {"task": data_set[0]} if data_set and "task" not in named else {}
             return {"sample": "+".join([*repeat, fold])} | tasks
     return {}
 
 
-def _are_folds(source: Source, fold: str, parts: Sequence[str]) -> bool:
-    """Whether a column has numbered folds, and each sample is in one, alone in its repeat and data set."""
+def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
+    """Return True if a column numbers folds, with one sample per fold, repeat and data set."""
     if "sample" not in source.columns or fold not in source.columns:
-        return fold in source.columns and _numbered(source, fold)
-    met = source.load(["sample", *parts]).unique()
-    alone = met.n_unique(parts) == met.height and met.n_unique(["sample", fold]) == met["sample"].n_unique()
-    return alone and _numbered(source, fold)
+        return fold in source.columns and _has_fold_numbers(source, fold)
+    df = source.load(["sample", *parts]).unique()
+    alone = df.n_unique(parts) == df.height and df.n_unique(["sample", fold]) == df["sample"].n_unique()
+    return alone and _has_fold_numbers(source, fold)
 
 
-def _numbered(source: Source, column: str) -> bool:
+def _has_fold_numbers(source: Source, column: str) -> bool:
+    """Return True if all values of a column number folds, such as 3 or fold_3."""
     texts = source.load([column])[column].drop_nulls().cast(pl.String, strict=False).unique()
     return not texts.dtype.is_nested() and all(re.fullmatch(r"\D{0,12}\d{1,4}(\.0)?", text) for text in texts)
 
@@ -233,66 +250,69 @@ def _numbered(source: Source, column: str) -> bool:
 def fold_design(
     scores: Scores, samples: Sequence[str], of_task: Integers | None, weights: Floats | None
 ) -> FoldDesign | None:
-    """The folds that samples are by their column or their names; None where they are rows of their own.
+    """Return the folds that samples represent, or None if the samples are independent rows.
+
+    Samples are recognised as folds by the name of their column or by their own names.
 
     Parameters
     ----------
     scores : Scores
     samples : sequence of n str
     of_task : ndarray of int, shape (n,), or None
-        Task of each sample, each a data set.
+        Task of each sample. Each task is a data set.
     weights : ndarray, or None
-        Of the tasks.
+        Weights of the tasks.
 
     Raises
     ------
     UsageError
-        If a number of folds is told that there cannot be.
+        If the requested number of folds does not divide the scores into complete repeats.
     """
-    asked = scores.options.folds
-    column = named_roles(scores.options).get("sample") or scores.notes.files[0].roles.sample or ""
+    k = scores.options.folds
+    column = option_columns(scores.options).get("sample") or scores.notes.files[0].roles.sample or ""
     by_column = any(_FOLD.fullmatch(part) for part in column.split("+"))
-    if asked is None and not by_column and not all(map(_fold_named, samples)):
+    if k is None and not by_column and not all(map(_match_fold_name, samples)):
         return None
     from riskrank.engine.evidence.folds import Folds
 
-    found = [*map(_fold_named, samples)]
-    repeats = [_repeat(*one, column) for one in zip(samples, found, strict=True)]
+    matches = [*map(_match_fold_name, samples)]
+    repeats = [_repeat_name(*pair, column) for pair in zip(samples, matches, strict=True)]
     tasks = np.zeros(len(samples), dtype=np.int64) if of_task is None else of_task
     used = np.unique(tasks)
-    told = [match["fold"] if match else column for match in found]
-    word = "fold" if any(re.search(rf"(?<![a-z])(?:{_FOLDS})", one, re.I) for one in told) else ""
+    names = [match["fold"] if match else column for match in matches]
+    word = "fold" if any(re.search(rf"(?<![a-z])(?:{_FOLDS})", name, re.I) for name in names) else ""
     folds = []
     for task in used:
-        own = [repeats[at] for at in np.flatnonzero(tasks == task)]
-        folds.append(Folds(len(own), asked or _splits(own, word)))
-        if asked is not None and (asked > len(own) or len(own) % asked):
+        labels = [repeats[at] for at in np.flatnonzero(tasks == task)]
+        folds.append(Folds(len(labels), k or _folds_per_repeat(labels, word)))
+        if k is not None and (k > len(labels) or len(labels) % k):
             raise UsageError(
-                f"{option('folds', str(asked))}: the {len(own)} scores of a model are no whole repeats of it",
-                found=f"{len(own)} samples: {samples[0]}, …",
-                hint="give the number of folds of one repeat",
+                f"{option('folds', str(k))}: the {len(labels)} scores per model are not a multiple of {k}",
+                found=f"{len(labels)} samples: {samples[0]}, …",
+                hint="state the number of folds per repeat",
             )
     share = np.ones(used.size) if weights is None else weights[used]
     return FoldDesign(tuple(folds), np.searchsorted(used, tasks), share / share.sum())
 
 
-def _fold_named(sample: str) -> re.Match[str] | None:
+def _match_fold_name(sample: str) -> re.Match[str] | None:
+    """Match a sample name that ends in a fold number, such as fold_3 or rep1_fold_3."""
     return _NAME.fullmatch(re.split(r"[+/]", sample)[-1])
 
 
-def _repeat(name: str, match: re.Match[str] | None, column: str) -> str | None:
-    """The repeat of a fold, by its name or the columns that name it."""
+def _repeat_name(name: str, match: re.Match[str] | None, column: str) -> str | None:
+    """Return the repeat to which a fold belongs, from the sample name or the columns; None if unknown."""
     if match is not None and (match["first"] or match["last"]):
         return match["first"] or match["last"]
     parts, values = column.split("+"), name.split("+")
-    # A name may begin with that of its task; one of fewer parts is that of one column, whatever it is called.
-    own = zip(parts, values[-len(parts) :], strict=True) if 1 < len(parts) <= len(values) else ()
-    return next((value for part, value in own if _REPEAT.fullmatch(part)), None)
+    # The name may begin with the task. A name with fewer parts comes from a single column.
+    pairs = zip(parts, values[-len(parts) :], strict=True) if 1 < len(parts) <= len(values) else ()
+    return next((value for part, value in pairs if _REPEAT.fullmatch(part)), None)
 
 
-def _splits(repeats: Sequence[str | None], word: str) -> int | None:
-    """Folds of a repeat, where repeats are told and have as many each, or there can be but one."""
-    sizes = {repeats.count(one) for one in set(repeats)}
+def _folds_per_repeat(repeats: Sequence[str | None], word: str) -> int | None:
+    """Return the number of folds per repeat, or None if it is unknown or differs between repeats."""
+    sizes = {repeats.count(repeat) for repeat in set(repeats)}
     if None not in repeats:
         return sizes.pop() if len(sizes) == 1 else None
-    return len(repeats) if word and len(repeats) <= _ONE_REPEAT else None
+    return len(repeats) if word and len(repeats) <= _MAX_FOLDS else None

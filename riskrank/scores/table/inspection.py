@@ -1,4 +1,4 @@
-"""What a table holds and what is wrong with it, for ``check``."""
+"""Inspection of score tables for ``check``: their contents and all of their problems."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -8,53 +8,58 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from riskrank.asked.reading import SHARED, ReadOptions
-from riskrank.engine.evidence.shared import FEWEST_SHARED
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, found_samples, weak_sizes
+from riskrank.engine.evidence.shared_tasks import MIN_SHARED
+from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores, describe_sample_size, size_warnings
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Paths, Source
-from riskrank.scores.table import gaps
-from riskrank.scores.table.doubtful_metrics import UndeclaredError
-from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.further_columns import dividing_columns
-from riskrank.scores.table.judged import corrected
+from riskrank.scores.table import missing_scores
+from riskrank.scores.table.imputation import FILL_RULES, fill_missing
+from riskrank.scores.table.judge_calibration import calibrate_judge
+from riskrank.scores.table.metric_checks import UndeclaredDirectionError
 from riskrank.scores.table.metrics import resolve_metrics
-from riskrank.scores.table.metrics_file import MetricSpec, OfTask, Specs
-from riskrank.scores.table.oriented import Rows, ScoreTable
+from riskrank.scores.table.metrics_file import MetricSpec, Specs, TaskMetrics
+from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.repeats import assemble
+from riskrank.scores.table.repeats import assemble_rows
+from riskrank.scores.table.score_counts import ScoreCount, crosstab, score_counts, unique_inverse
 from riskrank.scores.table.score_table import checked_table
-from riskrank.scores.table.scored import Scored, counts_by, numbered, scored
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import NO_SUITE, suite_of
-from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
-from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
-from riskrank.scores.table.ways import tried_on
+from riskrank.scores.table.suggestions import verify_on_scores
+from riskrank.scores.table.suite import NO_SUITE, build_suite
+from riskrank.scores.table.tasks import drop_unscored_tasks, merge_task_metrics
+from riskrank.scores.table.unassigned_columns import dividing_columns
+from riskrank.scores.table.validate import (
+    constant_metric_errors,
+    incomplete_task_errors,
+    unusable_score_errors,
+)
 
-_Made = TypeVar("_Made")
-# Rows of larger tables are not looked at as tests would: that takes as long as reading them.
-_MOST_ROWS = 5_000_000
+_Result = TypeVar("_Result")
+# Larger tables are not tried with a test, because this takes as long as reading them.
+_MAX_ROWS = 5_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Something wrong (``error``: the commands would refuse it) or doubtful (``warning``).
+    """An error with which commands would reject the scores, or a warning.
 
-    A warning is one sentence in `what`; its `found` and `hint` are empty. `ways` are those of the error.
+    The attribute `what` of a warning is one sentence, and `found` and `hint` are empty. The attribute
+    `suggestions` is copied from the error.
     """
 
     severity: str
     what: str
     found: str = ""
     hint: str = ""
-    ways: Sequence[tuple[str, object]] = ()
+    suggestions: Sequence[tuple[str, object]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class InspectedModel:
-    """One model: its number of samples, and of samples no other model has."""
+    """One model, with its number of samples and the number of samples that no other model has."""
 
     name: str
     samples: int
@@ -63,25 +68,27 @@ class InspectedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRow:
-    """One metric, in the units of the file.
+    """Summary of one metric, in original units.
 
     Attributes
     ----------
     metric, direction, transform, scale : str
     declared : bool
-        Whether anybody said which way is better.
+        Whether the direction was declared.
     n : int
-        Usable scores.
+        Number of usable scores.
     minimum, maximum, mean : float or None
-        Of the usable scores; None if there are none.
+        Statistics of the usable scores; None if there are none.
     distinct : int
-        Different values.
+        Number of distinct values.
     tied_share : float
-        Share of the scores that equal another score of the metric, whichever model's.
+        Proportion of scores that equal another score on the metric, by any model.
     missing : int
-        Cells without a usable score, among the models and samples of the table.
+        Number of (model, sample) cells without a usable score.
     outside_bounds : int
+        Number of scores outside the declared bounds.
     constant : bool
+        Whether all scores are equal.
     """
 
     metric: str
@@ -102,12 +109,18 @@ class MetricRow:
 
 @dataclass(frozen=True, kw_only=True)
 class InspectedTask:
-    """One task of a suite: its samples, of all models together, its share of the weights, and its metrics.
+    """Summary of one task in a suite.
 
     Attributes
     ----------
+    name : str
+    samples : int
+        Number of distinct samples over all models.
+    weight : float
+        Weight of the task; the weights of all tasks sum to 1.
+    metrics : tuple of str
     fewest_scores, most_scores : int
-        Usable scores a model has.
+        Smallest and largest number of usable scores per model.
     """
 
     name: str
@@ -119,8 +132,8 @@ class InspectedTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hole:
-    """A task, one of a board's samples, and the models that have no score there."""
+class Gap:
+    """A sample, and the models without a score on it."""
 
     sample: str
     models: tuple[str, ...]
@@ -128,53 +141,54 @@ class Hole:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What the files hold.
+    """Contents and problems of one or more files.
 
     Attributes
     ----------
     inputs : tuple of InputFile
     rows : int
-        Input rows read.
+        Number of input rows.
     models : tuple of InspectedModel
     metrics : tuple of MetricRow
     specs : tuple of MetricSpec
-        Of the same metrics.
+        Specifications of the same metrics.
     samples : int
-        Different samples, of all models together.
+        Number of distinct samples over all models.
     common_samples : int
-        Samples every model has.
+        Number of samples that every model has.
     clusters : int or None
-        Clusters the samples belong to; None where nobody named their column.
+        Number of clusters; None if no cluster column was named.
     tasks : tuple of InspectedTask
-        Of a suite; else empty.
+        Tasks of a suite; otherwise empty.
     same_samples : bool
-        Whether every model has every sample, as a paired comparison needs.
+        True if every model has every sample, as a paired comparison requires.
     fewest_repeats, most_repeats : int
-        Rows per (model, sample, metric) cell that has any.
+        Smallest and largest number of rows per (model, sample, metric) cell, ignoring cells without rows.
     repeated_cells : int
-        Cells with more than one row.
+        Number of cells with more than one row.
     problems : tuple of Problem
-        Errors first.
+        Errors, followed by warnings.
     options : ReadOptions
-        How the files were read.
+        Options with which the files were read.
     sources : tuple of str or Source
-        As they were given.
+        Files as given by the user.
     runs : tuple of ClusteredScores
-        Per metric of all tasks, where repeats are kept as draws and nothing is wrong; else empty.
+        Scores on each metric, over all tasks, if repeats are kept and there are no errors; otherwise empty.
     divisions : tuple of str
-        Columns that divide the samples into groups, where every model has every sample once.
+        Columns that divide the samples into groups, if every model has every sample exactly once.
     scored : tuple of Scored
-        Of every model and metric that lacks scores, how many there are and why.
+        Number of scores and reasons for missing ones, for each model and incomplete metric.
     judged : ScoreTable or None
-        A judge's scores corrected by people's, where that was asked for and nothing is wrong.
+        Judge scores calibrated on human labels, if this was requested and there are no errors.
     folds : bool
-        Whether samples are folds of cross-validation.
-    worth : int or None
-        Independent samples that tests have, where nothing is wrong and they are no folds, nor of tasks.
-    holes : tuple of Hole
-        Where each pair of models is compared on the samples both have: those that some lack, most first.
-    apart : tuple of (str, str)
-        Pairs of models that share too few samples for that.
+        True if the samples are cross-validation folds.
+    effective_size : int or None
+        Effective sample size of tests; None for folds, tasks, or tables with errors.
+    holes : tuple of Gap
+        Samples that some models lack, those with the most gaps first. Empty unless each pair of models is
+        compared on its shared samples.
+    sparse_pairs : tuple of (str, str)
+        Pairs of models that share too few samples for such a comparison.
     """
 
     inputs: tuple[InputFile, ...]
@@ -195,23 +209,23 @@ class Inspection:
     sources: tuple[str | Source, ...] = ()
     runs: tuple[ClusteredScores, ...] = ()
     divisions: tuple[str, ...] = ()
-    scored: tuple[Scored, ...] = ()
+    scored: tuple[ScoreCount, ...] = ()
     judged: ScoreTable | None = None
     folds: bool = False
-    worth: int | None = None
-    holes: tuple[Hole, ...] = ()
-    apart: tuple[tuple[str, str], ...] = ()
+    effective_size: int | None = None
+    holes: tuple[Gap, ...] = ()
+    sparse_pairs: tuple[tuple[str, str], ...] = ()
 
 
 def inspect_scores(
     paths: Paths, options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> Inspection:
-    """Describe the scores of one or more files, and everything that is wrong with them.
+    """Describe the scores of one or more files and collect all their problems.
 
     Parameters
     ----------
     paths, options, stdin
-        As for `riskrank.scores.table.score_table.read_scores`.
+        See `riskrank.scores.table.score_table.read_scores`.
 
     Returns
     -------
@@ -220,164 +234,170 @@ def inspect_scores(
     Raises
     ------
     InputError
-        Only if a file or its columns cannot be read at all, or the metrics file cannot.
+        If a file, its columns or the metrics file cannot be read at all.
     UsageError
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    # Scores too large to compute with are a problem to be told, not a warning of NumPy's.
+    # Overflow is reported as a problem, not as a NumPy warning.
     with np.errstate(over="ignore", invalid="ignore"):
-        return _inspected(paths, options, stdin)
+        return _inspect(paths, options, stdin)
 
 
-def _inspected(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    # As whoever weighs tasks, and takes a judge, reads them.
-    found = _read(paths, replace(options, weighs_tasks=True, judges=True), stdin)
-    asked = found.notes.asked
-    options = asked.as_read
-    chosen = select(replace(found, options=options))
-    # Where a metric of a task is unclear, scores are told as they are.
-    scored_tasks, unclear = _tried(of_scored_tasks, chosen)
-    read = scored_tasks or chosen
-    read_specs, doubts = resolve_metrics(read)
-    scores, specs, of_task = of_one_column(read, read_specs)
-    means, _ = assemble(_one_by_one(scores), scores.values)
-    covered = gaps.covered(scores, means.model, means.sample)
+def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
+    # Read like a command that weights tasks and accepts a judge.
+    """Read and describe the scores; see `inspect_scores`."""
+    raw = _read_scores(paths, replace(options, weighs_tasks=True, judges=True), stdin)
+    resolved = raw.notes.resolved
+    options = resolved.file_options
+    selected = select(replace(raw, options=options))
+    # If the metric of a task is unclear, the scores are described as they are.
+    scored_tasks, unclear = _attempt(drop_unscored_tasks, selected)
+    read = scored_tasks or selected
+    read_specs, notes = resolve_metrics(read)
+    scores, specs, of_task = merge_task_metrics(read, read_specs)
+    means, _ = assemble_rows(_with_lenient_options(scores), scores.values)
+    mask = missing_scores.sample_mask(scores, means.model, means.sample)
     repeats = _rows_per_cell(scores)
-    # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
-    whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors: list[RiskrankError] = [*unusable(read, read_specs), *unclear]
+    # A complete table without repeats needs no further checks, which are slow on large tables.
+    complete = bool(mask.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
+    errors: list[RiskrankError] = [*unusable_score_errors(read, read_specs), *unclear]
     used = scores
-    if options.missing in FILLING and not errors:
-        without_gaps, errors = _tried(filled, read, read_specs)
-        used = of_one_column(without_gaps or read, read_specs)[0]
-    # What cannot be filled is told once, and not as gaps besides.
-    if options.missing not in FILLING or not errors:
-        errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
-    judges = asked.corrects_judge and not errors
-    judged, errors = _tried(_judged, read, asked) if judges else (None, errors)
-    table, errors = _as_tested(found, errors)
-    sizes = None if table is None else _sizes(table)
-    told = [] if table is None else [*table.warnings, *_said_of(table, sizes)]
-    warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options)]
-    warnings += [] if whole else _dropped(used)
-    warnings += [text for text in (*(judged.warnings if judged else ()), *told) if text not in warnings]
+    if options.missing in FILL_RULES and not errors:
+        without_gaps, errors = _attempt(fill_missing, read, read_specs)
+        used = merge_task_metrics(without_gaps or read, read_specs)[0]
+    # Gaps that cannot be imputed are reported once.
+    if options.missing not in FILL_RULES or not errors:
+        errors += _gap_errors(used, specs, means, complete=complete or bool(unclear))
+    judges = resolved.corrects_judge and not errors
+    judged, errors = _attempt(_calibrated_table, read, resolved) if judges else (None, errors)
+    table, errors = _try_tests(raw, errors)
+    sizes = None if table is None else _clustered_scores(table)
+    texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
+    warnings = [*scores.notes.warnings, *notes, *_undeclared_warnings(read_specs, options)]
+    warnings += [] if complete else _drop_warnings(used)
+    warnings += [text for text in (*(judged.warnings if judged else ()), *texts) if text not in warnings]
     return Inspection(
         inputs=scores.notes.inputs,
         rows=scores.notes.rows,
-        models=_models(scores, covered),
+        models=_inspect_models(scores, mask),
         metrics=tuple(
-            _describe(read, *one)
-            for one in zip(read_specs, count(), _missing(scores, read_specs, means, of_task))
+            _describe_metric(read, *row)
+            for row in zip(read_specs, count(), _missing_counts(scores, read_specs, means, of_task))
         ),
         specs=read_specs,
         samples=len(scores.samples),
-        common_samples=int(np.count_nonzero(covered.all(axis=0))),
-        clusters=scores.frame["cluster"].n_unique() if scores.has("cluster") else None,
-        tasks=_tasks(scores, means, of_task),
-        same_samples=bool(covered.all()),
+        common_samples=int(np.count_nonzero(mask.all(axis=0))),
+        clusters=scores.frame["cluster"].n_unique() if scores.has_role("cluster") else None,
+        tasks=_inspect_tasks(scores, means, of_task),
+        same_samples=bool(mask.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
         repeated_cells=int(np.count_nonzero(repeats > 1)),
-        problems=(*map(refusing, errors), *(Problem(severity="warning", what=text) for text in warnings)),
-        options=asked,
+        problems=(*map(to_problem, errors), *(Problem(severity="warning", what=text) for text in warnings)),
+        options=resolved,
         sources=tuple(paths),
-        runs=() if errors or of_task or asked.corrects_judge else _runs(used, specs),
-        scored=() if asked.corrects_judge else tuple(one for one in scored(read) if one.lacks),
-        divisions=() if errors or options.group_by or not whole else dividing_columns(read),
+        runs=() if errors or of_task or resolved.corrects_judge else _repeated_scores(used, specs),
+        scored=() if resolved.corrects_judge else tuple(e for e in score_counts(read) if e.missing),
+        divisions=() if errors or options.group_by or not complete else dividing_columns(read),
         judged=judged,
         folds=table is not None and table.folds is not None,
-        worth=None if sizes is None else sizes.effective_size,
-        **_holes(scores, means),
+        effective_size=None if sizes is None else sizes.min_effective_size,
+        **_shared_gaps(scores, means),
     )
 
 
-def refusing(error: RiskrankError) -> Problem:
-    """An error as a problem of the table."""
-    return Problem(severity="error", what=error.what, found=error.found, hint=error.hint, ways=error.ways)
+def to_problem(e: RiskrankError) -> Problem:
+    """Convert an error to a problem of the table."""
+    return Problem(severity="error", what=e.problem, found=e.found, hint=e.hint, suggestions=e.suggestions)
 
 
-def _holes(scores: Scores, means: Rows) -> dict[str, Any]:
-    """Samples that some models lack, and pairs of models that share too few, where these are compared so."""
+def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
+    """Return the attributes `holes` and `sparse_pairs` if each pair is compared on its shared samples."""
     if scores.options.missing != SHARED:
         return {}
-    whole = ~np.isnan(means.values).any(axis=1)
-    there = gaps.covered(scores, means.model[whole], means.sample[whole])
-    lacking = (~there).sum(axis=0)
+    complete = ~np.isnan(means.values).any(axis=1)
+    present = missing_scores.sample_mask(scores, means.model[complete], means.sample[complete])
+    missing = (~present).sum(axis=0)
     holes = [
-        Hole(sample=scores.samples[at], models=tuple(np.array(scores.models)[~there[:, at]].tolist()))
-        for at in np.argsort(-lacking, kind="stable").tolist()
-        if lacking[at]
+        Gap(sample=scores.samples[at], models=tuple(np.array(scores.models)[~present[:, at]].tolist()))
+        for at in np.argsort(-missing, kind="stable").tolist()
+        if missing[at]
     ]
-    shared = there.astype(np.int64) @ there.T
-    few = [(i, j) for i, j in np.argwhere(shared < FEWEST_SHARED).tolist() if i < j]
-    return {"holes": tuple(holes), "apart": tuple((scores.models[i], scores.models[j]) for i, j in few)}
+    shared = present.astype(np.int64) @ present.T
+    names, few = scores.models, np.argwhere(shared < MIN_SHARED).tolist()
+    return {"holes": tuple(holes), "sparse_pairs": tuple((names[i], names[j]) for i, j in few if i < j)}
 
 
-def _models(scores: Scores, covered: Booleans) -> tuple[InspectedModel, ...]:
-    alone = covered.sum(axis=0) == 1
+def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:
+    """Return the sample counts of each model, from a mask of shape (models, samples)."""
+    alone = mask.sum(axis=0) == 1
     return tuple(
-        InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
-        for name, has in zip(scores.models, covered, strict=True)
+        InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
+        for name, samples in zip(scores.models, mask, strict=True)
     )
 
 
-def _as_tested(found: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
-    """The table as whoever tests reads it, and errors with theirs; of large tables and of judges nothing."""
-    notes = found.notes
-    if notes.rows > _MOST_ROWS or not notes.has_samples or notes.asked.corrects_judge:
+def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
+    """Return the table as a test would read it, and the errors including those of the test.
+
+    For large tables and tables with a judge, nothing is tried and the table is None.
+    """
+    notes = raw.notes
+    if notes.rows > _MAX_ROWS or not notes.has_samples or notes.resolved.corrects_judge:
         return None, errors
-    asked, given = (replace(one, tests=True) for one in (notes.asked, notes.given))
-    scores = replace(found, options=asked.as_read, notes=replace(notes, asked=asked, given=given))
-    table, refused = _tried(checked_table, scores)
-    if any(isinstance(one, UndeclaredError) for one in refused):  # what fits says a guess of it
+    resolved, requested = (replace(settings, tests=True) for settings in (notes.resolved, notes.requested))
+    notes = replace(notes, resolved=resolved, requested=requested)
+    scores = replace(raw, options=resolved.file_options, notes=notes)
+    table, refused = _attempt(checked_table, scores)
+    if any(isinstance(error, UndeclaredDirectionError) for error in refused):  # a warning covers it
         return None, errors
-    if errors and not {one.what for one in refused} & {errors[0].what}:
+    if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors
-    ways = (one for one in refused if isinstance(one, InputError))
-    return table, [*(tried_on(one, scores, checked_table, read_frame) for one in ways), *errors[1:]]
+    refusals = (error for error in refused if isinstance(error, InputError))
+    return table, [*(verify_on_scores(e, scores, checked_table, read_frame) for e in refusals), *errors[1:]]
 
 
-def _said_of(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
-    """What folds, few samples, or a few large clusters, mean for all that rests on them."""
+def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
+    """Return warnings about folds, small samples, and a few large clusters."""
     if table.folds is not None:
-        return ["samples are folds, which share their training rows: only means can be compared"]
+        return ["samples are folds with shared training rows: only means can be compared"]
     if sizes is None:
         return []
-    if sizes.effective_size < FEWEST_SAMPLES:
-        many = f"{sizes.unit} a model, and there are {found_samples(sizes)}"
-        return [f"a test needs at least {FEWEST_SAMPLES} {many}"]
-    return [*weak_sizes(sizes).values()]
+    if sizes.min_effective_size < MIN_SAMPLES:
+        text = f"{sizes.unit_name} per model; the table has {describe_sample_size(sizes)}"
+        return [f"a test needs at least {MIN_SAMPLES} {text}"]
+    return [*size_warnings(sizes).values()]
 
 
-def _sizes(table: ScoreTable) -> ClusteredScores | None:
-    """Scores of the first metric with what is drawn, where each draw counts alike."""
+def _clustered_scores(table: ScoreTable) -> ClusteredScores | None:
+    """Return the scores on the first metric with their clusters; None for tasks, noise designs and folds."""
     if table.suite or table.noise is not None or table.folds is not None:
         return None
     first = [values[:, 0] for values in table.values]
     return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
 
 
-def _judged(scores: Scores, options: ReadOptions) -> ScoreTable:
-    """The table of a judge corrected by people."""
-    return corrected(checked_table(replace(scores, options=options.as_read)), options)
+def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
+    """Return a table of judge scores calibrated on human labels."""
+    return calibrate_judge(checked_table(replace(scores, options=options.file_options)), options)
 
 
-def _tried(step: Callable[..., _Made], *given: Any) -> tuple[_Made | None, list[RiskrankError]]:
-    """What a step gives, or why it gives nothing."""
+def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, list[RiskrankError]]:
+    """Return the result of a function and no errors, or None and the error that it raised."""
     try:
-        return step(*given), []
+        return step(*args), []
     except RiskrankError as error:
         return None, [error]
 
 
-def _read(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
-    """Read a table; one without a sample column is one row a model, if no model has two."""
+def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
+    """Read a table; without a sample column, read it with one row per model if no model has two rows."""
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:
-        once = "-" in paths or isinstance(error, BeyondLimitError)
-        if once or options.sample_optional or options.corrects_judge:
+        final = "-" in paths or isinstance(error, BeyondLimitError)
+        if final or options.sample_optional or options.corrects_judge:
             raise
         try:
             scores = read_frame(paths, replace(options, sample_optional=True), stdin)
@@ -388,16 +408,16 @@ def _read(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
         return scores
 
 
-def _one_by_one(scores: Scores) -> Scores:
-    """The same scores, of which each model's are averaged and none is refused."""
-    return scores.asking(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
+def _with_lenient_options(scores: Scores) -> Scores:
+    """Return scores with options that average each model's scores and tolerate any irregularity."""
+    return scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
 
 
-def _runs(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
-    """Scores of every metric with their repeats, if there are any."""
-    if scores.options.repeats != "draws" or scores.has("cluster"):
+def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
+    """Return the scores on every metric with their repeats; empty if there are no repeats."""
+    if scores.options.repeats != "draws" or scores.has_role("cluster"):
         return ()
-    rows, _ = assemble(scores, scores.values)
+    rows, _ = assemble_rows(scores, scores.values)
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     samples = [np.unique(part, return_inverse=True)[1] for part in np.split(rows.sample, cuts)]
     return tuple(
@@ -406,23 +426,24 @@ def _runs(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
     )
 
 
-def _tasks(scores: Scores, means: Rows, of_task: OfTask) -> tuple[InspectedTask, ...]:
+def _inspect_tasks(scores: Scores, means: Rows, of_task: TaskMetrics) -> tuple[InspectedTask, ...]:
+    """Return a summary of each task; empty if samples do not belong to tasks."""
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
-    wanted = scores.has("task") or bool(scores.options.task_weight)
-    suite = suite_of(scores, scores.samples, samples, of_task) if wanted else NO_SUITE
+    has_suite = scores.has_role("task") or bool(scores.options.task_weight)
+    suite = build_suite(scores, scores.samples, samples, of_task) if has_suite else NO_SUITE
     if not suite:
         return ()
-    names, valid = scores.names("task"), ~scores.invalid()
+    names, valid = scores.names("task"), ~scores.invalid_mask()
     shape = (len(names), len(scores.models))
-    counts = counts_by(scores.codes("task")[valid], scores.codes("model")[valid], shape)
-    own = of_task or {}
+    counts = crosstab(scores.codes("task")[valid], scores.codes("model")[valid], shape)
+    metrics = of_task or {}
     return tuple(
         InspectedTask(
             name=name,
             samples=size,
             weight=weight,
-            metrics=(own[name].name,) if name in own else scores.metrics,
+            metrics=(metrics[name].name,) if name in metrics else scores.metrics,
             fewest_scores=int(counts[names.index(name)].min()),
             most_scores=int(counts[names.index(name)].max()),
         )
@@ -430,71 +451,74 @@ def _tasks(scores: Scores, means: Rows, of_task: OfTask) -> tuple[InspectedTask,
     )
 
 
-def _incomplete(scores: Scores, specs: Specs, means: Rows, *, whole: bool) -> Iterable[RiskrankError]:
+def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) -> Iterable[RiskrankError]:
+    """Yield errors about incomplete tasks, repeated rows, missing scores and constant metrics."""
     if scores.options.missing == SHARED:
-        scores = scores.asking(missing="keep")
-    scores = scores.over_noise
-    absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
+        scores = scores.with_options(missing="keep")
+    scores = scores.noise_averaged
+    absent = [*incomplete_task_errors(scores)] or [*incomplete_task_errors(scores, means)]
     yield from absent
-    kept = scores.asking(missing="keep")
-    repeated = [] if whole else _tried(assemble, kept, kept.values)[1]
+    lenient = scores.with_options(missing="keep")
+    repeated = [] if complete else _attempt(assemble_rows, lenient, lenient.values)[1]
     yield from repeated
-    scores = scores.asking(repeats="mean") if repeated else scores
+    scores = scores.with_options(repeats="mean") if repeated else scores
     refusals: dict[str, RiskrankError] = {}
-    # Different sample sets hide missing cells, which the unpaired reading tells apart.
+    # Different sample sets hide missing cells, which unpaired assembly reveals.
     paired_only = bool(scores.options.noise or scores.options.folds)
-    for unpaired in () if whole else sorted({scores.options.unpaired, not paired_only}):
-        for refusal in _tried(assemble, scores.asking(unpaired=unpaired), scores.values)[1]:
-            refusals.setdefault(refusal.what, refusal)
+    for unpaired in () if complete else sorted({scores.options.unpaired, not paired_only}):
+        for refusal in _attempt(assemble_rows, scores.with_options(unpaired=unpaired), scores.values)[1]:
+            refusals.setdefault(refusal.problem, refusal)
     yield from () if absent else refusals.values()
     if not scores.options.allow_constant:
-        yield from constant_metrics(scores, means.values, specs)
+        yield from constant_metric_errors(scores, means.values, specs)
 
 
-def _undeclared(specs: Specs, options: ReadOptions) -> Iterable[str]:
-    """Warn of columns of a wide table that are metrics only because they hold numbers."""
+def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
+    """Yield a warning about columns of a wide table that are metrics only because they are numeric."""
     names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metric]
     if options.wide and options.matrix is None and names:
         yield (
-            f"columns taken as metrics, higher is better, though nobody declared them: {listing(names)}; "
-            f"{option('metric')} picks the metrics, {option('lower')} and {option('higher')} say which way"
+            f"assumed to be metrics where higher is better: {listing(names)}; {option('metric')} selects "
+            f"metrics, {option('lower')} and {option('higher')} set their directions"
         )
 
 
-def _dropped(scores: Scores) -> tuple[str, ...]:
-    """What is dropped where scores are laid out."""
-    laid_out, _ = _tried(assemble, scores, scores.values)
+def _drop_warnings(scores: Scores) -> tuple[str, ...]:
+    """Return warnings about samples dropped from the table."""
+    laid_out, _ = _attempt(assemble_rows, scores, scores.values)
     return laid_out[1] if laid_out else ()
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:
+    """Return the number of rows in each (model, sample, metric) cell that has any."""
     cell = scores.codes("model") * len(scores.samples) + scores.codes("sample")
     cell = cell * len(scores.metrics) + scores.codes("metric")
     possible = len(scores.models) * len(scores.samples) * len(scores.metrics)
-    return np.bincount(numbered(cell, possible)[1])
+    return np.bincount(unique_inverse(cell, possible)[1])
 
 
-def _missing(scores: Scores, specs: Specs, means: Rows, of_task: OfTask) -> list[int]:
-    """Cells of each metric without a usable score; of a metric of some tasks, among their samples."""
-    there, every = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
-    found = []
+def _missing_counts(scores: Scores, specs: Specs, means: Rows, of_task: TaskMetrics) -> list[int]:
+    """Return the number of cells without a usable score, for each metric on the samples of its tasks."""
+    present, all_samples = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
+    counts = []
     for code, spec in enumerate(specs):
-        own, column = every, code
+        selected, column = all_samples, code
         if of_task is not None:
             tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
-            own, column = np.isin(scores.task_of_samples(), tasks), 0
-        rows = own[means.sample]
-        cells = rows.sum() if scores.options.unpaired else len(scores.models) * own.sum()
-        found.append(int(cells - there[rows, column].sum()))
-    return found
+            selected, column = np.isin(scores.task_of_samples(), tasks), 0
+        rows = selected[means.sample]
+        cells = rows.sum() if scores.options.unpaired else len(scores.models) * selected.sum()
+        counts.append(int(cells - present[rows, column].sum()))
+    return counts
 
 
-def _describe(scores: Scores, spec: MetricSpec, code: int, missing: int) -> MetricRow:
-    usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid()] + 0.0
+def _describe_metric(scores: Scores, spec: MetricSpec, code: int, missing: int) -> MetricRow:
+    """Return statistics of the usable scores on one metric."""
+    usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid_mask()] + 0.0
     values, counts = np.unique(usable, return_counts=True)
     low, high = spec.bounds or (-np.inf, np.inf)
     n = usable.size
-    # Not a matrix product: its last bit hangs on where in memory the arrays lie.
+    # The last bit of a matrix product would depend on memory alignment.
     mean = float((values * counts).sum() / n) if n else math.nan
     return MetricRow(
         metric=spec.name,

@@ -1,73 +1,75 @@
-"""A matrix of scores: one row a sample and one column a model, or one row a model and one column a sample."""
+"""Score matrices: one row per sample and one column per model, or the transpose."""
 
 from collections.abc import Mapping
 
 import polars as pl
 
-from riskrank.asked.flags import among_commas
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, index_of, listing, option
+from riskrank.options.flags import join_commas
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import is_unnamed
-from riskrank.scores.table.columns import OF_SAMPLES
-from riskrank.scores.table.shapes.columns import Columns
-from riskrank.scores.table.shapes.totals import refuse_totals
-from riskrank.scores.table.written_numbers import refuse_mixed
+from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.total_rows import reject_totals
+from riskrank.scores.names.vocabulary import is_unnamed
+from riskrank.scores.table.columns import SAMPLE_ROLES
+from riskrank.scores.table.written_numbers import reject_mixed_columns
 
 
 class MatrixSource(DerivedSource):
-    """A matrix as long rows: model, sample, metric and score.
+    """A matrix in long format, with columns for model, sample, metric and score.
 
     Parameters
     ----------
     inner : Source
     metric : str
-        What the numbers are.
-    of_sample : mapping of str to str
-        Columns of the roles sample, draw, task and cluster; of the role model where a row is a model.
+        Name of the metric to which the numbers belong.
+    roles : mapping of str to str
+        Columns with the roles sample, draw, task and cluster. A column with the role model indicates a
+        transposed matrix, in which each row is a model.
     models : sequence of str
-        Columns asked for; all numeric ones by default.
+        Model columns; all numeric columns by default.
 
     Raises
     ------
     InputError
-        If no column holds a model's scores, nothing names the samples and a column might, or last rows sum
-        up all others.
+        If no column contains the scores of a model, the last rows are totals, or samples have no names
+        although a column might contain them.
     UsageError
-        If a model is asked for that is no column.
+        If a requested model is not a column.
     """
 
-    def __init__(self, inner: Source, metric: str, of_sample: Mapping[str, str], models: Names = ()) -> None:
+    def __init__(self, inner: Source, metric: str, roles: Mapping[str, str], models: Names = ()) -> None:
         super().__init__(inner)
-        self._of_sample = of_sample
-        # What the columns are called: models, or on its side samples.
-        self._across = "sample" if "model" in of_sample else "model"
-        self._models, beside = _models(inner, of_sample, models)
-        if "sample" in of_sample and self._across == "model":
-            refuse_totals(inner, of_sample["sample"], self._models)
+        self._roles = roles
+        # Role of the column names: models, or samples in a transposed matrix.
+        self._across = "sample" if "model" in roles else "model"
+        self._models, extra = _pick_models(inner, roles, models)
+        if "sample" in roles and self._across == "model":
+            reject_totals(inner, roles["sample"], self._models)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
-        further = [role for role in OF_SAMPLES[1:] if role in of_sample]
-        self.columns = tuple(dict.fromkeys(("model", "sample", "metric", "score", *further, *beside)))
+        further = [role for role in SAMPLE_ROLES[1:] if role in roles]
+        self.columns = tuple(dict.fromkeys(("model", "sample", "metric", "score", *further, *extra)))
 
     def load(self, names: Names) -> pl.DataFrame:
-        """The named columns of the long table, model after model."""
+        """Return the named columns of the long table, one model after another."""
         return pl.DataFrame([self._column(name) for name in names])
 
     def file_of(self, position: int) -> str:
-        """The file a score stands in."""
+        """Return the file that contains a score."""
         return self._inner.file_of(position % self._height)
 
     def row_number(self, position: int) -> int:
-        """The number of the row of the file a score stands in."""
+        """Return the row number of a score in its file."""
         return self._inner.row_number(position % self._height)
 
     def column_of(self, column: str, position: int) -> str:
-        """The column of the file a score stands in: its model's."""
+        """Return the column of a score in its file, which is named after its model."""
         return self._models[position // self._height] if column == "score" else column
 
     def _column(self, name: str) -> pl.Series:
+        """Return one column of the long table."""
         models = len(self._models)
         if name == "score":
             frame = self._inner.load(self._models)
@@ -78,7 +80,7 @@ class MatrixSource(DerivedSource):
             return pl.concat(cells).alias(name)
         if name == "metric":
             return pl.repeat(self._metric, models * self._height, eager=True).alias(name)
-        column = self._of_sample.get(name, "" if name == "sample" else name)
+        column = self._roles.get(name, "" if name == "sample" else name)
         if not column:
             cells_of = pl.Series(name, [str(row) for row in range(1, self._height + 1)])
         else:
@@ -86,30 +88,32 @@ class MatrixSource(DerivedSource):
         return pl.concat([cells_of] * models)
 
 
-def _models(source: Source, of_sample: Mapping[str, str], asked: Names) -> tuple[tuple[str, ...], list[str]]:
-    """Columns of models, and further ones of samples, which hold no scores."""
-    on_its_side = "model" in of_sample
-    free = [name for name in source.columns if name and name not in of_sample.values()]
+def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tuple[tuple[str, ...], list[str]]:
+    """Return the model columns, and further sample columns without scores."""
+    transposed = "model" in roles
+    free = [name for name in source.columns if name and name not in roles.values()]
     frame = source.load(free)
     columns = Columns(frame, free, decimal_comma=source.decimal_comma)
-    if asked and not on_its_side:
-        told = [free[index_of(name, free, kind="column", parameter="models")] for name in asked]
-        scores = {*told, *columns.measures(free, models=True)[0]}
-        return tuple(told), [name for name in free if name not in scores]
+    if names and not transposed:
+        selected = [free[index_of(name, free, kind="column", parameter="models")] for name in names]
+        scores = {*selected, *columns.split_scores(free, columns_are_models=True)[0]}
+        return tuple(selected), [name for name in free if name not in scores]
     named = [name for name in free if not is_unnamed(name) and name not in source.folder_columns]
-    kinds = {name: columns.held(name) for name in named}
-    refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models")
+    kinds = {name: columns.raw_kind(name) for name in named}
+    reject_mixed_columns(
+        source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models"
+    )
     numbers = [name for name, kind in kinds.items() if kind == "number"]
-    models, gone = columns.measures(numbers, models=not on_its_side)
-    if gone and not on_its_side:
+    models, excluded = columns.split_scores(numbers, columns_are_models=not transposed)
+    if excluded and not transposed:
         raise InputError(
-            f"{source.label}: column '{next(iter(gone))}' looks like no scores of a model: "
-            f"{next(iter(gone.values()))}",
-            found=f"columns of numbers: {listing(numbers, 20)}",
-            hint=f"name the models: {option('models', among_commas(models) or 'A,B')}; one that is called so "
-            "belongs among them",
+            f"{source.label}: column '{next(iter(excluded))}' does not look like scores of a model: "
+            f"{next(iter(excluded.values()))}",
+            found=f"numeric columns: {listing(numbers, 20)}",
+            hint=f"name the models: {option('models', join_commas(models) or 'A,B')}; if this column is a "
+            "model, add it",
         )
     if not models:
-        hint = "a matrix has a column of numbers a model"
-        raise source.refused("no column is left that could be a model", hint)
-    return tuple(models), [] if on_its_side else [name for name in free if name not in models]
+        hint = "a matrix needs one numeric column per model"
+        raise source.error_with_columns("no column can be a model", hint)
+    return tuple(models), [] if transposed else [name for name in free if name not in models]

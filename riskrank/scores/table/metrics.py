@@ -1,4 +1,4 @@
-"""What is known about a metric: which way is better, its weight, scale, transform and bounds."""
+"""Metric specifications from options and the metrics file: direction, weight, scale, transform and bounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.values import ALL_OTHERS, contradict
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, no_such, option
-from riskrank.scores.files.guards import require_few, require_short
-from riskrank.scores.names.directions import looks_like_a_cost, lower_by_name
-from riskrank.scores.table.metrics_file import MetricSpec, Specs, described_metrics
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option, unknown_name
+from riskrank.options.flags import join_commas
+from riskrank.options.reading import ReadOptions
+from riskrank.options.values import WILDCARD, contradict
+from riskrank.scores.files.guards import reject_too_many, require_short
+from riskrank.scores.names.directions import clearly_lower_is_better, looks_like_a_cost
+from riskrank.scores.table.metrics_file import MetricSpec, Specs, declared_metrics
 from riskrank.scores.table.scores import Scores
 
 if TYPE_CHECKING:
@@ -23,64 +23,66 @@ if TYPE_CHECKING:
 
 
 def resolve_metrics(scores: Scores) -> tuple[Specs, tuple[str, ...]]:
-    """Combine the command line and the metrics file into one description per selected metric.
+    """Combine the options and the metrics file into one specification per selected metric.
 
     Returns
     -------
     specs : tuple of MetricSpec
     warnings : tuple of str
-        About directions nobody declared and directions that cancel a transform.
+        Warnings about undeclared directions, and about directions that cancel a transform.
 
     Raises
     ------
     UsageError
-        If an option names an unknown metric, contradicts the file or gives an impossible weight.
+        If an option names an unknown metric, contradicts the file, or gives an invalid weight.
     InputError
-        If the metrics file is unreadable or describes a metric that is not in the table, or a metric is not
-        what it was when a baseline was blessed.
+        If the metrics file is unreadable or describes an unknown metric, or if a metric has changed since a
+        baseline was saved.
     """
-    names, options, told = scores.metrics, scores.options, scores.notes.directions
-    require_few(scores.files(), "metric", names)
-    require_few(scores.files(), "model", scores.models)
-    require_short(scores.files(), "for a metric", names)
-    described = _described(options, scores.notes.known_metrics)
-    unused = [name for name in options.weight if name not in (*names, ALL_OTHERS)]
+    names, options, directions = scores.metrics, scores.options, scores.notes.directions
+    reject_too_many(scores.file_names(), "metric", names)
+    reject_too_many(scores.file_names(), "model", scores.models)
+    require_short(scores.file_names(), "for a metric", names)
+    described = _declared_specs(options, scores.notes.all_metrics)
+    unused = [name for name in options.weight if name not in (*names, WILDCARD)]
     if unused:
         raise UsageError(
-            f"{option('weight', f'{unused[0]}=…')} is for a metric that is not selected",
+            f"{option('weight', f'{unused[0]}=…')} names a metric that is not selected",
             found=f"selected: {listing(names)}",
             hint=f"add {option('metric', unused[0])}, or remove its weight",
         )
-    specs = tuple(_combine(described.get(one, MetricSpec(name=one)), options, told.get(one)) for one in names)
+    specs = tuple(
+        _apply_options(described.get(m, MetricSpec(name=m)), options, directions.get(m)) for m in names
+    )
     if (baseline := scores.notes.baseline) is not None:
-        specs = tuple(_as_blessed(spec, baseline, said=spec.name in described) for spec in specs)
+        specs = tuple(_match_baseline(spec, baseline, is_described=spec.name in described) for spec in specs)
     _check_weights(specs)
     declared = (spec.name for spec in described.values() if spec.declared)
-    named = {*options.lower, *options.higher, *told, *declared}
-    against = [text for spec in specs for text in (*_against_its_name(spec, named), *_cancelled(spec))]
-    return specs, (*_by_name(specs), *against)
+    named = {*options.lower, *options.higher, *directions, *declared}
+    notes = [text for spec in specs for text in (*_name_warnings(spec, named), *_transform_warnings(spec))]
+    return specs, (*_inferred_warnings(specs), *notes)
 
 
-def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSpec]:
-    """What the metrics file says; every metric that it or an option names is one of the table's."""
+def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, MetricSpec]:
+    """Return the metrics that the metrics file describes, after checking all metric names."""
     for parameter in ("lower", "higher", "weight"):
         write = "{}=…".format if parameter == "weight" else str
         for name in getattr(options, parameter):
-            if name not in (*known, ALL_OTHERS):
-                raise no_such(name, known, kind="metric", parameter=parameter, write=write)
-    where, described = described_metrics(options)
+            if name not in (*names, WILDCARD):
+                raise unknown_name(name, names, kind="metric", parameter=parameter, write=write)
+    place, described = declared_metrics(options)
     for name in described:
-        if name not in known:
-            hint = did_you_mean(name, known, otherwise="remove it")
+        if name not in names:
+            hint = did_you_mean(name, names, fallback="remove it")
             if options.metrics_file:
-                hint = did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
-            what = f"{where}: metric '{name}' is not in the scores"
-            raise InputError(what, found=f"the scores hold {listing(known)}", hint=hint)
+                hint = did_you_mean(name, names, write="[{}]".format, fallback=f"remove the table [{name}]")
+            message = f"{place}: metric '{name}' is not in the scores"
+            raise InputError(message, found=f"the metrics are {listing(names)}", hint=hint)
     return described
 
 
-def oriented(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Apply transforms and make larger better; NaN stays NaN."""
+def orient_scores(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Transform scores and orient them so that larger is better; NaN remains NaN."""
     values = scores.values
     for code, spec in enumerate(specs):
         if spec.transform == "neg_log":
@@ -88,12 +90,12 @@ def oriented(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
             values = np.where(of_metric, -np.log(np.where(of_metric, values, 1.0)), values)
     if any(spec.sign < 0 for spec in specs):
         values = values * np.array([spec.sign for spec in specs])[scores.codes("metric")]
-    # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
+    # Adding zero turns −0 into 0: they compare equal, but their bytes differ.
     return values + 0.0
 
 
-def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Undo orientation and transform.
+def to_original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Invert the orientation and the transform of scores.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarra
     Returns
     -------
     ndarray, shape (rows, m)
-        In the units of the file; exact but for ``neg_log``, which is undone by exp(−x).
+        Scores in original units. They are exact except for ``neg_log``, which is inverted by exp(−x).
     """
     # Adding zero turns −0 into 0.
     raw = values * np.array([spec.sign for spec in specs]) + 0.0
@@ -115,83 +117,103 @@ def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarra
 
 
 def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
-    """Bounds of a metric after transform and orientation; NaN where there are none, or no finite one."""
+    """Return the transformed and oriented bounds of a metric; NaN for missing or infinite bounds."""
     if spec.bounds is None:
         return math.nan, math.nan
-    ends = spec.bounds
+    bounds = spec.bounds
     if spec.transform == "neg_log":
-        low, high = (-math.log(end) if end > 0 else math.inf for end in ends)
-        ends = (low, high)
-    low, high = sorted(spec.sign * end for end in ends)
+        low, high = (-math.log(bound) if bound > 0 else math.inf for bound in bounds)
+        bounds = (low, high)
+    low, high = sorted(spec.sign * bound for bound in bounds)
     return (low + 0.0 if math.isfinite(low) else math.nan), (high + 0.0 if math.isfinite(high) else math.nan)
 
 
-def assumed_against_its_name(spec: MetricSpec) -> bool:
-    """Whether more is taken as better, which nobody declared, and the name says that less is."""
-    return spec.direction == "higher" and assumed_cost(spec)
+def contradicts_name(spec: MetricSpec) -> bool:
+    """Return True if a metric is assumed to be higher-is-better although its name suggests a cost."""
+    return spec.direction == "higher" and is_undeclared_cost(spec)
 
 
-def assumed_cost(spec: MetricSpec) -> bool:
-    """Whether nobody declared which way is better, and the name says that less is."""
+def is_undeclared_cost(spec: MetricSpec) -> bool:
+    """Return True if a metric has no declared direction and its name suggests a cost."""
     return not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name)
 
 
-def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> MetricSpec:
-    asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
-    if asked and spec.declared and spec.direction != asked:
-        hint = f"the file says {spec.direction}: change it, or leave out {option(asked, spec.name)}"
-        contradict(option(asked, spec.name), str(options.metrics_file or option("metrics")), hint)
-    if asked:
-        spec = replace(spec, direction=asked, declared=True)
-    if not spec.declared and told is not None:
-        spec = replace(spec, direction=told, declared=True)
-    if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
-        spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
-    if assumed_against_its_name(spec) and lower_by_name(spec.name):
+def _apply_options(spec: MetricSpec, options: ReadOptions, direction: str | None) -> MetricSpec:
+    """Return a specification with the direction and weight set by the options.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+    options : ReadOptions
+    direction : str or None
+        Direction declared in the score files.
+    """
+    requested = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
+    if requested and spec.declared and spec.direction != requested:
+        hint = f"the file says {spec.direction}: change it, or remove {option(requested, spec.name)}"
+        contradict(option(requested, spec.name), str(options.metrics_file or option("metrics")), hint)
+    if requested:
+        spec = replace(spec, direction=requested, declared=True)
+    if not spec.declared and direction is not None:
+        spec = replace(spec, direction=direction, declared=True)
+    if not spec.declared and WILDCARD in (*options.lower, *options.higher):
+        spec = replace(spec, direction="lower" if WILDCARD in options.lower else "higher", declared=True)
+    if contradicts_name(spec) and clearly_lower_is_better(spec.name):
         spec = replace(spec, direction="lower")
-    weight = options.weight.get(spec.name, options.weight.get(ALL_OTHERS))
+    weight = options.weight.get(spec.name, options.weight.get(WILDCARD))
     return spec if weight is None else replace(spec, weight=float(weight))
 
 
-def _as_blessed(spec: MetricSpec, baseline: Baseline, *, said: bool) -> MetricSpec:
-    """A metric as it was when the baseline was blessed, where nobody says otherwise now."""
-    before = baseline.specs.get(spec.name)
-    if before is None:
+def _match_baseline(spec: MetricSpec, baseline: Baseline, *, is_described: bool) -> MetricSpec:
+    """Adopt the bounds and transform of the baseline.
+
+    The transform is adopted only if the metrics file does not describe the metric.
+
+    Raises
+    ------
+    InputError
+        If the metric has changed since the baseline was saved.
+    """
+    old = baseline.specs.get(spec.name)
+    if old is None:
         return spec
     if spec.bounds is None:
-        spec = replace(spec, bounds=before.bounds)
-    if not said:
-        spec = replace(spec, transform=before.transform)
+        spec = replace(spec, bounds=old.bounds)
+    if not is_described:
+        spec = replace(spec, transform=old.transform)
     changed = {
-        "direction": before.declared and spec.direction != before.direction,
-        "transform": spec.transform != before.transform,
-        "bounds": before.bounds is not None and spec.bounds != before.bounds,
+        "direction": old.declared and spec.direction != old.direction,
+        "transform": spec.transform != old.transform,
+        "bounds": old.bounds is not None and spec.bounds != old.bounds,
     }
-    for what in (name for name, differs in changed.items() if differs):
+    for key in (name for name, differs in changed.items() if differs):
         raise InputError(
-            f"{option('baseline', baseline.path)}: metric '{spec.name}' is not what it was",
-            found=f"{what} {_shown(before, what)} when it was blessed, and {_shown(spec, what)} now",
-            hint="undo the change, if it is a mistake; else bless new scores: those before and after it are "
-            "not comparable",
+            f"{option('baseline', baseline.path)}: metric '{spec.name}' has changed",
+            found=f"{key} was {_format_setting(old, key)} in the baseline "
+            f"and is {_format_setting(spec, key)} now",
+            hint="undo the change if it is a mistake; otherwise bless new scores, as scores before and after "
+            "the change are not comparable",
         )
     return spec
 
 
-def _shown(spec: MetricSpec, what: str) -> str:
-    value = getattr(spec, what)
+def _format_setting(spec: MetricSpec, setting: str) -> str:
+    """Format one setting of a metric as text."""
+    value = getattr(spec, setting)
     return f"[{value[0]:g}, {value[1]:g}]" if isinstance(value, tuple) else str(value)
 
 
 def _check_weights(specs: Sequence[MetricSpec]) -> None:
+    """Raise UsageError if a weight is negative or not finite, or if all weights are 0."""
     for spec in specs:
         if spec.weight is not None and not (math.isfinite(spec.weight) and spec.weight >= 0):
-            one = option("weight", f"{spec.name}=1")
-            hint = f"a weight is a finite number that is zero or positive: {one}"
-            what = f"bad weight for metric '{spec.name}'"
-            raise UsageError(what, found=f"weight {spec.weight:g}", hint=hint)
-    given = [spec.weight for spec in specs if spec.weight is not None]
-    # Metrics without a weight may yet get what is left of one.
-    if len(given) == len(specs) and sum(given) == 0:
+            example = option("weight", f"{spec.name}=1")
+            hint = f"write a finite number of at least 0: {example}"
+            message = f"invalid weight for metric '{spec.name}'"
+            raise UsageError(message, found=f"weight {spec.weight:g}", hint=hint)
+    weights = [spec.weight for spec in specs if spec.weight is not None]
+    # Metrics without a weight may get the remaining weight later.
+    if len(weights) == len(specs) and sum(weights) == 0:
         raise UsageError(
             "the weights of the selected metrics sum to 0",
             found=listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None),
@@ -199,33 +221,33 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
         )
 
 
-def _by_name(specs: Sequence[MetricSpec]) -> list[str]:
-    """Say which directions nobody gave and names leave no doubt about."""
+def _inferred_warnings(specs: Sequence[MetricSpec]) -> list[str]:
+    """Return warnings about directions that were inferred from names."""
     names = [spec.name for spec in specs if not spec.declared and spec.direction == "lower"]
     if not names:
         return []
     return [
-        f"less {listing(names)} is better, by {'its name' if len(names) == 1 else 'their names'}: "
-        f"{option('lower', among_commas(names))} says so, {option('higher', names[0])} not"
+        f"lower {listing(names)} is better, judging by the name{'s' * (len(names) > 1)}: "
+        f"{option('lower', join_commas(names))} confirms this, {option('higher', names[0])} reverses it"
     ]
 
 
-def _against_its_name(spec: MetricSpec, named: Collection[str]) -> list[str]:
-    """Warn of directions that nobody gave for this very metric, and that its name speaks against."""
-    said = spec.name in named or spec.direction == "lower" or spec.transform != "none"
-    if said or not looks_like_a_cost(spec.name):
+def _name_warnings(spec: MetricSpec, named: Collection[str]) -> list[str]:
+    """Return a warning if the name of a metric contradicts a direction not declared for it individually."""
+    confirmed = spec.name in named or spec.direction == "lower" or spec.transform != "none"
+    if confirmed or not looks_like_a_cost(spec.name):
         return []
     return [
-        f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
-        f"{option('lower', spec.name)} says so, {option('higher', spec.name)} confirms it"
+        f"higher {spec.name} is assumed to be better, but the name suggests the opposite: "
+        f"{option('lower', spec.name)} reverses this, {option('higher', spec.name)} confirms it"
     ]
 
 
-def _cancelled(spec: MetricSpec) -> list[str]:
-    """Warn of directions that cancel a transform."""
+def _transform_warnings(spec: MetricSpec) -> list[str]:
+    """Return a warning if the direction of a metric cancels its transform."""
     if spec.transform != "neg_log" or spec.direction != "lower":
         return []
     return [
-        f"metric '{spec.name}' has transform neg_log and direction lower: the direction is that of −log, "
-        "so larger raw scores count as better"
+        f"metric '{spec.name}' has transform neg_log and direction lower: the direction applies to −log, "
+        "so larger raw scores are better"
     ]

@@ -1,137 +1,163 @@
-"""What happens to a table before its columns get their roles: named by paths, chosen, reshaped, joined."""
+"""Prepare tables before roles are assigned: label by path, filter, reshape, and join columns."""
 
 from collections.abc import Sequence
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
-from riskrank.scores.names.words import FOUND_BY_NAME, INDEX
-from riskrank.scores.table.columns import OF_SAMPLES, Named, named_columns, named_roles, no_column
-from riskrank.scores.table.designs import columns_of_folds
-from riskrank.scores.table.once import named_in, of_models
-from riskrank.scores.table.shapes.reading import FOLDERS, Warned
+from riskrank.scores.layouts.layout import FOLDERS, Notice
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, INDEX
+from riskrank.scores.table.columns import (
+    SAMPLE_ROLES,
+    NamedColumns,
+    columns_by_role,
+    option_columns,
+    unknown_column_error,
+)
+from riskrank.scores.table.designs import fold_columns
+from riskrank.scores.table.model_properties import file_columns, model_files
 
 
-def prepared(sources: Sequence[Source], named: Named, options: ReadOptions) -> list[tuple[Source, Named]]:
-    """Apply `where`, `sql`, joined columns and `matrix` in this order.
+def prepare(
+    sources: Sequence[Source], named: NamedColumns, options: ReadOptions
+) -> list[tuple[Source, NamedColumns]]:
+    """Apply the options `where` and `sql`, join columns, and apply `matrix`, in this order.
 
     Parameters
     ----------
     sources : sequence of Source
     named : mapping of str to str
-        Columns that were named, by their roles.
+        Columns that the user named, by role.
     options : ReadOptions
 
     Returns
     -------
     list of (Source, mapping of str to str)
-        Files of which a row is left, with the columns that are named in each: a matrix has become a long
-        table with its own, and a file of models beside those of samples has only some.
+        Files with remaining rows, and the named columns of each. A matrix becomes a long table with standard
+        columns. A file of model properties has only some of the named columns.
 
     Raises
     ------
     InputError
-        If a condition or query fails, or leaves nothing.
+        If a condition or query fails or leaves no rows.
     UsageError
-        If a query asks for no rows.
+        If a query does not select rows.
     """
-    found = chosen(sources, options, of_models(sources, named, options))
-    owns = named_in(found, named, options)
-    joined = [_with_joined_columns(*one) for one in zip(found, owns, strict=True)]
+    filtered = filter_rows(sources, options, model_files(sources, named, options))
+    columns = file_columns(filtered, named, options)
+    joined = [_join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
     if options.matrix is None:
-        return [*zip(joined, owns, strict=True)]
-    own = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
-    return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
+        return [*zip(joined, columns, strict=True)]
+    names = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
+    return [(_matrix_source(source, options.matrix, named, options.models), names) for source in joined]
 
 
-def chosen(sources: Sequence[Source], options: ReadOptions, beside: Sequence[Source] = ()) -> list[Source]:
-    """The rows that `where` and `sql` ask for; files `beside` may stay whole."""
-    found = list(sources)
+def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[Source] = ()) -> list[Source]:
+    """Apply the options `where` and `sql`.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    options : ReadOptions
+    keep : sequence of Source
+        Files that remain complete if they lack the columns in the condition.
+    """
+    filtered = list(sources)
     if options.where is not None or options.sql is not None:
         from riskrank.scores.files import query
     if options.where is not None:
-        found = query.where(found, options.where, beside=beside)
+        filtered = query.where(filtered, options.where, optional=keep)
     if options.sql is not None:
-        # Databases and workbooks hold several tables and have answered when they were opened.
-        found = [source if source.queried else query.select(source, options.sql) for source in found]
-    return found
+        # Databases and workbooks hold several tables and ran the query when they were opened.
+        filtered = [source if source.queried else query.select(source, options.sql) for source in filtered]
+    return filtered
 
 
-def lacks_a_role(sources: Sequence[Source], options: ReadOptions) -> bool:
-    """Whether something has to be told by names and contents of columns."""
-    named = named_roles(options)
-    return INDEX in named.values() or any(lacks(source, named, options) for source in sources)
+def roles_missing(sources: Sequence[Source], options: ReadOptions) -> bool:
+    """Return True if any required role must be inferred from column names and contents."""
+    named = option_columns(options)
+    return INDEX in named.values() or any(is_role_missing(source, named, options) for source in sources)
 
 
-def lacks(source: Source, named: Named, options: ReadOptions) -> bool:
-    """Whether a file has no column for a role that is needed."""
-    roles = named_columns(source, named, FOUND_BY_NAME)
-    if options.matrix is not None and "model" in named:  # a row is a model, a column a sample
+def is_role_missing(source: Source, named: NamedColumns, options: ReadOptions) -> bool:
+    """Return True if a file lacks a column for a required role."""
+    roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
+    if options.matrix is not None and "model" in named:  # rows are models, columns are samples
         return False
     needed = set() if options.sample_optional else {"sample"}
     if options.matrix is None:
         needed |= set() if options.wide else {"metric", "score"}
         needed |= set() if source.model_label is not None else {"model"}
-    if "sample" not in roles and columns_of_folds([source], named):
+    if "sample" not in roles and fold_columns([source], named):
         needed -= {"sample"}
     return not needed <= roles.keys()
 
 
-def named_by_paths(source: Source, named: Named) -> Source:
-    """A folder of a folder a model and a file a task, with columns of both; another source as it is.
+def add_path_columns(source: Source, named: NamedColumns) -> Source:
+    """Add model and task columns to a folder with one folder per model and one file per task.
 
-    Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
-    as many rows, whichever model they are of.
+    All models have the same samples on a task. Folders are therefore assumed to name tasks if all files in
+    each folder have the same number of rows. Other sources are returned unchanged, as are sources whose
+    models are named elsewhere.
     """
-    if not source.of_parts or source.folder_columns or source.model_label is not None:
+    if not source.is_data_set or source.folder_columns or source.model_label is not None:
         return source
     if {"model", "task"} & {*source.columns, *named}:
         return source
     from riskrank.scores.files.data_sets import DataSetSource
-    from riskrank.scores.files.paths import differing
-    from riskrank.scores.table.ways import inputs_written, namings
+    from riskrank.scores.files.paths import differing_parts
+    from riskrank.scores.table.suggestions import format_inputs, path_templates
 
     assert isinstance(source, DataSetSource)
-    places, ways, roles = differing(source.paths), namings(source.paths), ("model", "task")
-    if len(places) != 2 or len(ways) < 2:
+    places, templates, roles = differing_parts(source.paths), path_templates(source.paths), ("model", "task")
+    if len(places) != 2 or len(templates) < 2:
         return source
-    inputs = [template for template, _ in ways[:2]]
-    if [_alike(names, source.lengths) for names in places] == [True, False]:
+    inputs = [template for template, _ in templates[:2]]
+    if [_equal_lengths(names, source.lengths) for names in places] == [True, False]:
         roles, inputs = ("task", "model"), inputs[::-1]
     outer, inner = roles
-    found = source.with_keys({outer: places[0], inner: places[1]})
-    told = (
+    result = source.with_keys({outer: places[0], inner: places[1]})
+    message = (
         f"{source.label}: folders name the {outer}s and files the {inner}s, as in "
-        f"{inputs_written(inputs[0])}; if it is the other way round: {inputs_written(inputs[1])}"
+        f"{format_inputs(inputs[0])}; if it is the reverse: {format_inputs(inputs[1])}"
     )
-    found.notes = (Warned(told, FOLDERS),)
-    return found
+    result.notes = (Notice(message, FOLDERS),)
+    return result
 
 
-def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
-    """Whether parts of one name have as many rows as each other."""
+def _equal_lengths(names: Sequence[str], lengths: Sequence[int]) -> bool:
+    """Return True if all files with the same name have the same number of rows.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Folder or file name of each file.
+    lengths : sequence of int
+        Number of rows of each file.
+    """
     return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
-def _matrix(source: Source, metric: str, named: Named, models: Sequence[str]) -> Source:
+def _matrix_source(source: Source, metric: str, named: NamedColumns, models: Sequence[str]) -> Source:
+    """Return a matrix of scores as a source in long format."""
     from riskrank.scores.table.matrix import MatrixSource
 
-    # A column that happens to be called cluster has to be named: it is not among those looked for.
-    of_sample = named_columns(source, named, OF_SAMPLES[:-1])
-    if "model" in named:  # a row is a model, and a column a sample
+    # A cluster column must be named explicitly; a column that happens to be called cluster is ignored.
+    of_sample = columns_by_role(source, named, SAMPLE_ROLES[:-1])
+    if "model" in named:  # rows are models, columns are samples
         of_sample.pop("sample", None)
-    # Under a label the models are called otherwise than their columns; they are selected later.
+    # A label changes the names of the models, so they are selected later.
     return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
 
 
-def _with_joined_columns(source: Source, named: Named) -> Source:
-    """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
+def _join_columns(source: Source, named: NamedColumns) -> Source:
+    """Join columns for roles given as ``sample=name+prompt``, unless a column has that name.
 
-    A role that was not named has the column of its own name.
+    For a role without a named column, the column with the name of the role is used.
 
     Raises
     ------
     InputError
-        If columns that were named are not there, or a score is to be joined.
+        If named columns are missing, or if scores are to be joined.
     """
     joined: dict[str, tuple[str, ...]] = {}
     for role, column in named.items():
@@ -140,12 +166,14 @@ def _with_joined_columns(source: Source, named: Named) -> Source:
         parts = tuple(part.strip() for part in column.split("+"))
         missing = [part for part in parts if part not in source.columns]
         if missing or role == "score":  # scores are added by a query, not joined
-            some = 0 < len(missing) < len(parts)
-            raise no_column(source, role, parts if some else [column], missing[0] if some else column)
+            is_partial = 0 < len(missing) < len(parts)
+            raise unknown_column_error(
+                source, role, parts if is_partial else [column], missing[0] if is_partial else column
+            )
         joined[column] = parts
     if not joined:
         return source
     from riskrank.scores.files.derived import JoinedSource
 
-    others = [named.get(role, role) for role in dict.fromkeys((*FOUND_BY_NAME, *named))]
-    return JoinedSource(source, joined, others=others)
+    reserved = [named.get(role, role) for role in dict.fromkeys((*DEFAULT_ROLE_NAMES, *named))]
+    return JoinedSource(source, joined, retained=reserved)

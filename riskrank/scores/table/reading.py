@@ -1,4 +1,4 @@
-"""Files of any kind become one typed frame: opened, shaped, their columns given roles, their rows typed."""
+"""Read files of any kind into one typed data frame: open, reshape, assign roles, and parse rows."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
-from riskrank.asked.values import out_of_place
 from riskrank.errors import InputError, RiskrankError, listing, option
+from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
+from riskrank.options.values import misplaced_option
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.source import How, InputFile, Paths, Source
-from riskrank.scores.names.words import service_of
-from riskrank.scores.table.columns import Assigned, assign_roles, named_roles
-from riskrank.scores.table.designs import columns_of_folds
-from riskrank.scores.table.once import as_they_lie, beside_samples
-from riskrank.scores.table.preparation import lacks_a_role, named_by_paths, prepared
+from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
+from riskrank.scores.layouts.layout import READ, Notice
+from riskrank.scores.names.vocabulary import detect_service
+from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
+from riskrank.scores.table.designs import fold_columns
+from riskrank.scores.table.model_properties import layout_options, merge_model_rows
+from riskrank.scores.table.preparation import add_path_columns, prepare, roles_missing
+from riskrank.scores.table.requested_metrics import read_directions, requested_metrics
 from riskrank.scores.table.scores import FileRead, Notes, Scores
-from riskrank.scores.table.shapes.reading import READ, Warned
-from riskrank.scores.table.tasks import told_apart
-from riskrank.scores.table.told_metrics import metrics_asked, told_directions
-from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, wide_rows
+from riskrank.scores.table.tasks import qualify_samples
+from riskrank.scores.table.typed_rows import TypedRows, categories, long_rows, wide_rows
 
 if TYPE_CHECKING:
     from riskrank.scores.exports.interface import Export
@@ -35,71 +35,73 @@ if TYPE_CHECKING:
 def read_frame(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: Baseline | None = None
 ) -> Scores:
-    """Read every input, and a baseline below; nothing is selected or checked but the names themselves.
+    """Read all inputs, and optionally a baseline, into one typed data frame.
+
+    Only the names of models, samples and metrics are checked, and no rows are selected.
 
     Raises
     ------
     InputError
-        For an unreadable file, a missing column, or an empty model, sample or metric name.
+        If a file is unreadable, a column is missing, or a model, sample or metric name is empty.
     UsageError
-        For options that make no sense, or that name metrics the table does not have.
+        If options are invalid or name metrics that the table does not have.
     """
-    before = options
-    given, export, asked, said = _understood(paths, options, stdin)
-    options = asked.as_read
-    named = named_roles(options)
-    named |= columns_of_folds(given, named) if options.matrix is None else {}
-    found = prepared(given, named, options)
-    ways = as_they_lie(found, options)
-    read = [(one[0], assign_roles(*one, way)) for one, way in zip(found, ways, strict=True)]
-    # What hints say of the columns is said of files with samples: they come first.
-    read.sort(key=lambda one: one[1].sample is None)
-    typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
-    of_samples = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
+    requested = options
+    sources, export, resolved, messages = _open_and_infer(paths, options, stdin)
+    options = resolved.file_options
+    named = option_columns(options)
+    named |= fold_columns(sources, named) if options.matrix is None else {}
+    prepared = prepare(sources, named, options)
+    layouts = layout_options(prepared, options)
+    read = [(pair[0], assign_roles(*pair, layout)) for pair, layout in zip(prepared, layouts, strict=True)]
+    # Hints refer to the columns of the first file, so files with samples come first.
+    read.sort(key=lambda pair: pair[1].sample is None)
+    typed = [long_rows(*pair) if pair[1].score is not None else wide_rows(*pair, options) for pair in read]
+    sampled = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
     pooled = options.task == NO_COLUMN
     if not pooled:
-        _require_all_or_none_in_tasks(read[: len(of_samples)])
+        _require_same_tasks(read[: len(sampled)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
-    draw_column = all(roles.draw is not None for roles in of_samples)
+    draw_column = all(roles.draw is not None for roles in sampled)
     placed = zip((part.frame for part in typed), starts, strict=False)
     frames = [part.with_columns(pl.col("row") + start) if start else part for part, start in placed]
     if options.wide and not draw_column:
         frames = [part.with_columns(draw="row") for part in frames]
-    frame = beside_samples(read, frames, options)
-    frame, apart, doubts = _in_tasks(frame, starts[-1], baseline, pooled=pooled)
+    frame = merge_model_rows(read, frames, options)
+    frame, renamed, warnings = _qualify_samples(frame, starts[-1], baseline, pooled=pooled)
     notes = Notes(
-        files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
-        inputs=_inputs(read, typed),
-        sources=() if export else tuple(given),
+        files=tuple(FileRead(*pair, start) for pair, start in zip(read, starts, strict=False)),
+        inputs=_input_files(read, typed),
+        sources=() if export else tuple(sources),
         rows=starts[-1],
         has_samples=read[0][1].sample is not None,
         tasks_named="task" in named,
         draw_column=draw_column,
-        known_metrics=_known_metrics(read, frame, options),
-        directions={} if options.wide else told_directions(read, options),
-        bounds=_of_truths(typed),
+        all_metrics=_selectable_metrics(read, frame, options),
+        directions={} if options.wide else read_directions(read, options),
+        bounds=_binary_bounds(typed),
         warnings=(
-            *said,
-            *chain(*(source.notes for source, _ in read), *(part.doubts for part in typed)),
-            *(_pooled(read) if pooled else doubts),
+            *messages,
+            *chain(*(source.notes for source, _ in read), *(part.warnings for part in typed)),
+            *(_pooling_note(read) if pooled else warnings),
         ),
-        told_apart=apart,
-        asked=asked,
-        given=before,
+        samples_renamed=renamed,
+        resolved=resolved,
+        requested=requested,
     )
     if baseline is not None:
-        notes = _beside(notes, baseline)
+        notes = _add_baseline(notes, baseline)
     if export is not None:
-        notes = _of_export(notes, export, given[0].label)
-    if asked.corrects_judge:
-        for role, name in (("human", asked.human), ("judge", asked.judge)):
-            metrics_asked([str(name)], notes.known_metrics, (), parameter=role)
+        notes = _add_export(notes, export, sources[0].label)
+    if resolved.corrects_judge:
+        for role, name in (("human", resolved.human), ("judge", resolved.judge)):
+            requested_metrics([str(name)], notes.all_metrics, (), parameter=role)
     return Scores(frame, notes, options)
 
 
-def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
-    """How files are to be opened."""
-    return How(
+def opening_settings(options: ReadOptions, stdin: BinaryIO | None = None) -> OpenOptions:
+    """Return the options for opening files."""
+    return OpenOptions(
         input_format=options.input_format,
         stdin=stdin,
         sql=options.sql,
@@ -109,120 +111,146 @@ def how_to_open(options: ReadOptions, stdin: BinaryIO | None = None) -> How:
     )
 
 
-def _opened(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[list[Source], Export | None]:
-    """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
+def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[list[Source], Export | None]:
+    """Open score files; the files of a harness become one table and are returned with their export."""
     if options.from_ is None:
-        return open_sources(paths, how_to_open(options, stdin)), None
+        return open_sources(paths, opening_settings(options, stdin)), None
     from riskrank.scores.exports.registry import read_export
     from riskrank.scores.table.export_rows import ExportSource
 
     files = [path for path in paths if isinstance(path, str)]
     if len(files) < len(paths):
-        what = f"{option('from', options.from_)} reads files, and a frame was given"
-        raise out_of_place(what, "data in memory", "from", ", or name files")
+        problem = f"{option('from', options.from_)} reads files, not a frame"
+        raise misplaced_option(problem, "data in memory", "from", ", or name files")
     read = partial(read_export, options.from_, files, options)
     export = read()
     return [ExportSource(listing(files, 3), export, read)], export
 
 
-def _understood(
+def _open_and_infer(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
-    """What was opened, and options that leave nothing open: what kind of table it is, or who wrote it."""
-    given: list[Source] = []
+    """Open the files, and infer the options that are not given.
+
+    Returns
+    -------
+    sources : list of Source
+    export : Export or None
+        Export, if a known harness wrote the files.
+    options : ReadOptions
+        Complete options: kind of table or harness, and columns.
+    messages : tuple of str
+        Messages about inferred options.
+    """
+    sources: list[Source] = []
     try:
-        given, export = _opened(paths, options, stdin)
+        sources, export = _open(paths, options, stdin)
         if export is not None:
-            return given, export, _of_board(options, export), ()
-        told = options.where is None and all(service_of(source.columns) for source in given)
-        writer = _harness(paths, options) if told else None
+            return sources, export, _average_options(options, export), ()
+        from_service = options.where is None and all(detect_service(source.columns) for source in sources)
+        writer = _detect_harness(paths, options) if from_service else None
         if writer is None:
-            given = [named_by_paths(one, named_roles(options)) for one in given]
-            if not lacks_a_role(given, options):
-                return given, None, options, ()
-            from riskrank.scores.table.shapes.recognise import understood
+            sources = [add_path_columns(file, option_columns(options)) for file in sources]
+            if not roles_missing(sources, options):
+                return sources, None, options, ()
+            from riskrank.scores.layouts.inference import infer_layout
 
-            given, options, said = understood(given, options)
-            return given, None, options, said
+            sources, options, messages = infer_layout(sources, options)
+            return sources, None, options, messages
     except InputError as error:
-        writer = _harness(paths, options)
+        writer = _detect_harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.ways import named_by_files, tried
+            from riskrank.scores.table.suggestions import suggest_templates, verify_suggestions
 
-            error = tried(error, options, options, partial(read_frame, given))
-            raise named_by_files(error, paths, given, partial(_read_with, options)) from None
+            error = verify_suggestions(error, options, options, partial(read_frame, sources))
+            raise suggest_templates(error, paths, sources, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
-    given, export = _opened(paths, options, stdin)
-    said = (Warned(f"Read as what {writer} wrote: {option('from', writer)}", READ),)
-    return given, export, _of_board(options, export), said
+    sources, export = _open(paths, options, stdin)
+    messages = (Notice(f"Read as an export of {writer}: {option('from', writer)}", READ),)
+    return sources, export, _average_options(options, export), messages
 
 
-def _of_board(options: ReadOptions, export: Export | None) -> ReadOptions:
-    """Options for averages of tasks: their reader chose the metrics, and each pair shares some tasks."""
-    if export is None or not export.board:
+def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions:
+    """Adapt the options to task averages.
+
+    Metrics are already selected by the reader, and each pair of models may share only some tasks.
+    """
+    if export is None or not export.has_task_averages:
         return options
     ranked = isinstance(options, RankReading) and options.missing == "error"
     return replace(options, metric=(), missing=SHARED if ranked else options.missing)
 
 
-def _read_with(options: ReadOptions, paths: Paths, more: Mapping[str, Any]) -> Scores:
-    return read_frame(paths, replace(options, **more))
+def _read_with(options: ReadOptions, paths: Paths, changes: Mapping[str, Any]) -> Scores:
+    """Read inputs with changed options."""
+    return read_frame(paths, replace(options, **changes))
 
 
-def _harness(paths: Paths, options: ReadOptions) -> str | None:
-    """The harness that wrote the files, if one did and nobody says how to read them."""
-    from riskrank.scores.exports.registry import labelled, recognise
+def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
+    """Return the harness that wrote the files.
 
-    said = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
-    if options.wide or said != (None,) * len(said):
+    Return None if it is unknown, or if the options determine how to read the files.
+    """
+    from riskrank.scores.exports.registry import detect_format, parse_path_argument
+
+    settings = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
+    if options.wide or settings != (None,) * len(settings):
         return None
     try:
-        files = [file for path in paths if isinstance(path, str) for file in labelled(path)]
-        return recognise(files)
-    except RiskrankError:  # nothing is there, or no harness wrote it
+        files = [file for path in paths if isinstance(path, str) for file in parse_path_argument(path)]
+        return detect_format(files)
+    except RiskrankError:  # missing files, or an unknown format
         return None
 
 
-def _in_tasks(
+def _qualify_samples(
     frame: pl.DataFrame, rows: int, baseline: Baseline | None, *, pooled: bool
 ) -> tuple[pl.DataFrame, bool, tuple[str, ...]]:
-    """Rows with a baseline's below, whether samples are named by their tasks, and what to say of it.
+    """Append the baseline's rows, and qualify sample names by task if tasks reuse them.
 
-    One that was blessed without its tasks stands beside new scores without theirs.
+    If the baseline has no tasks, it is appended after the task prefixes are removed from the new scores.
+
+    Returns
+    -------
+    frame : DataFrame
+    renamed : bool
+        True if samples are named by task and sample.
+    warnings : tuple of str
     """
-    late = pooled and baseline is not None and not baseline.has_tasks
-    if baseline is not None and not late:
-        frame = baseline.below(frame, rows, pooled=pooled)
-    named, doubts = told_apart(frame)
+    append_last = pooled and baseline is not None and not baseline.has_tasks
+    if baseline is not None and not append_last:
+        frame = baseline.append_to(frame, rows, pooled=pooled)
+    qualified, warnings = qualify_samples(frame)
     if not pooled:
-        return named, named is not frame, doubts
-    frame = named.with_columns(task=pl.lit(None, dtype=pl.Null))
-    if baseline is not None and late:
-        frame = baseline.below(frame, rows, pooled=pooled)
-    return frame, False, doubts
+        return qualified, qualified is not frame, warnings
+    frame = qualified.with_columns(task=pl.lit(None, dtype=pl.Null))
+    if baseline is not None and append_last:
+        frame = baseline.append_to(frame, rows, pooled=pooled)
+    return frame, False, warnings
 
 
-def _inputs(read: Assigned, typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
+def _input_files(read: FileRoles, typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
+    """Return the input files with their row counts."""
     pairs = zip(read, typed, strict=True)
     return tuple(file for (source, _), part in pairs for file in source.input_files(part.height))
 
 
-def _beside(notes: Notes, baseline: Baseline) -> Notes:
-    """What is known of a baseline beside what is known of the files; they know better."""
+def _add_baseline(notes: Notes, baseline: Baseline) -> Notes:
+    """Add the notes of a baseline; directions stated in the files take precedence."""
     entry = baseline.input_file()
     return replace(
         notes,
         files=(*notes.files, FileRead(baseline.source, baseline.roles, notes.rows)),
         inputs=(*notes.inputs, entry),
         rows=notes.rows + entry.rows,
-        known_metrics=tuple(dict.fromkeys((*notes.known_metrics, *baseline.specs))),
+        all_metrics=tuple(dict.fromkeys((*notes.all_metrics, *baseline.specs))),
         directions={**baseline.directions, **notes.directions},
         baseline=baseline,
     )
 
 
-def _of_export(notes: Notes, export: Export, label: str) -> Notes:
-    """What a harness tells besides its scores."""
+def _add_export(notes: Notes, export: Export, label: str) -> Notes:
+    """Add the directions, bounds and primary metrics stated by a harness."""
     return replace(
         notes,
         directions={**notes.directions, **export.directions},
@@ -233,31 +261,38 @@ def _of_export(notes: Notes, export: Export, label: str) -> Notes:
     )
 
 
-def _of_truths(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
-    """Bounds of metrics that are true or false in all files that have them."""
-    told = {name for part in typed for name in part.truths}
-    others = {name for part in typed for name in list_of(part.frame["metric"]) if name not in part.truths}
-    return {name: (0.0, 1.0) for name in told if name not in others}
+def _binary_bounds(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
+    """Return bounds of 0 and 1 for metrics that are boolean in all files."""
+    binary = {name for part in typed for name in part.binary}
+    mixed = {name for part in typed for name in categories(part.frame["metric"]) if name not in part.binary}
+    return {name: (0.0, 1.0) for name in binary if name not in mixed}
 
 
-def _require_all_or_none_in_tasks(read: Assigned) -> None:
+def _require_same_tasks(read: FileRoles) -> None:
+    """Check that either all files or no files have a task column.
+
+    Raises
+    ------
+    InputError
+        If only some files have a task column.
+    """
     has = [roles.task is not None for _, roles in read]
     if any(has) and not all(has):
         mixed = read[has.index(not has[0])][0]
         pooled = option("task", NO_COLUMN)
-        hint = f"name it in every file, or read the files one by one, or leave the tasks out: {pooled}"
-        raise mixed.refused("some files have a task column and some have none", hint)
+        hint = f"add the task column to every file, read the files separately, or ignore the tasks: {pooled}"
+        raise mixed.error_with_columns("some files have a task column and some have none", hint)
 
 
-def _pooled(read: Assigned) -> tuple[str, ...]:
-    """Say that tasks are out of sight, where there is a column of them."""
+def _pooling_note(read: FileRoles) -> tuple[str, ...]:
+    """Return a note that tasks are pooled if there is a task column."""
     if all(roles.task is None for _, roles in read):
         return ()
-    return (f"{option('task', NO_COLUMN)}: all samples are pooled, and every one counts the same",)
+    return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
 
 
-def _known_metrics(read: Assigned, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:
-    """Names an option may mention: of a wide table all columns once some are picked."""
+def _selectable_metrics(read: FileRoles, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:
+    """Return the metrics that options may name; in a wide table, these include unselected columns."""
     if not (options.wide and options.metric):
-        return tuple(list_of(frame["metric"]))
+        return tuple(categories(frame["metric"]))
     return tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))

@@ -1,178 +1,231 @@
-"""Scores laid out as rows of a complete matrix: repeats are refused, merged or kept as draws, then gaps."""
+"""Arrange scores as rows of a complete matrix: reject, merge or keep repeats, then treat gaps."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from riskrank.errors import InputError, counted, option
-from riskrank.scores.table.gaps import completed
-from riskrank.scores.table.oriented import Rows
-from riskrank.scores.table.scored import numbered
+from riskrank.scores.table.missing_scores import resolve_missing
+from riskrank.scores.table.oriented_scores import Rows
+from riskrank.scores.table.score_counts import unique_inverse
 from riskrank.scores.table.scores import Scores
 
-# How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
-MERGING = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
+# How several runs become one score, for messages. Scores are oriented: the minimum is the worst.
+MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "used the best repeat"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Grid:
-    """Where each score belongs: `record` numbers the distinct (model, sample[, draw]), in sorted order."""
+    """Numbered records, which are distinct (model, sample) pairs or (model, sample, repeat) triples.
+
+    The array `record` contains the record of each score; `model` and `sample` are those of each record.
+    """
 
     record: np.ndarray
     model: np.ndarray
     sample: np.ndarray
 
 
-def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
-    """Scores as rows, a draw of a model on a sample each, NaN where there is none; and what was merged.
+def to_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
+    """Arrange scores as rows, one per model, sample and repeat, with NaN for missing scores.
+
+    Returns
+    -------
+    rows : Rows
+    notes : tuple of str
+        Notes about merged repeats.
 
     Raises
     ------
     InputError
-        For repeats, unless the options say what to do about them.
+        If there are repeats and the options do not say how to treat them.
     """
-    pairs = _pairs(scores)
+    pairs = _pair_grid(scores)
     n_metrics = len(scores.metrics)
     cell = pairs.record * n_metrics + scores.codes("metric")
     repeated = bool(np.bincount(cell, minlength=1).max() > 1)
     grid = pairs
     if repeated:
         if scores.options.repeats == "error":
-            raise _duplicates(scores, cell)
+            raise _duplicate_error(scores, cell)
         if scores.options.repeats == "draws":
-            grid = _records(scores, pairs)
+            grid = _repeat_grid(scores, pairs)
             cell = grid.record * n_metrics + scores.codes("metric")
-    invalid = scores.invalid()
+    invalid = scores.invalid_mask()
     blank = cell[invalid]
     if blank.size:
         cell, values = cell[~invalid], values[~invalid]
     notes, n_cells = tuple[str, ...](), grid.model.size * n_metrics
     if repeated and scores.options.repeats in MERGING:
-        flat = _merge_per_cell(cell, values, n_cells, scores.options.repeats)
+        flat = _merge_repeats(cell, values, n_cells, scores.options.repeats)
         if scores.options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
-            notes = (f"{MERGING[scores.options.repeats]} without {partial:,} repeats that have no score",)
+            notes = (f"{MERGING[scores.options.repeats]}, ignoring {partial:,} without a score",)
         if scores.options.repeats != "mean":
-            notes += (_of_so_many(cell, scores.options.repeats),)
+            notes += (_run_count_note(cell, scores.options.repeats),)
     else:
         flat = np.full(n_cells, np.nan)
         flat[cell] = values
     return Rows(model=grid.model, sample=grid.sample, values=flat.reshape(-1, n_metrics)), notes
 
 
-def _pairs(scores: Scores) -> _Grid:
-    """Give each (model, sample) pair that occurs a number, in sorted order."""
+def _pair_grid(scores: Scores) -> _Grid:
+    """Number the distinct (model, sample) pairs in sorted order."""
     n_samples = len(scores.samples)
     key = scores.codes("model") * n_samples + scores.codes("sample")
-    distinct, record = numbered(key, len(scores.models) * n_samples)
+    distinct, record = unique_inverse(key, len(scores.models) * n_samples)
     return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
 
 
-def _records(scores: Scores, pairs: _Grid) -> _Grid:
-    """Give each draw of a pair a number; a draw holds one score per metric."""
-    if not scores.has("draw") and len(scores.metrics) > 1:
-        raise _unlinked_draws(scores)
-    draw = scores.codes("draw" if scores.has("draw") else "row")
+def _repeat_grid(scores: Scores, pairs: _Grid) -> _Grid:
+    """Number the repeats of each pair; a repeat has one score per metric.
+
+    Raises
+    ------
+    InputError
+        If repeats cannot be matched across metrics, or occur twice.
+    """
+    if not scores.has_role("draw") and len(scores.metrics) > 1:
+        raise _unlinked_error(scores)
+    draw = scores.codes("draw" if scores.has_role("draw") else "row")
     n_draws = int(draw.max()) + 1
     distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
     cell = record * len(scores.metrics) + scores.codes("metric")
     if np.bincount(cell).max() > 1:
-        hint = f"remove the duplicates, or average them with {option('repeats', 'mean')}"
-        raise _twice(scores, cell, "the same draw occurs twice", hint)
+        hint = f"remove the duplicates, or average the scores with {option('repeats', 'mean')}"
+        raise _repeat_error(scores, cell, "the same repeat occurs twice, with a second score", hint)
     pair = distinct // n_draws
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
 
 
-def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str) -> np.ndarray:
-    """Mean, least or largest score of each cell, in sorted order: that of the rows cannot matter."""
+def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str) -> np.ndarray:
+    """Return the mean, minimum or maximum score of each cell, whatever the order of rows.
+
+    Parameters
+    ----------
+    cell : ndarray of int64, shape (n,)
+        Cell of each score.
+    values : ndarray of float64, shape (n,)
+    n_cells : int
+    rule : {"mean", "min", "max"}
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cells,)
+        NaN for cells without a score.
+    """
     flat = np.full(n_cells, np.nan)
-    if not values.size:  # none is a number, which check tells
+    if not values.size:  # no valid score; a later check reports it
         return flat
     order = np.lexsort((values, cell))
     cell, values = cell[order], values[order]
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
-    ends = np.append(starts[1:], cell.size)
-    if how == "mean":
-        merged = np.add.reduceat(values, starts) / (ends - starts)
-        # Rounding must not lift the mean of equal values above them: ties would be lost.
-        merged = np.clip(merged, values[starts], values[ends - 1])
+    stops = np.append(starts[1:], cell.size)
+    if rule == "mean":
+        merged = np.add.reduceat(values, starts) / (stops - starts)
+        # Rounding must not move the mean of equal values away from them, which would break ties.
+        merged = np.clip(merged, values[starts], values[stops - 1])
     else:
-        merged = values[starts if how == "min" else ends - 1]
+        merged = values[starts if rule == "min" else stops - 1]
     flat[cell[starts]] = merged
     return flat
 
 
-def _of_so_many(cell: np.ndarray, how: str) -> str:
-    """Warn that the worst or the best of the runs depends on how many there are."""
+def _run_count_note(cell: np.ndarray, rule: str) -> str:
+    """Return a warning that the minimum or maximum over runs depends on the number of runs."""
     counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
-    told, passes = {"min": ("worst of them worse", "pass^k"), "max": ("best of them better", "pass@k")}[how]
-    of = counted(few, "run") if few == many else f"{few:,} to {many:,} runs"
-    passes += " (gate, check) does not depend on their number"
-    return f"{option('repeats', how)} of {of}: more runs make the {told}; {passes}"
+    text, passes = {"min": ("worst run worse", "pass^k"), "max": ("best run better", "pass@k")}[rule]
+    number = counted(few, "run") if few == many else f"{few:,} to {many:,} runs"
+    passes += " (gate, check) does not depend on the number"
+    return f"{option('repeats', rule)} of {number}: more runs make the {text}; {passes}"
 
 
-def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
-    """The first score that repeats an earlier one: (earlier, later, number of repeats)."""
+def _first_duplicate(cell: np.ndarray) -> tuple[int, int, int]:
+    """Return the first score that repeats an earlier one.
+
+    Parameters
+    ----------
+    cell : ndarray of int64, shape (n,)
+        Cell of each score.
+
+    Returns
+    -------
+    earlier, later : int
+        Indices of the two scores.
+    count : int
+        Number of duplicates.
+    """
     order = np.argsort(cell, kind="stable")
-    again = np.flatnonzero(np.diff(cell[order]) == 0) + 1
-    place = again[np.argmin(order[again])]
-    return int(order[place - 1]), int(order[place]), int(again.size)
+    later = np.flatnonzero(np.diff(cell[order]) == 0) + 1
+    place = later[np.argmin(order[later])]
+    return int(order[place - 1]), int(order[place]), int(later.size)
 
 
-def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
-    """A score that is there twice."""
-    from riskrank.scores.table.further_columns import how_runs, taking_runs
+def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:
+    """Return the error for a duplicate score."""
+    from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice
 
     mean = option("repeats", "mean")
-    hint = f"if they are runs of the same thing, average them with {mean}, take the worst or the best run "
+    hint = f"if the rows are repeats of a sample, average them with {mean}, use the worst or best "
     hint += "with min or max"
-    if how_runs(scores)[0] == "draws":
-        hint += f", or keep them as repeated draws with {option('repeats', 'draws')}"
+    if repeats_choice(scores)[0] == "draws":
+        hint += f", or keep them as repeats with {option('repeats', 'draws')}"
     if scores.notes.draw_column:
-        hint = f"a column numbers the runs: {taking_runs(scores)} them, min takes the worst"
+        hint = f"a column numbers the runs: {format_repeats_option(scores)} them, min uses the worst"
     if not scores.notes.has_samples:
-        hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; otherwise {mean}"
-    return _twice(scores, cell, "a second score", hint)
+        hint = f"if a column names the samples, {option('columns', 'sample=…')}; otherwise {mean}"
+    return _repeat_error(scores, cell, "a second score", hint)
 
 
-def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
-    """What stands in one cell twice: where, and what tells both apart."""
-    from riskrank.scores.table.further_columns import hint_for_repeats, how_runs
-
-    first, second, count = _first_repeat(cell)
-    hint, readings = hint_for_repeats(scores)
-    ways: list[tuple[str, object]] = [("", one.options) for one in readings]
-    if scores.notes.draw_column and scores.options.repeats == "error":
-        ways += [("", {"repeats": how_runs(scores)[0]})]
-    if scores.where(first)[0] != scores.where(second)[0]:
-        otherwise = (
-            "if files are tasks or runs, a column 'task' or 'draw' says so, or names in braces in their "
-            "paths: 'runs/{model}/{task}.csv'; if one is a copy of another, leave it out"
-        )
-    what = f"{scores.place(second)}: {what} for {scores.cell(second)}"
-    found = f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}"
-    return InputError(what, found=found, hint=hint or otherwise, ways=ways)
-
-
-def _unlinked_draws(scores: Scores) -> InputError:
-    """Draws of several metrics that nothing links."""
-    return InputError(
-        f"{scores.files()}: nothing says which scores of different metrics belong to the same draw",
-        found=f"several rows per model and sample, {len(scores.metrics)} metrics and no draw column",
-        hint=f"name the column that numbers the draws ({option('columns', 'draw=…')}), "
-        f"pick one {option('metric')}, or use {option('repeats', 'mean')}",
-    )
-
-
-def assemble(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
-    """Arrange scores into rows.
+def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str) -> InputError:
+    """Return the error for a cell with two scores, with their locations and the columns that differ.
 
     Parameters
     ----------
     scores : Scores
-        What was selected; the options `repeats`, `missing` and `unpaired` say what to do about irregular
+    cell : ndarray of int64, shape (n,)
+        Cell of each score.
+    problem : str
+        Description of the problem.
+    otherwise : str
+        Hint if no column distinguishes the scores.
+    """
+    from riskrank.scores.table.unassigned_columns import repeats_choice, repeats_hint
+
+    first, second, count = _first_duplicate(cell)
+    hint, readings = repeats_hint(scores)
+    suggestions: list[tuple[str, object]] = [("", reading.options) for reading in readings]
+    if scores.notes.draw_column and scores.options.repeats == "error":
+        suggestions += [("", {"repeats": repeats_choice(scores)[0]})]
+    if scores.file_row_column(first)[0] != scores.file_row_column(second)[0]:
+        otherwise = (
+            "if each file is a task or a run, add a column 'task' or 'draw', or put names in braces into "
+            "the paths: 'runs/{model}/{task}.csv'; if a file is a duplicate, remove it"
+        )
+    problem = f"{scores.location(second)}: {problem} for {scores.cell_name(second)}"
+    detail = f"the first score is {scores.relative_location(first, second)}; duplicates in all: {count:,}"
+    return InputError(problem, found=detail, hint=hint or otherwise, suggestions=suggestions)
+
+
+def _unlinked_error(scores: Scores) -> InputError:
+    """Return the error for repeats that cannot be matched across metrics."""
+    return InputError(
+        f"{scores.file_names()}: scores of different metrics cannot be linked to the same repeat",
+        found=f"several rows per model and sample, {len(scores.metrics)} metrics, but no draw column",
+        hint=f"name the column that numbers the repeats ({option('columns', 'draw=…')}), "
+        f"select one {option('metric')}, or use {option('repeats', 'mean')}",
+    )
+
+
+def assemble_rows(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
+    """Arrange scores as rows, and treat missing scores.
+
+    Parameters
+    ----------
+    scores : Scores
+        Selected scores; the options `repeats`, `missing` and `unpaired` determine how to treat irregular
         tables.
     values : ndarray of float64, shape (n,)
         The scores, transformed and oriented.
@@ -181,15 +234,16 @@ def assemble(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]
     -------
     rows : Rows
     warnings : tuple of str
-        What was dropped.
+        Notes about merged and dropped scores.
 
     Raises
     ------
     InputError
-        For duplicate rows, different sample sets or missing cells, unless the options say what to do.
+        If there are duplicate rows, different sets of samples or missing cells, unless the options say how to
+        treat them.
     """
-    rows, notes = laid_out(scores, values)
-    rows, warnings = completed(scores, rows)
+    rows, notes = to_rows(scores, values)
+    rows, warnings = resolve_missing(scores, rows)
     if scores.options.repeats == "draws":
-        rows = rows.with_sorted_draws()
+        rows = rows.with_sorted_repeats()
     return rows, (*notes, *warnings)

@@ -1,6 +1,6 @@
-"""Runs of one evaluation in their order: a table a file, or a table a value of the column that names the run.
+"""Successive runs of an evaluation: one table per file, or per value of the column that names the run.
 
-A fixed set that was scored in each run is read the same way.
+A fixed set of samples that every run scored again, called anchors, is read in the same way.
 """
 
 import re
@@ -13,16 +13,16 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.paths import differing, exists, labelled_paths
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.paths import differing_parts, exists, labelled_paths
 from riskrank.scores.files.source import Paths, Source
-from riskrank.scores.table.fixed_set import all_of, only_scores
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
-from riskrank.scores.table.scores import Scores, renamed, select
+from riskrank.scores.table.scores import Scores, recode, select
+from riskrank.scores.table.single_metric import score_column, with_metric
 
-RUN = "run"  # of the column that names the run, and its name in a fixed set where nobody says otherwise
+RUN = "run"  # role of the column that names the run, and its default name in a fixed set
 _SUFFIXES = re.compile(r"(\.(csv|tsv|parquet|jsonl?|ndjson|xlsx|sqlite|db|duckdb|eval|log|gz|zst))+$")
 
 Tables = tuple[ScoreTable, ...]
@@ -30,16 +30,16 @@ Tables = tuple[ScoreTable, ...]
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs in their order.
+    """Runs in chronological order.
 
     Attributes
     ----------
     tables : mapping of str to tuple of ScoreTable
-        By the name of the run one of all metrics, or one a metric where they were scored on other samples.
+        Tables of each run: one table of all metrics, or one per metric if metrics have different samples.
     baseline : str
-        The run others are compared with.
+        The run with which the others are compared.
     anchors : mapping of str to mapping of str to tuple of ScoreTable
-        By metric the fixed set as each run scored it.
+        Scores of the fixed set of samples, by metric and run.
     """
 
     tables: Mapping[str, Tables]
@@ -55,73 +55,87 @@ def read_runs(
     baseline: str | None = None,
     anchors: Mapping[str, str] | None = None,
 ) -> Runs:
-    """Read every run by itself.
+    """Read all runs separately.
 
     Parameters
     ----------
     paths, options, stdin
-        As for `read_scores`; ``run=COL`` among the columns says that a table holds several runs.
+        See `read_scores`; ``run=COL`` among the columns means that a table contains several runs.
     baseline : str, optional
-        A run, or a file of scores that stand before all runs; the first run by default.
+        A run, or a file of scores that precedes all runs; the first run by default.
     anchors : mapping of str to str, optional
-        By metric the file of the fixed set.
+        File with the fixed set of samples, by metric.
+
+    Returns
+    -------
+    Runs
 
     Raises
     ------
     UsageError
-        If a run is given twice, there is only one, or the baseline is none of them.
+        If a run is given twice, there is only one run, or the baseline is neither a run nor a file.
     InputError
         If a table cannot be used.
     """
     columns, unpaired = options.columns, options.unpaired
     column, options = _run_column(options)
-    # Models of a run are compared with themselves: each may have samples of its own.
+    # Models are compared with themselves across runs, so their samples may differ.
     options = replace(options, unpaired=True)
     if column is None:
-        read = _of_files(paths, options, stdin)
+        read = _read_files(paths, options, stdin)
     else:
-        read = _of_column(_with_runs(paths, options, column, stdin), column)
-        baseline = _run_of(baseline, column) if baseline is not None else None
+        read = _split_by_run(_read_grouped(paths, options, column, stdin), column)
+        baseline = _run_name(baseline, column) if baseline is not None else None
     if baseline is not None:
-        baseline, read = _with_baseline(baseline, read, options)
+        baseline, read = _add_baseline(baseline, read, options)
     if len(read) < 2:
         named = option("columns", "run=COL")
-        hint = f"give a file a run, as in runs/*.csv, or name the column of the runs: {named}"
-        raise UsageError("a trend takes two runs or more", found=f"{len(read)}: {listing(read)}", hint=hint)
+        hint = f"give one file per run, such as runs/*.csv, or name the run column: {named}"
+        raise UsageError("a trend needs two or more runs", found=f"{len(read)}: {listing(read)}", hint=hint)
     fixed = {
-        metric: _fixed_set(metric, path, options, column or RUN, read)
+        metric: _read_fixed_set(metric, path, options, column or RUN, read)
         for metric, path in (anchors or {}).items()
     }
-    # A run or a fixed set may lack a metric that others have, and that options describe.
-    known = dict.fromkeys(chain(*(scores.notes.known_metrics for scores in read.values())))
+    # Options may describe a metric that only some runs or fixed sets have.
+    shared = dict.fromkeys(chain(*(scores.notes.all_metrics for scores in read.values())))
 
-    def tables(of: Mapping[str, Scores]) -> dict[str, Tables]:
-        every = {name: tuple(known | dict.fromkeys(one.notes.known_metrics)) for name, one in of.items()}
-        return {
-            name: _apart(replace(one, notes=replace(one.notes, known_metrics=every[name])))
-            for name, one in of.items()
-        }
+    def run_tables(run: Scores) -> Tables:
+        """Return the tables of a run, which may name the metrics of all runs."""
+        metrics = tuple(shared | dict.fromkeys(run.notes.all_metrics))
+        return _run_tables(replace(run, notes=replace(run.notes, all_metrics=metrics)))
 
-    def as_asked(one: ScoreTable) -> ScoreTable:
-        return replace(one, options=replace(one.options, columns=columns, unpaired=unpaired))
+    def restore_options(table: ScoreTable) -> ScoreTable:
+        """Return a table with the options as given."""
+        return replace(table, options=replace(table.options, columns=columns, unpaired=unpaired))
 
-    told = {name: tuple(map(as_asked, run)) for name, run in tables(read).items()}
-    return Runs(told, baseline or next(iter(told)), {metric: tables(one) for metric, one in fixed.items()})
+    tables = {name: tuple(map(restore_options, run_tables(run))) for name, run in read.items()}
+    anchor_tables = {
+        metric: {name: run_tables(run) for name, run in runs.items()} for metric, runs in fixed.items()
+    }
+    return Runs(tables, baseline or next(iter(tables)), anchor_tables)
 
 
-def _with_baseline(
+def _add_baseline(
     baseline: str, read: dict[str, Scores], options: ReadOptions
 ) -> tuple[str, dict[str, Scores]]:
-    """Name of the run others are compared with, and the runs; a file that is none of them before all."""
+    """Return the name of the baseline run, and all runs.
+
+    A baseline file that is not among the runs is read and placed first.
+
+    Raises
+    ------
+    UsageError
+        If the baseline is neither a run nor a file, or is the last run.
+    """
     if baseline not in read:
         if not exists(baseline):
             raise UsageError(
                 f"{option('baseline', baseline)} is neither a run nor a file",
                 found=f"the runs are {listing(read)}",
-                hint="name one of these, or a file of scores that stands before all of them",
+                hint="name one of these runs, or a score file that precedes all runs",
             )
         path, scores = baseline, read_frame([baseline], options)
-        baseline = _name_of(path)
+        baseline = _file_stem(path)
         if baseline not in read or _digests(read[baseline]) != _digests(scores):
             baseline = path if baseline in read else baseline
             read = {baseline: scores, **read}
@@ -129,151 +143,160 @@ def _with_baseline(
         raise UsageError(
             f"{option('baseline', baseline)} is the last run, and none comes after it",
             found=f"the runs are {listing(read)}",
-            hint=f"name a run before it, or leave out {option('baseline')} for the first",
+            hint=f"name an earlier run, or remove {option('baseline')} to use the first",
         )
     return baseline, read
 
 
-def natural(name: str) -> list[tuple[int, str]]:
-    """Key of names in the order people count: run2 before run10."""
+def natural_sort_key(name: str) -> list[tuple[int, str]]:
+    """Return a sort key for natural order, in which run2 precedes run10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
-    """The column that names runs, and the other columns that were named."""
+    """Return the column that names runs (or None), and the options without it."""
     parts = (options.columns or "").split(",")
-    found = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
-    others = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
-    return (found[0] if found else None), replace(options, columns=others or None)
+    values = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == RUN]
+    remaining = ",".join(part for part in parts if part.partition("=")[0].strip() != RUN)
+    return (values[0] if values else None), replace(options, columns=remaining or None)
 
 
-def _of_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> dict[str, Scores]:
-    """A run a file, in the natural order of names; frames have none, and stay in theirs."""
-    found: list[tuple[str, str | Source]] = []
+def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> dict[str, Scores]:
+    """Read one run per file, in natural order of names; data frames come first, in the given order.
+
+    Raises
+    ------
+    UsageError
+        If a run is given twice.
+    """
+    named: list[tuple[str, str | Source]] = []
     files: list[tuple[str | None, str]] = []
     for path in paths:
         if isinstance(path, str):
             files += labelled_paths(path, folders=options.from_ is not None)
         else:
-            found.append((f"run {len(found) + 1}", path))
-    names = _names_of([path for _, path in files])
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        same = [path for name, (_, path) in zip(names, files, strict=True) if name == twice[0]]
-        hint = "give every run once: a second look at the same scores tells nothing new"
-        raise UsageError(f"the run {twice[0]} is given twice", found=listing(same), hint=hint)
+            named.append((f"run {len(named) + 1}", path))
+    names = _run_names([path for _, path in files])
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
+    if duplicates:
+        copies = [path for name, (_, path) in zip(names, files, strict=True) if name == duplicates[0]]
+        hint = "give every run once"
+        raise UsageError(f"the run {duplicates[0]} is given twice", found=listing(copies), hint=hint)
     inputs = [path if label is None else f"{label}={path}" for label, path in files]
-    found += sorted(zip(names, inputs, strict=True), key=lambda one: natural(one[0]))
-    read = {name: read_frame([path], options, stdin) for name, path in found}
-    known: dict[tuple[str, ...], str] = {}
+    named += sorted(zip(names, inputs, strict=True), key=lambda item: natural_sort_key(item[0]))
+    read = {name: read_frame([path], options, stdin) for name, path in named}
+    seen: dict[tuple[str, ...], str] = {}
     for name, scores in read.items():
-        first = known.setdefault(_digests(scores) or (name,), name)
+        first = seen.setdefault(_digests(scores) or (name,), name)
         if first != name:
-            told = f"{name} is {first} byte for byte: a copy, or a system that answers alike each time"
-            read[name] = scores.noting(told)
+            warning = f"{name} is identical to {first}: a copy, or a deterministic system"
+            read[name] = scores.with_warnings(warning)
     return read
 
 
 def _digests(scores: Scores) -> tuple[str, ...]:
-    """Digests of the files of a run; none of what is in memory."""
-    return tuple(one.sha256 for one in scores.notes.inputs if one.sha256 is not None)
+    """Return the digests of a run's files; data in memory have no digest."""
+    return tuple(file.sha256 for file in scores.notes.inputs if file.sha256 is not None)
 
 
-def _names_of(paths: Sequence[str]) -> list[str]:
-    """What tells the files apart: their names, or the folders they are in where all have one name."""
-    names = [_name_of(path) for path in paths]
+def _run_names(paths: Sequence[str]) -> list[str]:
+    """Return distinct names for files: their stems, or the parts of their paths that differ."""
+    names = [_file_stem(path) for path in paths]
     if len({*names}) == len({*paths}):
         return names
-    return ["/".join(parts) for parts in zip(*differing(paths), strict=True)] or [*paths]
+    return ["/".join(parts) for parts in zip(*differing_parts(paths), strict=True)] or [*paths]
 
 
-def _name_of(path: str) -> str:
+def _file_stem(path: str) -> str:
+    """Return a file name without known suffixes."""
     name = Path(path).name
     return _SUFFIXES.sub("", name) or name
 
 
-def _run_of(value: str, column: str) -> str:
-    """Name of the run that a value of the column stands for; of a bare number with what is counted."""
+def _run_name(value: str, column: str) -> str:
+    """Return the name of a run for a value in its column; a bare number is prefixed with the column name."""
     return f"{column} {value}" if value.isdecimal() else value
 
 
-def _of_column(scores: Scores, column: str) -> dict[str, Scores]:
-    """A run a value of the column, each of the models and metrics it has."""
+def _split_by_run(scores: Scores, column: str) -> dict[str, Scores]:
+    """Split scores by the values of the run column, keeping only the models and metrics of each run."""
     return {
-        _run_of(name, column): _narrowed(scores, pl.col("group") == name)
-        for name in sorted(scores.names("group"), key=natural)
+        _run_name(name, column): _select_rows(scores, pl.col("group") == name)
+        for name in sorted(scores.names("group"), key=natural_sort_key)
     }
 
 
-def _narrowed(scores: Scores, kept: pl.Expr) -> Scores:
-    """Some rows, with the models and metrics that are left, out of their groups."""
-    part = scores.only(kept)
+def _select_rows(scores: Scores, mask: pl.Expr) -> Scores:
+    """Return the selected rows without their groups, with the models and metrics that remain."""
+    part = scores.filter(mask)
     used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
     frame = part.frame.with_columns(
-        *(renamed(part.frame[role], names) for role, names in used.items()), group=pl.lit(None, dtype=pl.Null)
+        *(recode(part.frame[role], names) for role, names in used.items()), group=pl.lit(None, dtype=pl.Null)
     )
-    return replace(part, frame=frame).asking(group_by=None)
+    return replace(part, frame=frame).with_options(group_by=None)
 
 
-def _apart(scores: Scores) -> Tables:
-    """One table of all metrics of a run, else one a metric: each has samples of its own."""
+def _run_tables(scores: Scores) -> Tables:
+    """Return one table of all metrics of a run, or one per metric if these have different samples."""
     try:
         return (checked_table(scores),)
     except InputError:
         chosen = select(scores)
         if len(chosen.metrics) < 2:
             raise
-        apart = chosen.asking(metric=(), models=())
-        return tuple(checked_table(_narrowed(apart, pl.col("metric") == one)) for one in chosen.metrics)
+        alone = chosen.with_options(metric=(), models=())
+        return tuple(
+            checked_table(_select_rows(alone, pl.col("metric") == metric)) for metric in chosen.metrics
+        )
 
 
-def _with_runs(paths: Paths, options: ReadOptions, column: str, stdin: BinaryIO | None = None) -> Scores:
-    """Scores in groups, which are runs.
+def _read_grouped(paths: Paths, options: ReadOptions, column: str, stdin: BinaryIO | None = None) -> Scores:
+    """Read scores grouped by run.
 
     Raises
     ------
     InputError
-        If there is no such column, or it was taken for a part of the samples' names.
+        If the column does not exist, or was used as part of the sample names.
     """
     try:
         return read_frame(paths, replace(options, group_by=column), stdin)
     except InputError as error:
-        if option("group_by", column) not in error.what and "for the role group" not in error.what:
+        if option("group_by", column) not in error.problem and "for the role group" not in error.problem:
             raise
-        named = f"run={column},sample=COL"
+        roles = f"run={column},sample=COL"
         raise InputError(
-            f"{error.what.partition(': ')[0]}: no column '{column}' that names runs",
+            f"{error.problem.partition(': ')[0]}: there is no run column '{column}'",
             found=error.found,
-            hint=f"name it and the column of the samples: {option('columns', named)}",
+            hint=f"name the run column and the sample column: {option('columns', roles)}",
         ) from None
 
 
-def _fixed_set(
+def _read_fixed_set(
     metric: str, path: str, options: ReadOptions, column: str, runs: Mapping[str, Scores]
 ) -> dict[str, Scores]:
-    """The fixed set as each run scored it.
+    """Read the scores of the fixed set of samples in each run.
 
     Raises
     ------
     InputError
-        If a run did not score it.
+        If a run did not score the fixed set.
     """
-    asked, given = replace(options, metric=(metric,), models=()), f"fixed set={path}"
-    alone = only_scores(given, metric, asked)
-    if alone is not None:
-        asked = replace(asked, wide=True, metric=(alone,))
-    scores = _with_runs([given], asked, column)
-    found = _of_column(scores if alone is None else all_of(scores, metric), column)
-    lacking = [name for name in runs if name not in found]
-    if lacking:
+    settings, label = replace(options, metric=(metric,), models=()), f"fixed set={path}"
+    score = score_column(label, metric, settings)
+    if score is not None:
+        settings = replace(settings, wide=True, metric=(score,))
+    scores = _read_grouped([label], settings, column)
+    by_run = _split_by_run(scores if score is None else with_metric(scores, metric), column)
+    missing = [name for name in runs if name not in by_run]
+    if missing:
         raise InputError(
-            f"{option('anchor', f'{metric}={path}')}: {listing(lacking)} did not score the fixed set",
-            found=f"its column {column} has {listing(found)}",
-            hint="score the same answers anew in every run, and name the runs there as here",
+            f"{option('anchor', f'{metric}={path}')}: the fixed set has no scores of {listing(missing)}",
+            found=f"its column {column} has {listing(by_run)}",
+            hint="score the same answers again in every run, and use the same run names",
         )
-    return {name: found[name] for name in runs}
+    return {name: by_run[name] for name in runs}
 
 
-def inputs_of(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
-    """Files of all runs, each once."""
-    return [vars(one) for one in dict.fromkeys(chain(*(table.inputs for table in tables)))]
+def input_entries(tables: Iterable[ScoreTable]) -> list[dict[str, object]]:
+    """Return the distinct input files of all runs, as dictionaries."""
+    return [vars(file) for file in dict.fromkeys(chain(*(table.inputs for table in tables)))]

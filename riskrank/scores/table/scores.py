@@ -1,4 +1,4 @@
-"""Scores as they were read: one typed frame, a row a score, and the notes that go with it."""
+"""Scores as read: one typed data frame with one score per row, and metadata."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
-from riskrank.errors import InputError, listing, no_such, option
+from riskrank.errors import InputError, listing, option, unknown_name
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.told_metrics import metrics_asked
-from riskrank.scores.table.typed_rows import list_of
+from riskrank.scores.table.requested_metrics import requested_metrics
+from riskrank.scores.table.typed_rows import categories
 
 if TYPE_CHECKING:
-    from riskrank.scores.table.baseline import Baseline, Overlap, Unshared
+    from riskrank.scores.table.baseline import Baseline, Overlap, UnmatchedSamples
 
 
 @dataclass(frozen=True)
 class FileRead:
-    """One file: what its columns are, and the rows of all files before it."""
+    """An input file, its columns by role, and the number of rows in the files that precede it."""
 
     source: Source
     roles: Roles
@@ -35,46 +35,46 @@ class FileRead:
 
 @dataclass(frozen=True, kw_only=True)
 class Notes:
-    """What is known about scores beside the scores.
+    """Metadata of scores.
 
     Attributes
     ----------
     files : tuple of FileRead
     inputs : tuple of InputFile
     sources : tuple of Source
-        As they were opened; none of what a harness wrote.
+        The opened sources; empty for files written by a harness.
     rows : int
-        Input rows read.
+        Number of input rows read.
     has_samples : bool
-        Whether there is a column of samples.
+        True if there is a sample column.
     tasks_named : bool
-        Whether somebody named the column of the tasks, so that it is one of tasks whatever it holds.
+        True if the user named the task column, so that its values always count as tasks.
     draw_column : bool
-        Whether there is a column of draws; a row of a wide table is a draw without one.
-    known_metrics : tuple of str
-        Every metric of the files, selected or not.
+        True if a column numbers repeats; without one, each row of a wide table is a repeat.
+    all_metrics : tuple of str
+        All metrics in the files, whether selected or not.
     directions : mapping of str to {"higher", "lower"}
-        Of the metrics of which the files tell it.
+        Directions stated in the files, by metric.
     bounds : mapping of str to (float, float)
-        Smallest and largest score there can be, of the metrics of which the files tell it: true or false.
+        Smallest and largest possible score, for boolean metrics and metrics whose bounds the files state.
     primary : mapping of str to str
-        By task, the metric by which a harness judges it.
+        Primary metric of each task, as stated by a harness.
     warnings : tuple of str
-        What was left out, and what looks strange.
+        Notes about excluded data and suspicious values.
     origin : str
-        What messages call the inputs, where the files themselves are too many.
-    told_apart : bool
-        Whether samples are named by task and sample, as tasks gave the same names to theirs.
+        Name of the inputs in messages, if there are too many files to list.
+    samples_renamed : bool
+        True if samples are named by task and sample, because tasks reuse sample names.
     baseline : Baseline or None
-        Whose rows stand below those of the files.
+        Its rows follow those of the files.
     overlap : Overlap or None
-        What both have in common, once that is known.
-    unshared : tuple of Unshared
-        Samples that were left out, as not all models have them.
-    asked : ReadOptions
-        What was asked for, with what the files told; `Scores.options` says how they are read for that.
-    given : ReadOptions
-        What was asked for, and no more.
+        Samples and metrics that new scores share with the baseline; None until they are compared.
+    unmatched : tuple of UnmatchedSamples
+        Samples excluded because not all models have them.
+    resolved : ReadOptions
+        The requested options, completed by inference from the files; `Scores.options` is derived from them.
+    requested : ReadOptions
+        The options as given by the user.
     """
 
     files: tuple[FileRead, ...]
@@ -84,215 +84,221 @@ class Notes:
     has_samples: bool
     tasks_named: bool
     draw_column: bool
-    known_metrics: tuple[str, ...]
+    all_metrics: tuple[str, ...]
     directions: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     origin: str = ""
-    told_apart: bool = False
+    samples_renamed: bool = False
     baseline: Baseline | None = None
     overlap: Overlap | None = None
-    unshared: tuple[Unshared, ...] = ()
-    asked: ReadOptions = field(default_factory=ReadOptions)
-    given: ReadOptions = field(default_factory=ReadOptions)
+    unmatched: tuple[UnmatchedSamples, ...] = ()
+    resolved: ReadOptions = field(default_factory=ReadOptions)
+    requested: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A typed frame with its notes: what the steps between reading and the table take and give.
+    """A typed data frame with metadata, passed between the steps from reading to the score table.
 
     Attributes
     ----------
     frame : DataFrame
-        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group``, ``time``, ``noise`` are names, as
-        numbers into the list of those there are; a sample lies in one task; ``score`` is a float, NaN where
-        ``state`` says why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of
-        all files. A column nobody named is of type Null, and so is ``state`` where every score is one.
+        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group``, ``time`` and ``noise`` are
+        categorical names; a sample belongs to one task. ``score`` is a float, or NaN if ``state`` says why it
+        is missing. ``draw`` links the metrics of a repeat. ``row`` numbers the rows of all files. A column
+        has type Null if no file has its role, as has ``state`` if all scores are valid.
     notes : Notes
     options : ReadOptions
-        What was asked for.
-    metric_read : Series or None
-        The column ``metric`` as it was read, where tasks with metrics of their own have become one column.
+        Options for the steps that follow reading.
+    original_metric : Series or None
+        The column ``metric`` as read, if the metrics of several tasks have been merged into one column.
     """
 
     frame: pl.DataFrame
     notes: Notes
     options: ReadOptions
-    metric_read: pl.Series | None = None
+    original_metric: pl.Series | None = None
 
     def names(self, role: str) -> tuple[str, ...]:
-        """Names of a role in the order of their codes; none where nobody named its column."""
-        return tuple(list_of(self.frame[role])) if self.has(role) else ()
+        """Return the names in a role's column in order of their codes; empty if there is no such column."""
+        return tuple(categories(self.frame[role])) if self.has_role(role) else ()
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        """Sorted."""
+        """Model names, sorted."""
         return self.names("model")
 
     @cached_property
     def samples(self) -> tuple[str, ...]:
-        """Sorted."""
+        """Sample names, sorted."""
         return self.names("sample")
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """In the order asked for, else sorted."""
+        """Metric names, in the requested order or otherwise sorted."""
         return self.names("metric")
 
-    def has(self, role: str) -> bool:
-        """Whether a column says anything."""
+    def has_role(self, role: str) -> bool:
+        """Return True if there is a column for a role."""
         return self.frame.get_column(role).dtype != pl.Null
 
-    def asking(self, **other: object) -> Scores:
-        """The same scores, of which something else is asked."""
-        return replace(self, options=replace(self.options, **other))  # type: ignore[arg-type]
+    def with_options(self, **changes: object) -> Scores:
+        """Return the same scores with changed options."""
+        return replace(self, options=replace(self.options, **changes))  # type: ignore[arg-type]
 
-    def noting(self, *told: str) -> Scores:
-        """The same with more to be said of what was left out, and what looks strange."""
-        return replace(self, notes=replace(self.notes, warnings=(*self.notes.warnings, *told)))
-
-    @property
-    def over_noise(self) -> Scores:
-        """The same with what varies by sources of noise averaged, where there are any (method §15)."""
-        return self.asking(repeats="mean") if self.has("noise") else self
+    def with_warnings(self, *warnings: str) -> Scores:
+        """Return the same scores with additional warnings."""
+        return replace(self, notes=replace(self.notes, warnings=(*self.notes.warnings, *warnings)))
 
     @property
-    def in_tasks(self) -> bool:
-        """Whether there are tasks that count: where metrics are objectives, each of these keeps its name."""
-        return self.has("task") and self.options.missing != "keep"
+    def noise_averaged(self) -> Scores:
+        """The same scores, with options that average over the levels of any noise sources (method §15)."""
+        return self.with_options(repeats="mean") if self.has_role("noise") else self
+
+    @property
+    def uses_tasks(self) -> bool:
+        """True if there is a task column and metrics are not treated as separate objectives."""
+        return self.has_role("task") and self.options.missing != "keep"
 
     @cached_property
     def _codes(self) -> pl.DataFrame:
-        return self.frame.select(pl.all().to_physical())  # one query: each takes its time
+        """The data frame with names replaced by integer codes."""
+        return self.frame.select(pl.all().to_physical())  # one query, because each has a fixed cost
 
     def codes(self, role: str) -> Integers:
-        """Names of a role as indices into `names`, a new array."""
+        """Return the names in a role's column as indices into `names`, in a new array."""
         return self._codes[role].to_numpy().astype(np.int64)
 
     @property
     def values(self) -> np.ndarray:
-        """Scores as they stand in the files; NaN where there is none."""
+        """Scores as stored in the files; NaN for missing ones."""
         return self.frame["score"].to_numpy()
 
     @property
     def states(self) -> np.ndarray:
-        """See `riskrank.scores.files.parsing`."""
-        if self.has("state"):
+        """State of each score, such as VALID or MISSING in `riskrank.scores.files.parsing`."""
+        if self.has_role("state"):
             return self.frame["state"].to_numpy()
         return np.full(self.frame.height, parsing.VALID, dtype=np.int8)
 
-    def invalid(self) -> np.ndarray:
-        """A mask of the rows that hold no usable score."""
+    def invalid_mask(self) -> np.ndarray:
+        """Return a mask of the rows without a usable score."""
         return self.states != parsing.VALID
 
     def task_of_samples(self) -> Integers:
-        """The task of each sample, as an index into the names of the tasks; 0 for samples without a row."""
-        found = np.zeros(len(self.samples), dtype=np.int64)
-        found[self.codes("sample")] = self.codes("task")
-        return found
+        """Return the task of each sample as an index into the task names; 0 for samples without rows."""
+        tasks = np.zeros(len(self.samples), dtype=np.int64)
+        tasks[self.codes("sample")] = self.codes("task")
+        return tasks
 
-    def only(self, kept: pl.Expr | Booleans) -> Scores:
-        """The rows of a mask, and the samples that are left."""
-        frame = self.frame.filter(kept)
+    def filter(self, mask: pl.Expr | Booleans) -> Scores:
+        """Keep the rows selected by a mask, and the samples that occur in them."""
+        frame = self.frame.filter(mask)
         used = frame["sample"].unique().sort().cast(pl.String)
-        frame = frame.with_columns(renamed(frame["sample"], used))
-        if self.has("state") and not (frame["state"] != parsing.VALID).any():
+        frame = frame.with_columns(recode(frame["sample"], used))
+        if self.has_role("state") and not (frame["state"] != parsing.VALID).any():
             frame = frame.with_columns(state=pl.lit(None, dtype=pl.Null))
         return replace(self, frame=frame)
 
-    def place(self, at: int) -> str:
-        """Describe where a score stands: file, row and column."""
-        file, row, column = self.where(at)
+    def location(self, index: int) -> str:
+        """Describe the location of the score at an index: file, row and column."""
+        file, row, column = self.file_row_column(index)
         return f"{file}: row {row}, column {column}"
 
-    def near(self, at: int, other: int) -> str:
-        """Describe where a score stands to somebody who knows where the other one does."""
-        file, row, _ = self.where(at)
-        return f"in row {row}" if file == self.where(other)[0] else f"in {file}, row {row}"
+    def relative_location(self, index: int, reference: int) -> str:
+        """Describe the location of a score relative to another, omitting the file if it is the same."""
+        file, row, _ = self.file_row_column(index)
+        return f"in row {row}" if file == self.file_row_column(reference)[0] else f"in {file}, row {row}"
 
-    def cell(self, at: int) -> str:
-        """Describe what a score is of."""
-        known = self.notes.has_samples and self._file(at).roles.sample is not None
-        of_sample = f", sample '{self.frame['sample'][at]}'" if known else ""
-        return f"model '{self.frame['model'][at]}'{of_sample}, metric '{self._metric(at)}'"
+    def cell_name(self, index: int) -> str:
+        """Describe the score at an index by its model, sample and metric."""
+        has_sample = self.notes.has_samples and self._file(index).roles.sample is not None
+        of_sample = f", sample '{self.frame['sample'][index]}'" if has_sample else ""
+        return f"model '{self.frame['model'][index]}'{of_sample}, metric '{self._metric(index)}'"
 
-    def count(self, wrong: np.ndarray) -> int:
-        """How many of some rows there are in the files: a price stands beside each sample of its model."""
-        return self.frame.select("row", "metric").filter(wrong).n_unique()
+    def count_rows(self, mask: np.ndarray) -> int:
+        """Count the selected scores in the files, where model properties are not repeated for each sample."""
+        return self.frame.select("row", "metric").filter(mask).n_unique()
 
-    def text(self, at: int) -> str:
-        """The text of a score as it stands in the file."""
-        source, position, column = self._origin(at)
+    def cell_text(self, index: int) -> str:
+        """Return the text of the score at an index, as written in its file."""
+        source, position, column = self._origin(index)
         return str(source.load([column])[column][position])
 
-    def files(self) -> str:
-        """The names of the input files."""
+    def file_names(self) -> str:
+        """Return the names of the input files, for use in messages."""
         return self.notes.origin or listing((file.path for file in self.notes.inputs), 3)
 
-    def _file(self, at: int) -> FileRead:
-        row = int(self.frame["row"][at])
+    def _file(self, index: int) -> FileRead:
+        """Return the file that contains the score at an index."""
+        row = int(self.frame["row"][index])
         return self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
 
-    def _origin(self, at: int) -> tuple[Source, int, str]:
-        file = self._file(at)
-        return file.source, int(self.frame["row"][at]) - file.start, file.roles.score or self._metric(at)
+    def _origin(self, index: int) -> tuple[Source, int, str]:
+        """Return the source, position and column of the score at an index."""
+        file, row = self._file(index), int(self.frame["row"][index])
+        return file.source, row - file.start, file.roles.score or self._metric(index)
 
-    def _metric(self, at: int) -> str:
-        return str((self.frame["metric"] if self.metric_read is None else self.metric_read)[at])
+    def _metric(self, index: int) -> str:
+        """Return the original metric of the score at an index."""
+        return str((self.frame["metric"] if self.original_metric is None else self.original_metric)[index])
 
-    def where(self, at: int) -> tuple[str, int, str]:
-        """File, row and column a score stands in."""
-        source, position, column = self._origin(at)
+    def file_row_column(self, index: int) -> tuple[str, int, str]:
+        """Return the file, row and column of the score at an index."""
+        source, position, column = self._origin(index)
         return source.file_of(position), source.row_number(position), source.column_of(column, position)
 
 
 def select(scores: Scores) -> Scores:
-    """Keep the models and metrics that were asked for, the metrics in the order asked for.
+    """Keep the requested models and metrics, with metrics in the requested order.
 
     Raises
     ------
     UsageError
-        If a model or metric that was asked for is not there.
+        If a requested model or metric does not exist.
     InputError
-        If nothing is left.
+        If no rows are left.
     """
     options = scores.options
     for name in options.models:
         if name not in scores.models:
-            raise no_such(name, scores.models, kind="model", parameter="models")
-    plain, of_task = metrics_asked(options.metric, scores.notes.known_metrics, scores.names("task"))
-    scores = _with_metrics_of_tasks(scores, plain, of_task)
+            raise unknown_name(name, scores.models, kind="model", parameter="models")
+    plain, of_task = requested_metrics(options.metric, scores.notes.all_metrics, scores.names("task"))
+    scores = _select_task_metrics(scores, plain, of_task)
     models = tuple(name for name in scores.models if not options.models or name in options.models)
     metrics = tuple(dict.fromkeys((*plain, *of_task.values()))) if plain else scores.metrics
     if models == scores.models and metrics == scores.metrics:
         return scores
     chosen = {"model": models, "metric": metrics}
-    frame = scores.frame.with_columns(renamed(scores.frame[role], names) for role, names in chosen.items())
-    kept = replace(scores, frame=frame).only(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
-    if not kept.frame.height:
-        found = f"models {listing(models)}; metrics {listing(metrics)}"
-        lacking = "the models selected have no scores for these metrics"
+    frame = scores.frame.with_columns(recode(scores.frame[role], names) for role, names in chosen.items())
+    part = replace(scores, frame=frame).filter(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
+    if not part.frame.height:
+        detail = f"models {listing(models)}; metrics {listing(metrics)}"
+        lacking = "the selected models have no scores for these metrics"
         hint = f"check {option('models')} and {option('metric')}: {lacking}"
-        raise InputError(f"{scores.files()}: no rows are left after the selection", found=found, hint=hint)
-    return kept
+        raise InputError(
+            f"{scores.file_names()}: no rows are left after the selection", found=detail, hint=hint
+        )
+    return part
 
 
-def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
-    """Of tasks whose metric was named that metric; of the others what was asked for of all."""
+def _select_task_metrics(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
+    """Keep the metrics requested for single tasks, and on all other tasks those requested for all tasks."""
     if not of_task:
         return scores
     tasks = scores.names("task")
-    kept = np.zeros((len(tasks), len(scores.metrics)), dtype=bool)
-    for row, task in zip(kept, tasks, strict=True):
-        wanted = (of_task[task],) if task in of_task else plain or scores.metrics
-        row[[scores.metrics.index(name) for name in wanted]] = True
-    found = scores.only(kept[scores.codes("task"), scores.codes("metric")])
-    left = sorted(set(found.frame["metric"].unique().cast(pl.String)))
-    return replace(found, frame=found.frame.with_columns(renamed(found.frame["metric"], left)))
+    mask = np.zeros((len(tasks), len(scores.metrics)), dtype=bool)
+    for row, task in zip(mask, tasks, strict=True):
+        names = (of_task[task],) if task in of_task else plain or scores.metrics
+        row[[scores.metrics.index(name) for name in names]] = True
+    filtered = scores.filter(mask[scores.codes("task"), scores.codes("metric")])
+    left = sorted(set(filtered.frame["metric"].unique().cast(pl.String)))
+    return replace(filtered, frame=filtered.frame.with_columns(recode(filtered.frame["metric"], left)))
 
 
-def renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
-    """The same names as numbers into another list; null for those not in it."""
-    codes = list_of(series).cast(pl.Enum(names), strict=False)
+def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
+    """Re-encode a categorical column with another list of names; names not in the list become null."""
+    codes = categories(series).cast(pl.Enum(names), strict=False)
     return codes[series.to_physical()].alias(series.name)

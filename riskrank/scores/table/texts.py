@@ -1,4 +1,4 @@
-"""What models were asked and what they answered: beside the scores, read for a few samples only."""
+"""Prompts and answers stored alongside scores, loaded on demand for a few samples."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,18 +8,18 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
-from riskrank.scores.files.json_objects import as_text
-from riskrank.scores.table.columns import TEXTS
+from riskrank.scores.files.json_objects import message_text
+from riskrank.scores.table.columns import TEXT_ROLES
 from riskrank.scores.table.scores import FileRead, Scores
-from riskrank.scores.table.typed_rows import list_of
+from riskrank.scores.table.typed_rows import categories
 
-# Names by which a column is found that nobody named; two of them in a file could mean either.
-_CALLED = {"input": {"input", "question", "prompt"}, "output": {"output", "response", "answer", "completion"}}
+# Usual names of text columns; a role is left open if a file has two of its names.
+_USUAL = {"input": {"input", "question", "prompt"}, "output": {"output", "response", "answer", "completion"}}
 
 
 @dataclass(frozen=True)
-class CaseTexts:
-    """Of one sample what was asked, and by model what it answered."""
+class SampleTexts:
+    """The prompt of a sample, and the answer of each model."""
 
     input: str | None
     outputs: Mapping[str, str]
@@ -27,105 +27,107 @@ class CaseTexts:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """Where the texts of samples stand; nothing is read before somebody asks for some.
+    """Locations of prompts and answers; nothing is read until texts are requested.
 
     Attributes
     ----------
     files : sequence of (FileRead, mapping of str to str)
-        All files in their order, with the columns of those roles that each has.
+        All files in order, with the text columns of each by role.
     rows : DataFrame
-        ``row``, ``model`` and ``sample`` of the scores.
+        Columns ``row``, ``model`` and ``sample`` of the scores.
     """
 
     files: Sequence[tuple[FileRead, Mapping[str, str]]]
     rows: pl.DataFrame
 
     @property
-    def said(self) -> str:
-        """Which columns they stand in."""
-        columns = {role: dict.fromkeys(of[role] for _, of in self.files if role in of) for role in TEXTS}
+    def summary(self) -> str:
+        """Description of the columns that contain the texts."""
+        columns = {
+            role: dict.fromkeys(cols[role] for _, cols in self.files if role in cols) for role in TEXT_ROLES
+        }
         parts = [
             f"{role} from column {' or '.join(map(repr, names))}" for role, names in columns.items() if names
         ]
-        return ", ".join(parts) or "as the harness logged them"
+        return ", ".join(parts) or "as logged by the harness"
 
-    def of(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, CaseTexts]:
-        """Texts of some samples; several runs may have answered differently.
+    def lookup(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, SampleTexts]:
+        """Return the texts of some samples; if texts differ between runs, they are numbered.
 
         Parameters
         ----------
         models : sequence of str
         samples : iterable of str
         """
-        mask = _among(self.rows["model"], models) & _among(self.rows["sample"], samples)
-        wanted = self.rows.filter(mask).unique("row").sort("row")
+        mask = _is_in(self.rows["model"], models) & _is_in(self.rows["sample"], samples)
+        requested = self.rows.filter(mask).unique("row").sort("row")
         inputs: dict[str, set[str]] = defaultdict(set)
         outputs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for model, sample, role, text in self._told(wanted):
+        for model, sample, role, text in self._iter_texts(requested):
             (inputs[sample] if role == "input" else outputs[sample][model]).add(text)
         return {
-            sample: CaseTexts(
-                _together(inputs[sample]) if sample in inputs else None,
-                {model: _together(texts) for model, texts in outputs[sample].items()},
+            sample: SampleTexts(
+                _join_texts(inputs[sample]) if sample in inputs else None,
+                {model: _join_texts(texts) for model, texts in outputs[sample].items()},
             )
             for sample in {**inputs, **outputs}
         }
 
-    def _told(self, wanted: pl.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-        """Model, sample, role and text of some rows, in which somebody wrote one."""
-        ends = [*(file.start for file, _ in self.files[1:]), None]
-        for (file, columns), end in zip(self.files, ends, strict=True):
-            beyond = pl.lit(True) if end is None else pl.col("row") < end
-            rows = wanted.filter((pl.col("row") >= file.start) & beyond)
+    def _iter_texts(self, requested: pl.DataFrame) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the model, sample, role and text of the given rows, skipping empty texts."""
+        stops = [*(file.start for file, _ in self.files[1:]), None]
+        for (file, columns), end in zip(self.files, stops, strict=True):
+            upper = pl.lit(True) if end is None else pl.col("row") < end
+            rows = requested.filter((pl.col("row") >= file.start) & upper)
             if not rows.height:
                 continue
             positions = rows["row"].to_numpy().astype(np.int64) - file.start
-            found = file.source.texts(positions)
+            frame = file.source.texts(positions)
             if columns:
                 named = file.source.load_rows(list(columns.values()), positions)
                 named = named.select(pl.col(column).alias(role) for role, column in columns.items())
-                found = named if found is None else found.with_columns(named)
-            if found is None:
+                frame = named if frame is None else frame.with_columns(named)
+            if frame is None:
                 continue
-            every = zip(rows["model"], rows["sample"], found.iter_rows(named=True), strict=True)
-            for model, sample, texts in every:
-                cells = ((role, as_text(text)) for role, text in texts.items())
+            records = zip(rows["model"], rows["sample"], frame.iter_rows(named=True), strict=True)
+            for model, sample, texts in records:
+                cells = ((role, message_text(text)) for role, text in texts.items())
                 yield from ((model, sample, role, text) for role, text in cells if text)
 
 
-def texts_of(scores: Scores) -> Texts | None:
-    """Where the texts of the samples stand; None where no file has any."""
-    files = [(file, _columns(scores, file)) for file in scores.notes.files]
+def find_texts(scores: Scores) -> Texts | None:
+    """Return the locations of texts, or None if no file contains any."""
+    files = [(file, _text_columns(scores, file)) for file in scores.notes.files]
     if scores.options.from_ is None and not any(columns for _, columns in files):
         return None
     return Texts(files, scores.frame.select("row", "model", "sample"))
 
 
-def _columns(scores: Scores, file: FileRead) -> dict[str, str]:
-    """Columns of texts by role: those named, else in a table of scores those that are called so."""
-    named = {role: column for role in TEXTS if (column := getattr(file.roles, role)) is not None}
-    if scores.options.from_ is not None:  # its prompt is one of several; what it logged stands elsewhere
+def _text_columns(scores: Scores, file: FileRead) -> dict[str, str]:
+    """Return the text columns by role: those that the user named, or those with a usual name."""
+    named = {role: column for role in TEXT_ROLES if (column := getattr(file.roles, role)) is not None}
+    if scores.options.from_ is not None:  # harness columns hold prompt identifiers, not texts
         return named
-    taken = {getattr(file.roles, one.name) for one in fields(file.roles) if one.name != "values"}
+    used = {getattr(file.roles, field.name) for field in fields(file.roles) if field.name != "values"}
     if scores.options.wide:
-        taken |= set(scores.notes.known_metrics)
-    for role in (role for role in TEXTS if role not in named):
-        free = [name for name in file.source.columns if name.lower() in _CALLED[role] and name not in taken]
+        used |= set(scores.notes.all_metrics)
+    for role in (role for role in TEXT_ROLES if role not in named):
+        free = [name for name in file.source.columns if name.lower() in _USUAL[role] and name not in used]
         if len(free) == 1:
             named[role] = free[0]
-    return {role: named[role] for role in TEXTS if role in named}
+    return {role: named[role] for role in TEXT_ROLES if role in named}
 
 
-def _among(names: pl.Series, wanted: Iterable[str]) -> Booleans:
-    """Rows of some names; the column stays numbers, as all names as text need much memory."""
-    codes = list_of(names).is_in(list(wanted)).arg_true()
-    found: Booleans = np.isin(names.to_physical().to_numpy(), codes.to_numpy())
-    return found
+def _is_in(names: pl.Series, selected: Iterable[str]) -> Booleans:
+    """Return a mask of the rows with given names, comparing codes instead of texts for speed."""
+    codes = categories(names).is_in(list(selected)).arg_true()
+    mask: Booleans = np.isin(names.to_physical().to_numpy(), codes.to_numpy())
+    return mask
 
 
-def _together(texts: Iterable[str]) -> str:
-    """All of several different texts, numbered, in an order that is not that of the rows."""
-    found = sorted(texts)
-    if len(found) < 2:
-        return found[0]
-    return "\n".join(f"({number}) {text}" for number, text in enumerate(found, start=1))
+def _join_texts(texts: Iterable[str]) -> str:
+    """Join several different texts, numbered and sorted."""
+    distinct = sorted(texts)
+    if len(distinct) < 2:
+        return distinct[0]
+    return "\n".join(f"({number}) {text}" for number, text in enumerate(distinct, start=1))

@@ -1,4 +1,4 @@
-"""The columns of one file become rows of the typed frame: scores parsed, names as numbers into a list."""
+"""Convert the columns of one file to typed rows: parse scores, and encode names as categories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,121 +6,123 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
-from riskrank.scores.files.guards import require_few, require_short
-from riskrank.scores.files.parsing import WHOLE_FLOAT
+from riskrank.scores.files.guards import reject_too_many, require_short
+from riskrank.scores.files.parsing import DOT_ZERO
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.names.measures import left_out
-from riskrank.scores.names.words import is_unnamed, says
+from riskrank.scores.files.sql_names import quote_column
+from riskrank.scores.names.score_columns import format_excluded
+from riskrank.scores.names.vocabulary import has_word, is_unnamed
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.metrics_file import described_metrics
+from riskrank.scores.table.metrics_file import declared_metrics
 
 COLUMNS = (
     *("model", "sample", "metric", "score", "state", "draw"),
     *("task", "cluster", "group", "time", "noise", "row"),
 )
-"""Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
+"""Columns of the frame, described at `riskrank.scores.table.scores.Scores`."""
 
-# Columns of names that a file has by its roles.
-_NAMED = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")
+# Roles whose columns hold names.
+_NAME_ROLES = ("model", "sample", "draw", "cluster", "group", "task", "time", "noise")
 
 
 @dataclass(frozen=True)
 class TypedRows:
-    """Rows of one file, its height, what looks strange there, and which metrics are true or false."""
+    """Rows of one file, their number in the file, warnings, and the binary metrics."""
 
     frame: pl.DataFrame
     height: int
-    doubts: tuple[str, ...] = ()
-    truths: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    binary: tuple[str, ...] = ()
 
 
 def long_rows(source: Source, roles: Roles) -> TypedRows:
-    """Rows of a table of one score a row.
+    """Return the rows of a long table, which has one score per row.
 
     Raises
     ------
     InputError
-        If names cannot be read as names.
+        If a column of names cannot be read as text.
     """
-    assert roles.score is not None  # a long table without them was refused
+    assert roles.score is not None  # guaranteed by role assignment
     assert roles.metric is not None
-    # Millions of names as text need more memory than all the rest: at most one column is text at a time.
-    whole = None if source.columnar else source.load(_columns(roles, roles.metric, roles.score))
+    # Names as text dominate memory use, so at most one column is expanded at a time.
+    table = None if source.columnar else source.load(_columns(roles, roles.metric, roles.score))
 
     def column(name: str) -> pl.Series:
-        return (source.load([name]) if whole is None else whole)[name]
+        """Return a column as read."""
+        return (source.load([name]) if table is None else table)[name]
 
-    height = source.height() if whole is None else whole.height
-    coded = _of_roles(source, roles, column, height)
-    coded["metric"] = coded_names(source, roles, "metric", column(roles.metric))
+    height = source.height() if table is None else table.height
+    coded = _encode_roles(source, roles, column, height)
+    coded["metric"] = encode_names(source, roles, "metric", column(roles.metric))
     scores = column(roles.score)
     values, state = parsing.parse_scores(scores, source.decimal_comma)
-    truths = tuple(list_of(coded["metric"])) if scores.dtype == pl.Boolean else ()
+    truths = tuple(categories(coded["metric"])) if scores.dtype == pl.Boolean else ()
     row = np.arange(height, dtype=np.uint32)
-    return TypedRows(_laid(coded, values, state, row), height, truths=truths)
+    return TypedRows(_build_frame(coded, values, state, row), height, binary=truths)
 
 
 def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
-    """Rows of a table of one metric a column, the metrics of a row after each other.
+    """Return the rows of a wide table, which has one column per metric, in long format.
 
     Raises
     ------
     InputError
-        If a metric that was asked for is not numeric, a column holds numbers and text, or none is left.
+        If a requested metric is not numeric, a column mixes numbers and text, or no metric is left.
     """
-    asked = _picked(options.metric, roles.values)
-    # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
-    values = asked or [name for name in roles.values if not is_unnamed(name)]
+    requested = _requested_columns(options.metric, roles.values)
+    # A column without a name, or with pandas' default name, is the index of a saved frame.
+    values = requested or [name for name in roles.values if not is_unnamed(name)]
     frame = source.load(_columns(roles, *values))
-    require_few(source.label, "metric", values)
+    reject_too_many(source.label, "metric", values)
     declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
-    metrics = _metrics(source, frame[values], asked, () if options.metric else declared)
-    gone = {} if asked else _bookkeeping(source, frame[list(metrics)], declared, options)
-    metrics = tuple(name for name in metrics if name not in gone)
+    metrics = _metric_columns(source, frame[values], requested, () if options.metric else declared)
+    excluded = {} if requested else _excluded_columns(source, frame[list(metrics)], declared, options)
+    metrics = tuple(name for name in metrics if name not in excluded)
     if not metrics and not options.metric:
-        hint = "a wide table needs at least one numeric column beside model and sample"
-        raise source.refused("no column is left that could be a metric", hint)
+        hint = "a wide table needs a numeric column in addition to model and sample"
+        raise source.error_with_columns("no column can be a metric", hint)
     parsed = [parsing.parse_scores(frame[name], source.decimal_comma) for name in metrics]
-    scores = np.stack([one for one, _ in parsed], axis=1) if parsed else np.empty((frame.height, 0))
+    scores = np.stack([part for part, _ in parsed], axis=1) if parsed else np.empty((frame.height, 0))
     state = None
-    if any(one is not None for _, one in parsed):
+    if any(part is not None for _, part in parsed):
         clean = np.zeros(frame.height, dtype=np.int8)
-        state = np.stack([clean if one is None else one for _, one in parsed], axis=1).ravel()
+        state = np.stack([clean if part is None else part for _, part in parsed], axis=1).ravel()
     row = np.repeat(np.arange(frame.height, dtype=np.uint32), len(metrics))
-    coded, rows = _of_roles(source, roles, frame.get_column, frame.height), pl.Series(row)
+    coded, rows = _encode_roles(source, roles, frame.get_column, frame.height), pl.Series(row)
     coded = {role: names[rows] for role, names in coded.items()}
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every[pl.Series(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))]
-    doubts = (f"{source.label}: left out, no scores: {left_out(gone)}",) if gone else ()
-    truths = tuple(
+    warnings = (f"{source.label}: ignored, not scores: {format_excluded(excluded)}",) if excluded else ()
+    binary = tuple(
         name
         for name, (values, _) in zip(metrics, parsed, strict=True)
         if frame[name].dtype == pl.Boolean
-        or (says(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
+        or (has_word(name, "truths") and not set(np.unique(values[~np.isnan(values)])) - {0.0, 1.0})
     )
-    return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
+    return TypedRows(_build_frame(coded, scores.ravel(), state, row), frame.height, warnings, binary)
 
 
-def united(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Rows of all files one below the other, names as numbers into one list."""
+def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Concatenate the rows of all files with common categories."""
     if len(frames) == 1:
         return frames[0]
-    return pl.DataFrame([_united([frame[name] for frame in frames]) for name in COLUMNS])
+    return pl.DataFrame([_concat_column([frame[name] for frame in frames]) for name in COLUMNS])
 
 
-def _united(parts: Sequence[pl.Series]) -> pl.Series:
+def _concat_column(parts: Sequence[pl.Series]) -> pl.Series:
+    """Concatenate one column of several files; the result is null unless all files have the column."""
     dtypes = [part.dtype for part in parts]
-    if pl.Null in dtypes and parts[0].name == "state":  # of a file in which every score is one
+    if pl.Null in dtypes and parts[0].name == "state":  # all scores of some files are valid
         return pl.concat([part.fill_null(parsing.VALID).cast(pl.Int8) for part in parts])
-    if pl.Null in dtypes:  # what some files lack links nothing
+    if pl.Null in dtypes:  # a role is usable only if all files have it
         return pl.repeat(None, sum(map(len, parts)), dtype=pl.Null, eager=True).alias(parts[0].name)
     if isinstance(dtypes[0], pl.Enum):
-        lists = [list_of(part) for part in parts]
+        lists = [categories(part) for part in parts]
         every = pl.Enum(pl.concat(lists).unique().sort())
         parts = [
             names.cast(every)[part.to_physical()].alias(part.name)
@@ -130,115 +132,157 @@ def _united(parts: Sequence[pl.Series]) -> pl.Series:
 
 
 def _columns(roles: Roles, *values: str) -> list[str]:
-    named = [getattr(roles, role) for role in _NAMED]
+    """Return the columns to load: those with a role, followed by the given ones."""
+    named = [getattr(roles, role) for role in _NAME_ROLES]
     return [*dict.fromkeys(column for column in (*named, *values) if column is not None)]
 
 
-def _laid(
+def _build_frame(
     coded: Mapping[str, pl.Series], scores: np.ndarray, state: np.ndarray | None, row: np.ndarray
 ) -> pl.DataFrame:
-    found = {**coded, "score": pl.Series(scores), "row": pl.Series(row)}
+    """Build the typed data frame, with null columns for missing roles."""
+    columns = {**coded, "score": pl.Series(scores), "row": pl.Series(row)}
     if state is not None:
-        found["state"] = pl.Series(state)
-    nothing = pl.Series([None], dtype=pl.Null).new_from_index(0, row.size)
-    return pl.DataFrame([found.get(name, nothing).alias(name) for name in COLUMNS])
+        columns["state"] = pl.Series(state)
+    empty = pl.Series([None], dtype=pl.Null).new_from_index(0, row.size)
+    return pl.DataFrame([columns.get(name, empty).alias(name) for name in COLUMNS])
 
 
-def _picked(asked: Names, columns: Names) -> list[str]:
-    """Columns that are metrics by name; TASK=NAME beside them names more, by itself it leaves all."""
-    plain = [name for name in dict.fromkeys(asked) if name in columns]
-    ends = [text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "="]
-    return [*dict.fromkeys([*plain, *(name for name in ends if name in columns)])] if plain else []
+def _requested_columns(requested: Names, columns: Names) -> list[str]:
+    """Return the requested metrics that are columns.
+
+    Metrics in ``TASK=NAME`` are included only if plain names are requested, too.
+    """
+    plain = [name for name in dict.fromkeys(requested) if name in columns]
+    suffixes = [text[at + 1 :] for text in requested for at, sign in enumerate(text) if sign == "="]
+    return [*dict.fromkeys([*plain, *(name for name in suffixes if name in columns)])] if plain else []
 
 
-def _metrics(source: Source, frame: pl.DataFrame, asked: Names, declared: Names) -> tuple[str, ...]:
-    """Columns that are metrics: those asked for, else all of numbers."""
-    from riskrank.scores.table.written_numbers import as_numbers, example, refuse_mixed, writing_of
+def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared: Names) -> tuple[str, ...]:
+    """Return the metric columns: those requested, or otherwise all numeric ones.
+
+    Raises
+    ------
+    InputError
+        If a requested or declared column is not numeric, or numbers are written as text.
+    """
+    from riskrank.scores.table.written_numbers import (
+        conversion_hint,
+        format_examples,
+        number_format,
+        reject_mixed_columns,
+    )
 
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in frame.columns}
-    for name in (*asked, *declared):
+    for name in (*chosen, *declared):
         if kinds[name] in ("text", "other"):
-            writing = writing_of(frame[name])
+            fmt = number_format(frame[name])
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
-                found=f"values such as {example(frame[name])}",
-                hint=as_numbers([source], {name: writing})
-                if writing
-                else f"pick numeric or boolean columns with {option('metric')}",
+                found=f"values such as {format_examples(frame[name])}",
+                hint=conversion_hint([source], {name: fmt})
+                if fmt
+                else f"select numeric or boolean columns with {option('metric')}",
             )
-    if asked:
-        return tuple(asked)
+    if chosen:
+        return tuple(chosen)
     text = (name for name, kind in kinds.items() if kind == "text")
-    written = {name: writing for name in text if (writing := writing_of(frame[name])) is not None}
-    if written:
-        first = next(iter(written))
-        names = f"column{'s' if len(written) > 1 else ''} {listing(map(repr, written))}"
-        what = f"{source.label}: {names} would be left out: {written[first].what} as text"
-        found, hint = f"values such as {example(frame[first])}", as_numbers([source], written)
-        raise InputError(what, found=found, hint=hint)
-    refuse_mixed(source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric")
+    formats = {name: fmt for name in text if (fmt := number_format(frame[name])) is not None}
+    if formats:
+        first = next(iter(formats))
+        names = f"column{'s' if len(formats) > 1 else ''} {listing(map(repr, formats))}"
+        problem = f"{source.label}: {names} would be ignored: {formats[first].description} stored as text"
+        detail, hint = f"values such as {format_examples(frame[first])}", conversion_hint([source], formats)
+        raise InputError(problem, found=detail, hint=hint)
+    reject_mixed_columns(
+        source, frame.select(name for name, kind in kinds.items() if kind == "text"), "metric"
+    )
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
 
 
-def _bookkeeping(
+def _excluded_columns(
     source: Source, frame: pl.DataFrame, declared: Names, options: ReadOptions
 ) -> dict[str, str]:
-    """Columns nobody named that are no scores, with what they are; none where nothing else is left."""
-    from riskrank.scores.table.shapes.columns import Columns
+    """Return the columns that were not requested and are not scores, with the reason for each.
 
-    _, described = described_metrics(options)
+    The result is empty if no other columns would be left.
+    """
+    from riskrank.scores.layouts.column_profiles import Columns
+
+    _, described = declared_metrics(options)
     columns = Columns(frame, frame.columns, decimal_comma=source.decimal_comma)
-    left, gone = columns.measures(frame.columns, {*declared, *described}, constant=options.allow_constant)
-    return gone if left else {}
+    remaining, excluded = columns.split_scores(
+        frame.columns, {*declared, *described}, allow_constant=options.allow_constant
+    )
+    return excluded if remaining else {}
 
 
-def list_of(series: pl.Series) -> pl.Series:
-    """The names a column of numbers points to."""
+def categories(series: pl.Series) -> pl.Series:
+    """Return the categories of a categorical column."""
     assert isinstance(series.dtype, pl.Enum)
     return series.dtype.categories
 
 
-def _of_roles(
+def _encode_roles(
     source: Source, roles: Roles, column: Callable[[str], pl.Series], height: int
 ) -> dict[str, pl.Series]:
-    """Names of the roles that a file has columns for, or labels."""
-    found: dict[str, pl.Series] = {}
-    for role in _NAMED:
+    """Encode the names for all roles for which the file has a column or a label."""
+    encoded: dict[str, pl.Series] = {}
+    for role in _NAME_ROLES:
         name = getattr(roles, role)
-        found |= of_role(source, roles, role, None if name is None else column(name), height)
-    return found
+        encoded |= encode_role(source, roles, role, None if name is None else column(name), height)
+    return encoded
 
 
-def of_role(
+def encode_role(
     source: Source, roles: Roles, role: str, column: pl.Series | None, height: int
 ) -> dict[str, pl.Series]:
-    """Names of a role, if the file has any; a label names the models, and no column the only sample."""
+    """Encode the names for one role; the result is empty if the file has none.
+
+    A label names the model. Without a sample column, all rows belong to one sample.
+
+    Parameters
+    ----------
+    source : Source
+    roles : Roles
+    role : str
+    column : Series or None
+        Column for the role, if the file has one.
+    height : int
+        Number of rows.
+
+    Returns
+    -------
+    dict of str to Series
+        Encoded names by role, with at most one entry.
+    """
     if role == "sample" and column is None:
-        return {role: _one_name("", height)}
-    if role == "task" and column is not None and _names_no_task(source, roles, column):
+        return {role: _repeat_name("", height)}
+    if role == "task" and column is not None and _has_no_task(source, roles, column):
         return {}
     label = source.model_label if role == "model" else None
     if label is None:
-        return {} if column is None else {role: coded_names(source, roles, role, column)}
-    if column is None or _text(source, column).drop_nulls().str.strip_chars().n_unique() <= 1:
-        return {role: _one_name(label, height)}
-    coded = coded_names(source, roles, role, column)
-    names = pl.Series([f"{label}/"]) + list_of(coded)
+        return {} if column is None else {role: encode_names(source, roles, role, column)}
+    if column is None or _as_text(source, column).drop_nulls().str.strip_chars().n_unique() <= 1:
+        return {role: _repeat_name(label, height)}
+    coded = encode_names(source, roles, role, column)
+    names = pl.Series([f"{label}/"]) + categories(coded)
     return {role: names.cast(pl.Enum(names))[coded.to_physical()]}
 
 
-def _names_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
-    """Whether no cell names a task, as harnesses write it, or some do not, where nobody asks for tasks."""
-    named = _text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
+def _has_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
+    """Return True if no cell names a task, or only some do and the user did not name the task column."""
+    named = _as_text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
     return not (named.all() if roles.pools_tasks else named.any())
 
 
-def _one_name(name: str, height: int) -> pl.Series:
+def _repeat_name(name: str, height: int) -> pl.Series:
+    """Return a categorical column in which one name is repeated."""
     return pl.Series([name], dtype=pl.Enum([name])).new_from_index(0, height)
 
 
-def _text(source: Source, series: pl.Series) -> pl.Series:
-    """A column of names as text; a NaN among numbers is a gap."""
+def _as_text(source: Source, series: pl.Series) -> pl.Series:
+    """Convert a column of names to text; NaN among numbers becomes null."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     try:
@@ -246,45 +290,52 @@ def _text(source: Source, series: pl.Series) -> pl.Series:
     except pl.exceptions.PolarsError:
         raise InputError(
             f"{source.label}: column {series.name} cannot be used as names",
-            found=f"a column of type {series.dtype}",
-            hint=f"name a column of text or whole numbers with {option('columns')}",
+            found=f"type {series.dtype}",
+            hint=f"name a column of text or integers with {option('columns')}",
         ) from None
 
 
-def coded_names(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:
-    """Names as numbers into the sorted list of those there are, cleaned of the blanks around them.
+def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:
+    """Encode names as sorted categories, without surrounding whitespace.
 
-    Only the distinct names are cleaned, so that millions of rows cost one hash look-up each.
+    Only the distinct names are cleaned, so the cost per row is a single hash look-up.
+
+    Raises
+    ------
+    InputError
+        If a name is empty or too long.
     """
-    text = _text(source, series)
+    text = _as_text(source, series)
     if not isinstance(text.dtype, pl.Enum):
         text = text.cast(pl.Enum(text.to_frame().select(pl.first().unique().drop_nulls().sort()).to_series()))
-    distinct = list_of(text)
-    clean = distinct.to_frame("name").select(_cleaned(role)).to_series()
+    distinct = categories(text)
+    clean = distinct.to_frame("name").select(_clean_name(role)).to_series()
     if role != "sample":
         require_short(source.label, f"in column {series.name}", clean)
     if text.null_count() or (clean == "").any():
-        raise _blank_name(source, role, str(getattr(roles, role)), text.cast(pl.String))
+        raise _blank_name_error(source, role, str(getattr(roles, role)), text.cast(pl.String))
     if clean.equals(distinct) and clean.is_sorted():
         return text
     return clean.cast(pl.Enum(clean.unique().sort()))[text.to_physical()]
 
 
-def _cleaned(role: str) -> pl.Expr:
+def _clean_name(role: str) -> pl.Expr:
+    """Return an expression that strips whitespace and, except for models and metrics, turns 1.0 into 1."""
     name = pl.col("name").str.strip_chars()
-    return name if role in ("model", "metric") else name.str.replace(WHOLE_FLOAT, "$1")
+    return name if role in ("model", "metric") else name.str.replace(DOT_ZERO, "$1")
 
 
-def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> InputError:
+def _blank_name_error(source: Source, role: str, column: str, text: pl.Series) -> InputError:
+    """Return the error for an empty name."""
     blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
-    other = f"name another column: {option('columns', f'{role}=…')}"
-    where = f"{quoted_column(column)} IS NOT NULL"
+    hint = f"name another column: {option('columns', f'{role}=…')}"
+    condition = f"{quote_column(column)} IS NOT NULL"
     if role != "model":
-        other = f"leave such rows out: {option('where', where)}"
+        hint = f"exclude such rows: {option('where', condition)}"
     if role == "task":
-        other += f"; {option('task', 'none')} pools all samples"
+        hint += f"; {option('task', 'none')} pools all samples"
     file, row = source.file_of(blank[0]), source.row_number(blank[0])
-    what = f"{file}: row {row}, column {column}: the {role} has no name"
-    found = f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in all"
-    ways = [] if role == "model" else [(option("where", where), {"where": where})]
-    return InputError(what, found=found, hint=f"fill it in, or {other}", ways=ways)
+    problem = f"{file}: row {row}, column {column}: the {role} has no name"
+    detail = f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in total"
+    suggestions = [] if role == "model" else [(option("where", condition), {"where": condition})]
+    return InputError(problem, found=detail, hint=f"fill it in, or {hint}", suggestions=suggestions)

@@ -1,4 +1,4 @@
-"""Files of a judge's pairwise votes: sample, two models, and which one answered better."""
+"""Files of pairwise votes by a judge: a sample, two models, and the preferred model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,23 +11,28 @@ from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parsing import MISSING_TEXT
-from riskrank.scores.files.source import How, InputFile, Paths, Source
-from riskrank.scores.names.words import synonym
-from riskrank.scores.table.columns import lacking_columns, named_columns, no_column, parse_columns
+from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
+from riskrank.scores.names.vocabulary import column_for_role
+from riskrank.scores.table.columns import (
+    columns_by_role,
+    missing_columns_error,
+    parse_columns,
+    unknown_column_error,
+)
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoteTable:
-    """Votes in the order of the files, as they were written there.
+    """Votes in file order, as written in the files.
 
     Attributes
     ----------
     frame : DataFrame
-        Sample, the two models in the order of presentation, the vote, and where it stands: file and row.
+        Sample, the two models in order of presentation, the vote, and its location (file and row).
     without_vote : int
-        Rows left out because they hold no vote.
+        Number of rows dropped because they do not contain a vote.
     inputs : tuple of InputFile
     sources : tuple of Source
     """
@@ -38,17 +43,17 @@ class VoteTable:
     sources: tuple[Source, ...]
 
     def columns(self) -> list[list[str]]:
-        """Samples, both models and votes."""
+        """Return samples, first models, second models and votes as lists."""
         return [self.frame[role].to_list() for role in ROLES]
 
-    def place(self, number: int) -> str:
-        """File and row of a vote, counted from 1."""
+    def location(self, number: int) -> str:
+        """Return the file and row of a vote, counted from 1."""
         file, row = self.frame.select("file", "row").row(number - 1)
         source = self.sources[file]
         return f"{source.file_of(row)}: row {source.row_number(row)}"
 
 
-def read_votes(paths: Paths, *, columns: str | None = None, how: How | None = None) -> VoteTable:
+def read_votes(paths: Paths, *, columns: str | None = None, options: OpenOptions | None = None) -> VoteTable:
     """Read votes from one or more files.
 
     Parameters
@@ -56,9 +61,9 @@ def read_votes(paths: Paths, *, columns: str | None = None, how: How | None = No
     paths : sequence of str or Source
         Files, glob patterns, ``-`` for `stdin`, or open sources.
     columns : str, optional
-        Roles of columns, ``"sample=question_id,verdict=winner"``.
-    how : How, optional
-        How files are opened.
+        Columns by role, as in ``"sample=question_id,verdict=winner"``.
+    options : OpenOptions, optional
+        Options for opening files.
 
     Returns
     -------
@@ -67,52 +72,52 @@ def read_votes(paths: Paths, *, columns: str | None = None, how: How | None = No
     Raises
     ------
     InputError
-        If a file or its columns cannot be used, or a row names no sample or model.
+        If a file or its columns cannot be used, or a row lacks a sample or model.
     UsageError
-        If `columns` makes no sense.
+        If `columns` is invalid, or a file of votes has a model label.
     """
     named = parse_columns(columns, roles=ROLES)
-    sources = open_sources(paths, how)
+    sources = open_sources(paths, options)
     for source in sources:
         if source.model_label is not None:
             raise UsageError(
-                f"{source.model_label}={source.label}: a file of verdicts cannot be named after one model",
-                found="a label before a file that names two models in each row",
-                hint=f"name the file alone: {source.label}",
+                f"{source.model_label}={source.label}: pairwise verdicts cannot belong to one model",
+                found="a model name before a file with two models per row",
+                hint=f"give the file without a model name: {source.label}",
             )
     places = [pl.lit(at).alias("file") for at in range(len(sources))]
-    parts = [_load(source, named).with_row_index("row") for source in sources]
-    every = pl.concat([part.with_columns(place) for part, place in zip(parts, places, strict=True)])
+    parts = [_load_votes(source, named).with_row_index("row") for source in sources]
+    rows = pl.concat([part.with_columns(place) for part, place in zip(parts, places, strict=True)])
     inputs = (source.input_files(part.height) for source, part in zip(sources, parts, strict=True))
-    frame = every.filter(pl.col("verdict").is_not_null())
-    lacking, read = every.height - frame.height, tuple(chain(*inputs))
-    found = VoteTable(frame=frame, without_vote=lacking, inputs=read, sources=tuple(sources))
+    frame = rows.filter(pl.col("verdict").is_not_null())
+    lacking, read = rows.height - frame.height, tuple(chain(*inputs))
+    table = VoteTable(frame=frame, without_vote=lacking, inputs=read, sources=tuple(sources))
     for role in ROLES[:-1]:
         nameless = frame[role].is_null().arg_true()
         if len(nameless):
             raise InputError(
-                f"{found.place(nameless[0] + 1)} has no {role}",
-                found=f"an empty cell, one of {len(nameless)}",
-                hint="fill it in, or leave the row out",
+                f"{table.location(nameless[0] + 1)} has no {role}",
+                found=f"an empty cell; {len(nameless)} in total",
+                hint="fill it in, or remove the row",
             )
-    return found
+    return table
 
 
-def scored_rows(found: VoteScores) -> list[tuple[str, str, float]]:
-    """Model, sample and score of all that was judged."""
-    judged = np.argwhere(found.judged.T > 0).tolist()
-    return [(found.models[i], found.samples[at], float(found.scores[at, i])) for i, at in judged]
+def scored_rows(votes: VoteScores) -> list[tuple[str, str, float]]:
+    """Return the model, sample and score of every judged answer."""
+    judged = np.argwhere(votes.opponents.T > 0).tolist()
+    return [(votes.models[i], votes.samples[at], float(votes.scores[at, i])) for i, at in judged]
 
 
-def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
-    """The four columns as text without blanks around it, null where there is none."""
+def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
+    """Load the four columns as text without surrounding whitespace, with null for missing values."""
     for role, column in named.items():
         if column not in source.columns:
-            raise no_column(source, role, [column], column)
-    roles = named_columns(source, named, ROLES)
+            raise unknown_column_error(source, role, [column], column)
+    roles = columns_by_role(source, named, ROLES)
     missing = [role for role in ROLES if role not in roles]
     if missing:
-        raise _missing_columns(source, roles, missing)
+        raise _missing_columns_error(source, roles, missing)
     frame = source.load([roles[role] for role in ROLES])
     text = [pl.col(roles[role]).cast(pl.String).str.strip_chars().alias(role) for role in ROLES]
     absent = pl.col("*").str.to_lowercase().is_in(MISSING_TEXT)
@@ -121,23 +126,25 @@ def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
     )
 
 
-def vote_columns(names: Sequence[str], known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Columns that are called like the roles that lack one, or usually are."""
+def guess_columns(names: Sequence[str], assigned: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Guess, from their names, the columns for roles that have not been assigned one."""
     guesses: dict[str, str] = {}
-    for role in (role for role in ROLES if role not in (known or {})):
-        used = {*(known or {}).values(), *guesses.values()}
-        guess = synonym(role, [column for column in names if column and column not in used])
+    for role in (role for role in ROLES if role not in (assigned or {})):
+        used = {*(assigned or {}).values(), *guesses.values()}
+        guess = column_for_role(role, [column for column in names if column and column not in used])
         if guess is not None:
             guesses[role] = guess
     return guesses
 
 
-def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
-    """Say which roles lack a column and guess from names which ones were meant."""
-    guesses = vote_columns(source.columns, roles)
+def _missing_columns_error(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
+    """Return the error for roles without a column, with guesses based on column names."""
+    guesses = guess_columns(source.columns, roles)
     renamed = {role: column for role, column in roles.items() if role != column} | guesses
     renamed |= {role: "…" for role in missing if role not in guesses}
     mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
     named = option("columns", mapping)
-    known = len(guesses) == len(missing)
-    return lacking_columns(source, missing, f"did you mean {named}?" if known else f"name them: {named}")
+    complete = len(guesses) == len(missing)
+    return missing_columns_error(
+        source, missing, f"did you mean {named}?" if complete else f"name them: {named}"
+    )

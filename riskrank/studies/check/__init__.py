@@ -1,1 +1,1 @@
-"""What a score table holds and what is wrong with it: the room of ``check``."""
+"""The study behind ``check``: the contents and problems of a score table."""

@@ -1,4 +1,4 @@
-"""What people's scores say of a judge, for ``check``: agreement, bias, choice and use of the labels."""
+"""Check a judge against human labels, for ``check``: agreement, bias, and the precision that it adds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,121 +8,133 @@ import numpy as np
 
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import of, rows_from
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter
-from riskrank.studies.targets import units_of
-from riskrank.studies.wording import names, number, typeset
+from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, analyze_judge
+from riskrank.studies.targets import column_units
+from riskrank.studies.wording import format_number, join_names, typeset
 
 
 @dataclass(frozen=True)
 class JudgeOfModelEntry:
-    """A judge of one model.
+    """Agreement and bias of a judge on the answers of one model.
 
-    ``agreement`` is Spearman's rank correlation with people; ``bias`` is the judge's mean less people's on
-    the labelled samples, as the file has them, and its interval holds together with the others; ``shift`` is
-    the judge's mean on labelled samples less that on the others, with Welch's p-value, adjusted by Holm.
+    ``agreement`` is Spearman's rank correlation with the human scores. ``bias`` is the judge's mean minus the
+    human mean on the labelled samples, in the units of the file; the intervals of all models hold
+    simultaneously. ``shift`` is the judge's mean on labelled samples minus its mean on the others.
+    ``shift_p`` is the p-value of Welch's t test, adjusted by Holm's method.
     """
 
-    model: str = of(lambda model: model)
-    agreement: float | None = of(lambda found, i: _known(found.agreement[i]))
-    same: float | None = of(lambda found, i: None if found.same is None else float(found.same[i]))
-    bias: float = of(lambda bias, i: float(bias[0][i]))
-    bias_low: float = of(lambda bias, i: float(bias[1][i]))
-    bias_high: float = of(lambda bias, i: float(bias[2][i]))
-    shift: float = of(lambda sign, found, i: float(sign * found.shift[i] + 0.0))
-    shift_p: float = of(lambda found, i: float(np.minimum(found.shift_p[i], 1.0)))
+    model: str = computed(lambda model: model)
+    agreement: float | None = computed(lambda found, i: _number_or_none(found.agreement[i]))
+    same: float | None = computed(
+        lambda found, i: None if found.identical is None else float(found.identical[i])
+    )
+    bias: float = computed(lambda bias, i: float(bias[0][i]))
+    bias_low: float = computed(lambda bias, i: float(bias[1][i]))
+    bias_high: float = computed(lambda bias, i: float(bias[2][i]))
+    shift: float = computed(lambda sign, found, i: float(sign * found.shift[i] + 0.0))
+    shift_p: float = computed(lambda found, i: float(np.minimum(found.shift_p[i], 1.0)))
 
 
 @dataclass(frozen=True)
 class JudgeCheckEntry(JudgedEntry):
-    """A judge corrected by people, and what they say of it.
+    """A judge calibrated on human labels, and its inspection.
 
-    ``told_by_labels`` and ``told`` are pairs of models whose means differ significantly by the labels alone,
-    and with the judge.
+    ``separated_by_labels`` and ``separated`` are the numbers of pairs of models whose means differ
+    significantly: by the labels alone, and with the judge.
     """
 
     by_model: Sequence[JudgeOfModelEntry]
-    told_by_labels: int
-    told: int
+    separated_by_labels: int
+    separated: int
 
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """A judge in words, too."""
+    """Results of checking a judge, with sentences that describe them."""
 
     entry: JudgeCheckEntry
-    chapter: JudgedChapter
+    section: JudgeAnalysis
 
     @property
     def agreement(self) -> str:
-        """Whether the judge and people say the same."""
-        found = [one.agreement for one in self.entry.by_model if one.agreement is not None]
-        if not found:
-            return "no rank correlation: scores that are all the same"
-        low, high = (typeset(f"{end:.2f}") for end in (min(found), max(found)))
-        text = f"Spearman's rank correlation with people {low if low == high else f'{low} to {high}'}"
-        same = [one.same for one in self.entry.by_model if one.same is not None]
-        if not same:
+        """Sentence on how well the judge agrees with human scores."""
+        agreements = [model.agreement for model in self.entry.by_model if model.agreement is not None]
+        if not agreements:
+            return "no rank correlation, because the scores are constant"
+        low, high = (typeset(f"{value:.2f}") for value in (min(agreements), max(agreements)))
+        text = f"Spearman's rank correlation with human scores {low if low == high else f'{low} to {high}'}"
+        shares = [model.same for model in self.entry.by_model if model.same is not None]
+        if not shares:
             return f"{text} on {self.entry.labelled:,} labelled samples."
-        low, high = (f"{100 * end:.0f}" for end in (min(same), max(same)))
-        often = low if low == high else f"{low} to {high}"
-        return f"{text}, the same score on {often} % of {self.entry.labelled:,} labelled samples."
+        low, high = (f"{100 * value:.0f}" for value in (min(shares), max(shares)))
+        share = low if low == high else f"{low} to {high}"
+        return f"{text}, equal scores on {share} % of {self.entry.labelled:,} labelled samples."
 
     @property
     def bias(self) -> str:
-        """For whom the judge is shown to be off."""
+        """Sentence on the models for which the judge is significantly biased."""
         if self.entry.mapped:
-            return "its scores are mapped onto people's, so that no bias is left to be seen."
-        off = [one for one in self.entry.by_model if one.bias_low > 0 or one.bias_high < 0]
-        if not off:
-            return "not shown for any model."
-        told = [
-            f"{number(one.bias)} for {one.model} ({number(one.bias_low)} to {number(one.bias_high)})"
-            for one in sorted(off, key=lambda one: -abs(one.bias))
+            return "not measurable, because its scores are mapped to the human scale."
+        biased = [model for model in self.entry.by_model if model.bias_low > 0 or model.bias_high < 0]
+        if not biased:
+            return "not significant for any model."
+        texts = [
+            f"{format_number(model.bias)} for {model.model} "
+            f"({format_number(model.bias_low)} to {format_number(model.bias_high)})"
+            for model in sorted(biased, key=lambda model: -abs(model.bias))
         ]
-        rest = len(self.entry.by_model) - len(off)
-        return f"{names(told, 3)}{f'; not shown for {rest} other' + 's' * (rest > 1) if rest else ''}."
+        n_other = len(self.entry.by_model) - len(biased)
+        others = f"; not significant for {n_other} other{'s' * (n_other > 1)}" if n_other else ""
+        return f"{join_names(texts, 3)}{others}."
 
     @property
     def use(self) -> str:
-        """What the judge adds to the labels."""
-        one = self.entry
-        pairs = len(one.by_model) * (len(one.by_model) - 1) // 2
-        alone = f"the labels alone tell {one.told_by_labels} of {pairs} pairs apart"
-        enough = "; they would do" if one.told_by_labels == pairs else ""
-        return f"{self.chapter.worth} By means, {alone}, with the judge {one.told}{enough}."
+        """Sentence on how much precision the judge adds to the labels."""
+        entry = self.entry
+        pairs = len(entry.by_model) * (len(entry.by_model) - 1) // 2
+        labels_text = f"the labels alone separate {entry.separated_by_labels} of {pairs} pairs"
+        note = "; the labels suffice" if entry.separated_by_labels == pairs else ""
+        return (
+            f"{self.section.gain_sentence} By means, {labels_text}, with the judge {entry.separated}{note}."
+        )
 
     @property
-    def doubts(self) -> list[str]:
-        """Whether the judge goes the other way round; the table itself warns of labels chosen by outcome."""
-        if not self.chapter.otherwise:
+    def problems(self) -> list[str]:
+        """Warning that the judge ranks models in the opposite direction; empty if it does not."""
+        if not self.section.direction_hint:
             return []
-        against = f"what {self.entry.judge} scores better, people score worse, for every model"
-        return [f"{against}: {self.chapter.otherwise}"]
+        text = f"{self.entry.judge} is negatively correlated with human scores for every model"
+        return [f"{text}: {self.section.direction_hint}"]
 
 
-def judge_check(table: ScoreTable) -> JudgeCheck | None:
-    """Look at the judge of a table that has one."""
-    judged, chapter = table.judged, judged_chapter(table)
+def check_judge(table: ScoreTable) -> JudgeCheck | None:
+    """Check the judge of a table against the human labels; return None if the table has no judge."""
+    judged, chapter = table.judged, analyze_judge(table)
     if judged is None or chapter is None:
         return None
-    found = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.why_mapped))
+    inspection = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.mapping_reason))
     entry = JudgeCheckEntry(
         **vars(chapter.entry),
-        by_model=_by_model(found, table),
-        told_by_labels=found.told_by_labels,
-        told=found.told,
+        by_model=_model_entries(inspection, table),
+        separated_by_labels=inspection.separated_by_labels,
+        separated=inspection.separated,
     )
     return JudgeCheck(entry, chapter)
 
 
-def _by_model(found: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
+def _model_entries(inspection: JudgeInspection, table: ScoreTable) -> list[JudgeOfModelEntry]:
+    """Return one entry per model with the judge's agreement, bias and shift."""
     assert table.judged is not None
-    units, sign = units_of(table.judged.human, table.metrics), table.judged.judge_sign
-    bias = (units.of(found.bias), *units.ends(found.bias_low, found.bias_high))
-    records = ((model, found, bias, sign, i) for i, model in enumerate(table.models))
-    return rows_from(JudgeOfModelEntry, "model found bias sign i", records)
+    units, sign = column_units(table.judged.human, table.metrics), table.judged.judge_sign
+    bias = (
+        units.to_file_units(inspection.bias),
+        *units.interval_to_file_units(inspection.bias_low, inspection.bias_high),
+    )
+    records = ((model, inspection, bias, sign, i) for i, model in enumerate(table.models))
+    return rows_from_records(JudgeOfModelEntry, "model found bias sign i", records)
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
+    """Return a float; None for NaN."""
     return None if isnan(value) else float(value)

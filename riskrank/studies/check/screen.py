@@ -1,240 +1,272 @@
-"""What a score table holds and what is wrong with it, in words."""
+"""Terminal output of ``check``: the contents and problems of a score table."""
 
 from collections.abc import Sequence
 from functools import partial
 
-from riskrank.asked.judges import NO_COLUMN
 from riskrank.errors import listing
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.options.judges import NO_COLUMN
+from riskrank.render.screens import follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.check.judge import JudgeCheck
 from riskrank.studies.check.study import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.check.suggestions import Suggestion
-from riskrank.studies.runs import PassCurve
-from riskrank.studies.wording import counted, decimals_of_range, interval, number, rounded, span
+from riskrank.studies.repeats import PassCurve
+from riskrank.studies.wording import (
+    count_range,
+    counted,
+    decimals_from_range,
+    format_fixed,
+    format_number,
+    format_range,
+)
 
-# Commands, problems, metrics and tasks a screen has room for; holes, and models of each.
-_COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
-_HOLES, _MODELS = 4, 4
+# Most commands, problems, metrics and tasks on a screen; most missing scores, and models for each.
+_MOST_COMMANDS, _MOST_PROBLEMS, _MOST_METRICS, _MOST_TASKS = 3, 2, 8, 6
+_MOST_HOLES, _MOST_MODELS = 4, 4
 
 
 def view(document: CheckDocument) -> list[Section]:
-    """What it is, what is wrong, and the commands to copy; then every figure and every other command."""
-    found = document.inspection
+    """Return the sections of the screen: metrics, problems and suggested commands, then the details."""
+    inspection = document.inspection
     return [
-        _metrics(document.rows[:_METRICS]),
-        *unshown(len(document.rows) - _METRICS, "metric"),
-        Line(_holes(found), "Holes:") if found.holes else Line(_pairing(found), "Samples:"),
-        *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
-        *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
-        *([Line(_flaky(document.passes), "Flaky:")] if document.passes else []),
-        *([] if document.judge is None else _judge(document.judge)),
-        *_problems(found),
-        *_commands(document.suggestions[:_COMMANDS]),
-        *offered(_details(document)),
+        _metrics_table(document.rows[:_MOST_METRICS]),
+        *hidden_count_lines(len(document.rows) - _MOST_METRICS, "metric"),
+        Line(_missing_scores_text(inspection), "Missing:")
+        if inspection.holes
+        else Line(_pairing_text(inspection), "Samples:"),
+        *([Line(_suite_text(inspection.tasks), "Tasks:")] if inspection.tasks else []),
+        *([Line(_repeats_text(inspection), "Repeats:")] if inspection.most_repeats > 1 else []),
+        *([Line(_flaky_text(document.passes), "Flaky:")] if document.passes else []),
+        *([] if document.judge is None else _judge_lines(document.judge)),
+        *_problem_lines(inspection),
+        *_command_lines(document.suggestions[:_MOST_COMMANDS]),
+        *follow_up_sections(_details(document)),
     ]
 
 
 def _details(document: CheckDocument) -> list[Section]:
-    """All figures, what is wrong, and what can be done."""
-    found, judge = document.inspection, document.judge
+    """Return the details: all figures, and the remaining problems and commands."""
+    inspection, judge = document.inspection, document.judge
     return [
-        _metrics(document.rows, every=True),
-        *([_task_table(found.tasks)] if found.tasks else []),
-        *([] if found.same_samples else [_model_table(found)]),
-        *map(_problem_line, found.problems[_PROBLEMS:]),
+        _metrics_table(document.rows, detailed=True),
+        *([_task_table(inspection.tasks)] if inspection.tasks else []),
+        *([] if inspection.same_samples else [_model_table(inspection)]),
+        *map(_problem_line, inspection.problems[_MOST_PROBLEMS:]),
         *([] if judge is None else [_judge_table(judge)]),
         *([_split_table(document)] if document.splits else []),
         *([_pass_table(document.passes)] if document.passes else []),
-        *_commands(document.suggestions[_COMMANDS:]),
+        *_command_lines(document.suggestions[_MOST_COMMANDS:]),
     ]
 
 
-def _judge(found: JudgeCheck) -> list[Section]:
-    said = {"Judge:": found.agreement, "Judge's bias:": found.bias, "Labels:": found.use}
-    return [Line(text, label) for label, text in said.items()]
+def _judge_lines(judge: JudgeCheck) -> list[Section]:
+    """Return lines on the judge's agreement and bias, and on the value of the labels."""
+    texts = {"Judge:": judge.agreement, "Judge's bias:": judge.bias, "Labels:": judge.use}
+    return [Line(text, label) for label, text in texts.items()]
 
 
-def _judge_table(found: JudgeCheck) -> Table:
-    """Every model's judge."""
-    columns: list[OfRow] = [
+def _judge_table(judge: JudgeCheck) -> Table:
+    """Return a table of the judge's agreement and bias for every model."""
+    columns: list[RowColumn] = [
         (Column("model", "left"), lambda both: both[0].model),
         (Column("rank\ncorrelation"), lambda both: _rounded(both[0].agreement, 2)),
-        (Column("bias"), lambda both: number(both[0].bias)),
-        (Column("95 %, together", "left"), lambda both: interval(both[0].bias_low, both[0].bias_high)),
-        (Column("labelled\n− others"), lambda both: number(both[0].shift)),
+        (Column("bias"), lambda both: format_number(both[0].bias)),
+        (
+            Column("95 % interval,\nsimultaneous", "left"),
+            lambda both: format_range(both[0].bias_low, both[0].bias_high),
+        ),
+        (Column("labelled\n− others"), lambda both: format_number(both[0].shift)),
         (Column("p"), lambda both: f"{both[0].shift_p:.2g}"),
         (Column("λ"), lambda both: f"{both[1].power:.2f}"),
-        (Column("worth to its\nmean, labels"), lambda both: f"{both[1].worth:,.0f}"),
+        (Column("effective\nlabels"), lambda both: f"{both[1].effective_labels:,.0f}"),
     ]
-    both = zip(found.entry.by_model, found.entry.models, strict=True)
-    return by_row("The judge, model by model", columns, both)
+    both = zip(judge.entry.by_model, judge.entry.models, strict=True)
+    return build_table("Judge by model", columns, both)
 
 
-def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
+def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
+    """Return two lines per suggestion: the purpose and the command."""
     sections: list[Section] = []
-    for one in suggestions:
-        sections += [Line(one.purpose, "What fits:"), Line(one.command, verbatim=True)]
+    for suggestion in suggestions:
+        sections += [Line(suggestion.purpose, "Suggestion:"), Line(suggestion.command, verbatim=True)]
     return sections
 
 
-def _readers(found: Inspection) -> str:
-    """The commands that can read a table."""
-    if found.samples <= 1:
-        return "copa can read this table, a row a model; others need samples"
-    if found.options.noise:
-        return "rank, gate, power and copa take sources of noise; others look at single samples"
-    if found.options.cluster not in (None, NO_COLUMN):
-        return "every command but gsd can read this table"
+def _usable_commands(inspection: Inspection) -> str:
+    """Describe which commands can use the table."""
+    if inspection.samples <= 1:
+        return "copa can read this table (one row per model); other commands need samples"
+    if inspection.options.noise:
+        return "rank, gate, power and copa support sources of noise; other commands do not"
+    if inspection.options.cluster not in (None, NO_COLUMN):
+        return "every command except gsd can read this table"
     return "every command can read this table"
 
 
-def _problems(found: Inspection) -> list[Section]:
-    """The gravest problems whole, the rest counted."""
-    if not found.problems:
-        return [Line(f"none: {_readers(found)}.", "Problems:", "green")]
-    shown = map(_problem_line, found.problems[:_PROBLEMS])
-    return [*shown, *unshown(len(found.problems) - _PROBLEMS, "problem")]
+def _problem_lines(inspection: Inspection) -> list[Section]:
+    """Return the most severe problems in full, and a line with the number of the others."""
+    if not inspection.problems:
+        return [Line(f"none: {_usable_commands(inspection)}.", "Problems:", "green")]
+    lines = map(_problem_line, inspection.problems[:_MOST_PROBLEMS])
+    return [*lines, *hidden_count_lines(len(inspection.problems) - _MOST_PROBLEMS, "problem")]
 
 
-def _metrics(rows: Sequence[MetricRow], *, every: bool = False) -> Table:
-    """What the scores look like: direction, range and mean, with the digits a range leaves."""
+def _metrics_table(rows: Sequence[MetricRow], *, detailed: bool = False) -> Table:
+    """Return a table with the direction, range and mean of each metric, rounded to suit its range."""
 
-    def said(name: str, metric: MetricRow) -> str:
+    def format_value(name: str, metric: MetricRow) -> str:
         low, high = metric.minimum, metric.maximum
-        decimals = 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
+        decimals = 0 if low is None or high is None else decimals_from_range(low, high, metric.n)
         return _rounded(getattr(metric, name), decimals)
 
-    columns: list[OfRow | None] = [
+    columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda metric: metric.metric),
-        (Column("better", "left"), _better),
-        (Column("n"), lambda metric: f"{metric.n:,}") if every else None,
-        *((Column(head), partial(said, name)) for head, name in _RANGE.items()),
-        (Column("distinct"), lambda metric: f"{metric.distinct:,}") if every else None,
-        (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %") if every else None,
+        (Column("better", "left"), _format_direction),
+        (Column("n"), lambda metric: f"{metric.n:,}") if detailed else None,
+        *((Column(head), partial(format_value, name)) for head, name in _RANGE.items()),
+        (Column("distinct"), lambda metric: f"{metric.distinct:,}") if detailed else None,
+        (Column("ties"), lambda metric: f"{100 * metric.tied_share:.0f} %") if detailed else None,
         (Column("missing"), lambda metric: Cell(f"{metric.missing:,}", "red" if metric.missing else "")),
     ]
-    return by_row("Metrics, in the units of the file" if every else "", columns, rows)
+    return build_table("Metrics, in the units of the file" if detailed else "", columns, rows)
 
 
 _RANGE = {"min": "minimum", "mean": "mean", "max": "maximum"}
 
 
 def _rounded(value: float | None, decimals: int) -> str:
-    return "–" if value is None else rounded(value, decimals)
+    """Format a number with fixed decimals; return a dash for None."""
+    return "–" if value is None else format_fixed(value, decimals)
 
 
-def _pairing(found: Inspection) -> str:
-    grouped = f" They belong to {found.clusters:,} clusters, which are drawn whole." if found.clusters else ""
-    if found.same_samples:
-        return f"all models have the same {counted(found.samples, 'sample')} (paired).{grouped}"
-    return f"{found.common_samples:,} of {found.samples:,} samples are common to all models.{grouped}"
+def _pairing_text(inspection: Inspection) -> str:
+    """Describe which samples the models have in common, and the clusters."""
+    cluster_text = (
+        f" They belong to {inspection.clusters:,} clusters, which are resampled as units."
+        if inspection.clusters
+        else ""
+    )
+    if inspection.same_samples:
+        return f"all models have the same {counted(inspection.samples, 'sample')} (paired).{cluster_text}"
+    shared = f"{inspection.common_samples:,} of {inspection.samples:,}"
+    return f"{shared} samples are common to all models.{cluster_text}"
 
 
-def _holes(found: Inspection) -> str:
-    """Which samples models lack, and who is not compared for that."""
-    count = sum(len(hole.models) for hole in found.holes)
-    told = [f"{hole.sample} lacks {listing(hole.models, _MODELS)}" for hole in found.holes[:_HOLES]]
-    told += [f"{len(found.holes) - _HOLES} more lack some"] if len(found.holes) > _HOLES else []
-    apart = listing((f"{one} and {other}" for one, other in found.apart), _MODELS)
-    alone = f" Too few are shared to compare {apart}." if found.apart else ""
-    cells = len(found.models) * found.samples
+def _missing_scores_text(inspection: Inspection) -> str:
+    """Describe which samples some models lack, and which models therefore cannot be compared."""
+    count = sum(len(hole.models) for hole in inspection.holes)
+    sentences = [
+        f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in inspection.holes[:_MOST_HOLES]
+    ]
+    sentences += (
+        [f"{len(inspection.holes) - _MOST_HOLES} more samples lack models"]
+        if len(inspection.holes) > _MOST_HOLES
+        else []
+    )
+    pairs = listing((f"{first} and {second}" for first, second in inspection.sparse_pairs), _MOST_MODELS)
+    unpaired_text = f" Too few samples are shared to compare {pairs}." if inspection.sparse_pairs else ""
+    cells = len(inspection.models) * inspection.samples
     return (
-        f"{count:,} of {cells:,} scores: {'; '.join(told)}. Each pair is compared on what both have, and no "
-        f"hole may depend on how well a model did.{alone}"
+        f"{count:,} of {cells:,} scores: {'; '.join(sentences)}. Each pair is compared on its common "
+        f"samples, assuming that missing scores do not depend on performance.{unpaired_text}"
     )
 
 
-def _suite(tasks: Sequence[InspectedTask]) -> str:
-    """How many tasks there are, of which sizes, and what each counts."""
-    sizes, weights = ([getattr(task, of) for task in tasks] for of in ("samples", "weight"))
-    alike = "weighed alike" if min(weights) == max(weights) else "weighed as asked"
-    own = len({task.metrics for task in tasks}) > 1
+def _suite_text(tasks: Sequence[InspectedTask]) -> str:
+    """Describe the number of tasks, their sizes and their weights."""
+    sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
+    weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
+    has_task_metrics = len({task.metrics for task in tasks}) > 1
+    names = listing([task.name for task in tasks], _MOST_TASKS)
     return (
-        f"a suite of {len(tasks)} tasks, {alike}, {span(sizes)} samples each"
-        f"{', with metrics of their own' * own}: {listing([task.name for task in tasks], _TASKS)}."
+        f"a suite of {len(tasks)} tasks, {weighting}, {count_range(sizes)} samples each"
+        f"{', with different metrics' * has_task_metrics}: {names}."
     )
 
 
 def _task_table(tasks: Sequence[InspectedTask]) -> Table:
-    columns: list[OfRow] = [
+    """Return a table of the tasks with their sizes, weights and metrics."""
+    columns: list[RowColumn] = [
         (Column("task", "left"), lambda task: task.name),
         (Column("samples"), lambda task: f"{task.samples:,}"),
         (Column("weight"), lambda task: f"{100 * task.weight:.1f} %"),
-        (Column("scores\na model"), lambda task: span((task.fewest_scores, task.most_scores))),
+        (Column("scores\nper model"), lambda task: count_range((task.fewest_scores, task.most_scores))),
         (Column("metric", "left"), lambda task: listing(task.metrics)),
     ]
-    return by_row("Tasks", columns, tasks)
+    return build_table("Tasks", columns, tasks)
 
 
-def _repeats(found: Inspection) -> str:
-    count = span((found.fewest_repeats, found.most_repeats))
-    return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
+def _repeats_text(inspection: Inspection) -> str:
+    """Describe the number of repeats per model, sample and metric."""
+    count = count_range((inspection.fewest_repeats, inspection.most_repeats))
+    return f"{count} scores per model, sample and metric; {inspection.repeated_cells:,} cells have several."
 
 
-def _flaky(curves: Sequence[PassCurve]) -> str:
-    """How many samples pass in some runs only: of the model with most of them."""
+def _flaky_text(curves: Sequence[PassCurve]) -> str:
+    """Describe how many samples pass only in some runs, for the model with the most such samples."""
     most = max(curves, key=lambda curve: curve.flaky / curve.samples)
     text = f"{most.flaky:,} of {most.samples:,} samples of {most.model} pass in some runs and fail in others"
     k = len(most.curve)
     return (
-        f"{text} ({most.metric}); a run passes {100 * most.curve[0][0]:.0f} %, all of {k} runs "
-        f"{100 * most.curve[-1][0]:.0f} %."
+        f"{text} ({most.metric}); one run passes on {100 * most.curve[0][0]:.0f} % of samples, all {k} "
+        f"runs on {100 * most.curve[-1][0]:.0f} %."
     )
 
 
 def _pass_table(curves: Sequence[PassCurve]) -> Table:
-    """pass^k of every model, for the smallest, a middle and the largest k."""
+    """Return a table of pass^k for every model, at the smallest, a middle and the largest k."""
     longest = max(len(curve.curve) for curve in curves)
-    shown = sorted({1, min(2, longest), (longest + 1) // 2, longest})
-    columns: list[OfRow] = [
+    orders = sorted({1, min(2, longest), (longest + 1) // 2, longest})
+    columns: list[RowColumn] = [
         (Column("metric", "left"), lambda curve: curve.metric),
         (Column("model", "left"), lambda curve: curve.model),
         (Column("always"), lambda curve: f"{curve.always:,}"),
         (Column("flaky"), lambda curve: f"{curve.flaky:,}"),
         (Column("never"), lambda curve: f"{curve.never:,}"),
-        *((Column(f"pass^{k}"), partial(_passing, k)) for k in shown),
-        (Column(f"pass^{longest}, 95 %", "left"), partial(_passing, longest, ends=True)),
+        *((Column(f"pass^{k}"), partial(_format_pass_rate, k)) for k in orders),
+        (Column(f"pass^{longest}, 95 %", "left"), partial(_format_pass_rate, longest, interval=True)),
     ]
-    return by_row(
-        "Runs that all pass: pass^k is the chance that k runs of a sample do", columns, curves, stub=2
-    )
+    return build_table("pass^k: probability that k runs of a sample all pass", columns, curves, stub=2)
 
 
-def _passing(k: int, curve: PassCurve, *, ends: bool = False) -> str:
+def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> str:
+    """Format pass^k or its interval; return a dash if there are fewer than k runs."""
     if k > len(curve.curve):
         return "–"
     share, low, high = curve.curve[k - 1]
-    return f"{low:.3f} to {high:.3f}" if ends else f"{share:.3f}"
+    return f"{low:.3f} to {high:.3f}" if interval else f"{share:.3f}"
 
 
 def _split_table(document: CheckDocument) -> Table:
-    columns: list[OfRow] = [
+    """Return a table of how much of the variance is due to repeated runs, by metric."""
+    columns: list[RowColumn] = [
         (Column("metric", "left"), lambda split: split.metric),
-        (Column("from\nruns"), lambda split: f"{100 * split.share:.0f} %"),
-        (Column("twice the\nruns"), lambda split: f"−{50 * split.share:.0f} %"),
-        (Column("what would help", "left"), lambda split: split.advice),
+        (Column("from\nruns"), lambda split: f"{100 * split.run_variance_fraction:.0f} %"),
+        (Column("twice the\nruns"), lambda split: f"−{50 * split.run_variance_fraction:.0f} %"),
+        (Column("advice", "left"), lambda split: split.advice),
     ]
-    return by_row("Variance of a model's mean (median of the models)", columns, document.splits)
+    return build_table("Variance of a model's mean (median over models)", columns, document.splits)
 
 
-def _better(metric: MetricRow) -> str:
-    """Direction as it applies to the numbers in the file: a negative logarithm turns it around."""
+def _format_direction(metric: MetricRow) -> str:
+    """Return the direction of a metric as stored in the file; a negative logarithm reverses it."""
     lower = (metric.direction == "lower") != (metric.transform == "neg_log")
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
 
-def _model_table(found: Inspection) -> Table:
-    columns: list[OfRow] = [
+def _model_table(inspection: Inspection) -> Table:
+    """Return a table of the number of samples by model."""
+    columns: list[RowColumn] = [
         (Column("model", "left"), lambda model: model.name),
         (Column("samples"), lambda model: f"{model.samples:,}"),
-        (Column("no other\nmodel has"), lambda model: f"{model.only_here:,}"),
+        (Column("only for\nthis model"), lambda model: f"{model.only_here:,}"),
     ]
-    return by_row("Samples by model", columns, found.models)
+    return build_table("Samples by model", columns, inspection.models)
 
 
 def _problem_line(problem: Problem) -> Line:
-    beside = {"found": problem.found, "hint": problem.hint}
-    parts = [problem.what, *(f"{name}: {text}" for name, text in beside.items() if text)]
+    """Return a line that states a problem, what was found, and how to fix it."""
+    details = {"found": problem.found, "hint": problem.hint}
+    parts = [problem.what, *(f"{name}: {text}" for name, text in details.items() if text)]
     label = "Error:" if problem.severity == "error" else "Warning:"
     return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")

@@ -1,40 +1,40 @@
-"""What can be done with a table: the commands that fit it, ready to copy."""
+"""Suggest commands for a score table, ready to copy."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.flags import flags
-from riskrank.asked.judges import NO_COLUMN
-from riskrank.asked.output import OutputOptions
-from riskrank.asked.reading import SHARED, ReadOptions
-from riskrank.errors import as_one_word
+from riskrank.errors import shell_quote
+from riskrank.options.commands import BY_NAME
+from riskrank.options.flags import flag_arguments
+from riskrank.options.judges import NO_COLUMN
+from riskrank.options.output import OutputOptions
+from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import Inspection, MetricRow
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.rank.options import RankSettings
 
-# The tests' least number of samples; below it statistics alone are to be had.
+# Fewest samples for tests; with fewer, only statistics are available.
 _FEWEST_SAMPLES = 10
-# Levels of what looks like a rating; more are a measurement, two are a pass or failure.
+# Numbers of distinct values of a rating; two are binary, more are a measurement.
 _FEWEST_LEVELS, _MOST_LEVELS = 3, 10
-# Columns of groups that are named.
+# Most grouping columns to suggest.
 _MOST_DIVISIONS = 2
-# Directions are spelled metric by metric as long as a person would.
+# Most metrics to list by name; more are written as ``*``.
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What a command is good for, and the command."""
+    """A suggested command and its purpose."""
 
     purpose: str
     command: str
 
 
 def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
-    """Commands that fit a table, the most useful first; of a table that is refused, none.
+    """Return commands that apply to a table, the most useful first; empty if the table is invalid.
 
     Parameters
     ----------
@@ -42,63 +42,68 @@ def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
     """
     if any(problem.severity == "error" for problem in inspection.problems):
         return ()
-    return tuple(_fitting(inspection))
+    return tuple(_fitting_commands(inspection))
 
 
-def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
+def _fitting_commands(inspection: Inspection) -> Iterator[Suggestion]:
+    """Yield suggested commands for a valid table, the most useful first."""
     options = inspection.options
     undeclared = [spec.name for spec in inspection.specs if not spec.declared]
-    told = _with_directions(options, undeclared)
-    say = partial(_said, _sources(inspection), told)
+    declared = _declare_directions(options, undeclared)
+    suggest = partial(_suggestion, _source_arguments(inspection), declared)
     if undeclared:
-        yield say("Say which way each metric is better, if this guess is right:", "check")
+        yield suggest("Declare the direction of each metric, if this guess is right:", "check")
     if inspection.judged is not None:
-        yield say("Which model people would ship, and how sure that is:", "rank")
-        yield say("Who is ahead of whom, pair by pair:", "dominance")
+        yield suggest("Rank the models by human scores, with tests:", "rank")
+        yield suggest("Compare every pair of models:", "dominance")
         return
     several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
-            yield say("One row a model: choose by several objectives without a common unit:", "copa")
+            yield suggest("One row per model: choose by several objectives without a common unit:", "copa")
         return
     if options.missing == SHARED:
-        yield say("Which model to ship, each pair compared on what both were scored on:", "rank")
+        yield suggest("Rank the models, comparing each pair on its common samples:", "rank")
         return
     if inspection.folds or options.noise:
-        own = flags(RankSettings(per_metric=True)) if several else []
-        counted = "what folds share" if inspection.folds else "every source of noise"
-        yield say(f"Which model has the better mean, counting {counted}:", "rank", *own)
+        metric_flags = flag_arguments(RankSettings(per_metric=True)) if several else []
+        noise_text = "the dependence of folds" if inspection.folds else "every source of noise"
+        yield suggest(f"Rank the models by their means, including {noise_text}:", "rank", *metric_flags)
         return
-    if _fewest(inspection) >= _FEWEST_SAMPLES:
-        yield say("Which model to ship, and how sure that is:", "rank")
+    if _independent_samples(inspection) >= _FEWEST_SAMPLES:
+        yield suggest("Rank the models, with tests:", "rank")
         if len(inspection.models) == 2:
-            yield say("Whether one model is ahead of the other:", "dominance")
+            yield suggest("Test whether one model is better than the other:", "dominance")
         if several:
-            yield say("The same for each metric on its own:", "rank", *flags(RankSettings(per_metric=True)))
+            yield suggest(
+                "Rank the models on each metric separately:",
+                "rank",
+                *flag_arguments(RankSettings(per_metric=True)),
+            )
         for column in inspection.divisions[:_MOST_DIVISIONS]:
-            by = flags(ReadOptions(group_by=column))
-            yield say(f"Whether the answer is the same for every {column}:", "rank", *by)
-        yield say("Once a difference shows, how many samples the next comparison needs:", "power")
+            group_flags = flag_arguments(ReadOptions(group_by=column))
+            yield suggest(f"Check whether the ranking is the same for every {column}:", "rank", *group_flags)
+        yield suggest("Plan the number of samples for the next comparison:", "power")
     else:
-        untested = flags(RankSettings(no_test=True))
-        yield say("Fewer than 10 samples: rankings without tests:", "rank", *untested)
+        no_test_flags = flag_arguments(RankSettings(no_test=True))
+        yield suggest("Rank without tests, because there are fewer than 10 samples:", "rank", *no_test_flags)
     ratings = [metric.metric for metric in inspection.metrics if _looks_ordinal(metric)]
-    apart = options.unpaired or options.cluster not in (None, NO_COLUMN)
-    if ratings and several and not apart and not inspection.tasks:
-        ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
-        yield say("Ratings beside measurements, without numbers for the ratings:", "gsd", *ordinal)
+    is_unpaired = options.unpaired or options.cluster not in (None, NO_COLUMN)
+    if ratings and several and not is_unpaired and not inspection.tasks:
+        ordinal = flag_arguments(CriteriaSettings(ordinal=tuple(ratings)))
+        yield suggest("Compare ratings and measurements, using only the order of ratings:", "gsd", *ordinal)
     if several:
-        output = flags(OutputOptions(output=("portfolio.parquet",)))
-        yield say("Fold the metrics into one score a sample:", "portfolio", *output)
-        if not apart and options.missing == "error":
-            # copa compares means, so that it averages runs as it averages samples.
-            averaged = replace(told, repeats="mean") if told.repeats == "draws" else told
+        output = flag_arguments(OutputOptions(output=("portfolio.parquet",)))
+        yield suggest("Combine the metrics into one score per sample:", "portfolio", *output)
+        if not is_unpaired and options.missing == "error":
+            # copa compares means, so it can average repeats.
+            averaged = replace(declared, repeats="mean") if declared.repeats == "draws" else declared
             purpose = "Choose by several objectives without a common unit:"
-            yield _said(_sources(inspection), averaged, purpose, "copa")
+            yield _suggestion(_source_arguments(inspection), averaged, purpose, "copa")
 
 
-def _with_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
-    """Declare what nobody declared: costs by their names, the rest as higher-is-better."""
+def _declare_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
+    """Declare every missing direction: lower for metrics whose names suggest a cost, else higher."""
     lower = tuple(name for name in undeclared if looks_like_a_cost(name))
     higher = tuple(name for name in undeclared if name not in lower)
     if len(higher) > _MOST_NAMED:
@@ -106,23 +111,27 @@ def _with_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOpt
     return replace(options, lower=options.lower + lower, higher=options.higher + higher)
 
 
-def _sources(inspection: Inspection) -> list[str]:
+def _source_arguments(inspection: Inspection) -> list[str]:
+    """Return the sources of a table as command-line arguments."""
     named = [source if isinstance(source, str) else "SCORES" for source in inspection.sources]
-    # What begins with a dash would be taken for an option.
+    # A name with a leading dash would be parsed as an option.
     return [f"./{name}" if name.startswith("-") and name != "-" else name for name in named]
 
 
-def _said(sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *more: str) -> Suggestion:
+def _suggestion(
+    sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *more: str
+) -> Suggestion:
+    """Build a suggestion whose command line includes the sources and reading options."""
     row = BY_NAME[command]
-    # Groups are asked for where they divide the answer.
-    words = [*sources, *flags(options, {"group_by", *row.lacks, *row.refused}), *more]
-    return Suggestion(purpose, " ".join(["riskrank", command, *map(as_one_word, words)]))
+    # Groups are suggested separately.
+    words = [*sources, *flag_arguments(options, {"group_by", *row.excluded, *row.rejected_options}), *more]
+    return Suggestion(purpose, " ".join(["riskrank", command, *map(shell_quote, words)]))
 
 
-def _fewest(inspection: Inspection) -> int:
-    """Independent units a test would have."""
-    if inspection.worth is not None:
-        return inspection.worth
+def _independent_samples(inspection: Inspection) -> int:
+    """Return the number of independent samples or clusters that a test can use."""
+    if inspection.effective_size is not None:
+        return inspection.effective_size
     if inspection.clusters is not None:
         return inspection.clusters
     if inspection.options.unpaired:
@@ -131,13 +140,13 @@ def _fewest(inspection: Inspection) -> int:
 
 
 def _looks_ordinal(metric: MetricRow) -> bool:
-    """Whether few whole numbers come back again and again, as those of a rating do."""
+    """Return True if a metric has few distinct integer values that repeat often, as ratings do."""
     if metric.minimum is None or metric.maximum is None:
         return False
-    whole = metric.minimum.is_integer() and metric.maximum.is_integer()
+    is_integer = metric.minimum.is_integer() and metric.maximum.is_integer()
     levels = metric.distinct
     return (
-        whole
+        is_integer
         and _FEWEST_LEVELS <= levels <= min(_MOST_LEVELS, metric.maximum - metric.minimum + 1)
         and metric.n >= 5 * levels
     )

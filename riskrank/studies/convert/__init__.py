@@ -1,1 +1,1 @@
-"""What harnesses and judges write, as a score table: the room of ``convert``."""
+"""The study behind ``convert``: score tables from evaluation-harness exports and from judge verdicts."""

@@ -1,15 +1,15 @@
-"""How a judge's votes become scores; exports are read with the options of every command."""
+"""Options for converting a judge's verdicts; exports are read with the options that all commands share."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import INPUT, METHOD, Settings, ask, rare, several
+from riskrank.options.option import INPUT, METHOD, Settings, param, rare, several
 
-# What Python says instead of the name of a harness.
+# Format name for verdicts in the Python API.
 VERDICTS = "verdicts"
 
-# Reading options that make sense before there is a table.
-OF_EXPORTS = (
+# Reading options that apply to exports.
+EXPORT_OPTIONS = (
     "metric",
     "columns",
     "where",
@@ -26,19 +26,19 @@ OF_EXPORTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class VoteSettings(Settings):
-    """How to read votes."""
+    """Columns, models and format of a file with verdicts."""
 
     PANEL: ClassVar[str] = INPUT
 
-    columns: str | None = ask(
-        "Name sample, model_a, model_b, verdict, e.g. sample=question_id,verdict=winner.",
+    columns: str | None = param(
+        "Assign columns to sample, model_a, model_b and verdict, e.g. sample=question_id,verdict=winner.",
         metavar="ROLE=NAME,...",
     )
     models: tuple[str, ...] = several(
-        "All models there are; any other is an error.", metavar="A,B,...", commas=True
+        "List of all models; any other model is an error.", metavar="A,B,...", commas=True
     )
-    metric_name: str = ask("Name of the metric that is written.", "verdict", metavar="NAME", panel=METHOD)
+    metric_name: str = param("Name of the metric in the output.", "verdict", metavar="NAME", panel=METHOD)
     input_format: str | None = rare(
-        "Format of the input where no file name tells it.",
+        "Format of the input, if the file name does not show it.",
         choices=("csv", "tsv", "parquet", "jsonl", "json", "xlsx"),
     )

@@ -1,4 +1,4 @@
-"""What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
+"""Convert evaluation-harness exports, and a judge's verdicts on pairs of answers, to score tables."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
-from riskrank.asked.option import told
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
+from riskrank.options.option import changed_settings
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
 from riskrank.scores.exports.registry import read_export
-from riskrank.scores.files.source import How, Source
-from riskrank.scores.table.export_rows import shaped
+from riskrank.scores.files.source import OpenOptions, Source
+from riskrank.scores.table.export_rows import reshape_export
 from riskrank.scores.table.metrics_file import toml_key
-from riskrank.scores.table.told_metrics import DIRECTION
+from riskrank.scores.table.requested_metrics import DIRECTION
 from riskrank.scores.table.votes import read_votes, scored_rows
 from riskrank.studies.convert.options import VoteSettings
-from riskrank.studies.document import Document, Provenance, entries
+from riskrank.studies.document import Document, Provenance, attributes
 from riskrank.studies.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One score; exports add columns of their own, such as ``task`` and ``split``."""
+    """One score of a model on a sample; exports add further columns, such as ``task`` and ``split``."""
 
     model: str
     sample: str
@@ -35,7 +35,7 @@ class ScoreRow:
 
 
 class FrameRows(Sequence[Mapping[str, Any]]):
-    """The rows of a frame as mappings, made when they are asked for.
+    """Sequence of the rows of a data frame as mappings, created on access.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class FrameRows(Sequence[Mapping[str, Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
-    """Scores of an export as a long table.
+    """Scores of an evaluation-harness export in long format.
 
     Attributes
     ----------
     rows : FrameRows
-        `ScoreRow` and further columns.
+        Fields of `ScoreRow` and further columns.
     directions : mapping of str to {"higher", "lower"}
-        Of the metrics whose direction the export tells.
+        Directions declared by the export, by metric.
     """
 
     row_type: ClassVar[type] = ScoreRow
@@ -78,29 +78,29 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
         return tuple(self.rows.frame.columns)
 
     def frame(self) -> pl.DataFrame:
-        """The rows, which lie in a data frame."""
+        """Return the rows as a data frame."""
         return self.rows.frame
 
     table = frame
 
     def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field."""
+        """Return the rows as lists by column."""
         return self.rows.frame.to_dict(as_series=False)
 
     def meta(self) -> Mapping[str, Any]:
-        """Directions, for ``meta``."""
+        """Return the ``meta`` entry with the directions."""
         return {"directions": dict(self.directions)}
 
     def totals(self) -> Iterator[tuple[str, int, int]]:
-        """Metrics, their scores, and rows without one."""
-        found = self.rows.frame.group_by("metric").agg(
+        """Yield each metric with the number of scores and the number of rows without a score."""
+        totals = self.rows.frame.group_by("metric").agg(
             scores=pl.col("score").count(), missing=pl.col("score").null_count()
         )
-        yield from found.sort("metric").iter_rows()
+        yield from totals.sort("metric").iter_rows()
 
     @property
     def summary(self) -> str:
-        """What was read, in a line."""
+        """One line about what was read."""
         origin = self.provenance
         models, files = counted(len(origin.models), "model"), counted(len(origin.inputs), "file")
         on = f"{counted(origin.samples, 'sample')} and {counted(len(origin.metrics), 'metric')}"
@@ -108,7 +108,7 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
     @property
     def metrics_file(self) -> str:
-        """The directions as a metrics file, empty where the export tells none."""
+        """The directions as a metrics file, empty if the export declares none."""
         tables = (
             f'[{toml_key(name)}]\ndirection = "{direction}"\n'
             for name, direction in sorted(self.directions.items())
@@ -117,14 +117,14 @@ class ExportDocument(Document[Mapping[str, Any]], schema="convert"):
 
 
 def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument:
-    """Read exports into one long table.
+    """Read evaluation-harness exports into one table in long format.
 
     Parameters
     ----------
     paths : sequence of str
-        Files, folders and patterns, each also as ``LABEL=PATH``.
+        Files, folders and patterns, each optionally written as ``LABEL=PATH``.
     options : ReadOptions
-        ``from_`` names the harness that wrote it, or ``auto``.
+        ``from_`` names the harness that wrote the files, or is ``auto``.
 
     Returns
     -------
@@ -133,17 +133,17 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
     Raises
     ------
     InputError
-        If a file cannot be read, or nothing in it is a score.
+        If a file cannot be read or contains no score.
     UsageError
-        If the format is unknown or not recognised, or a rule has to be given.
+        If the format is unknown or not recognised, or if the export is ambiguous without an option.
     """
     harness = options.from_ or "auto"
     export = read_export(harness, paths, options)
-    export = _selected(shaped(export, options, listing(paths, 3)), options.metric)
+    export = _select_metrics(reshape_export(export, options, listing(paths, 3)), options.metric)
     return ExportDocument(
         provenance=Provenance(
             command="convert",
-            settings=told(options),
+            settings=changed_settings(options),
             method={"format": harness},
             inputs=[vars(entry) for entry in export.inputs],
             models=export.rows["model"].unique().sort().to_list(),
@@ -151,42 +151,42 @@ def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument
             samples=export.rows["sample"].n_unique(),
             warnings=export.notes,
         ),
-        rows=FrameRows(_with_directions(export)),
+        rows=FrameRows(_add_directions(export)),
         directions=export.directions,
     )
 
 
-def _with_directions(export: Export) -> pl.DataFrame:
-    """Rows that say themselves which way is better, so that a pipe or a lone file loses nothing."""
+def _add_directions(export: Export) -> pl.DataFrame:
+    """Return the rows with a direction column, so that a single file or a pipe preserves the directions."""
     if not export.directions or DIRECTION in export.rows.columns:
         return export.rows
-    way = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
-    return export.rows.with_columns(way.alias(DIRECTION))
+    direction = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
+    return export.rows.with_columns(direction.alias(DIRECTION))
 
 
-def _selected(export: Export, metrics: Sequence[str]) -> Export:
-    """Keep the metrics that were asked for, if any were."""
+def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
+    """Return an export restricted to the requested metrics; unchanged if none are requested."""
     if not metrics:
         return export
-    there = export.rows["metric"].unique().sort().to_list()
+    available = export.rows["metric"].unique().sort().to_list()
     for name in metrics:
-        index_of(name, there, kind="metric", parameter="metric")
+        index_of(name, available, kind="metric", parameter="metric")
     return replace(
         export,
         rows=export.rows.filter(pl.col("metric").is_in(metrics)),
-        directions={name: way for name, way in export.directions.items() if name in metrics},
+        directions={name: direction for name, direction in export.directions.items() if name in metrics},
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
-    """Scores made from votes.
+    """Scores computed from a judge's verdicts on pairs of answers.
 
     Attributes
     ----------
     scores : VoteScores
     without_vote : int
-        Rows left out because they hold no vote.
+        Number of rows excluded because they contain no verdict.
     """
 
     scores: VoteScores
@@ -194,20 +194,20 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 
     @property
     def summary(self) -> str:
-        """What was read, in a line."""
-        counts = self.scores.counts
+        """One line about what was read."""
+        counts = self.scores.vote_counts
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         on = f"{len(self.scores.models)} models and {len(self.scores.samples):,} samples"
         return f"read {sum(counts.values()):,} verdicts on {on}: {kinds}"
 
     def meta(self) -> Mapping[str, Any]:
-        """Counts, for ``meta``."""
+        """Return the ``meta`` entries with the numbers of verdicts."""
         scores = self.scores
         counts = {
-            "counts": scores.counts,
+            "counts": scores.vote_counts,
             "rows_without_verdict": self.without_vote,
-            **entries(scores, "expected_pairs", "judged_pairs", "missing_pairs", "missing_scores"),
-            **entries(scores, "swapped_pairs", "contradictory_pairs"),
+            **attributes(scores, "expected_pairs", "judged_pairs", "missing_pairs", "missing_scores"),
+            **attributes(scores, "swapped_pairs", "contradictory_pairs"),
         }
         return {"verdicts": counts}
 
@@ -215,7 +215,7 @@ class VoteDocument(Document[ScoreRow], schema="convert-verdicts"):
 def convert_votes(
     paths: Sequence[str | Source], settings: VoteSettings, stdin: BinaryIO | None = None
 ) -> VoteDocument:
-    """Turn a judge's votes on pairs of answers into a score per model and sample.
+    """Convert a judge's verdicts on pairs of answers to one score per model and sample.
 
     Parameters
     ----------
@@ -231,17 +231,17 @@ def convert_votes(
     Raises
     ------
     InputError
-        If a file, its columns or a vote cannot be used.
+        If a file cannot be read, or its columns or verdicts are not valid.
     UsageError
-        If the settings make no sense.
+        If the settings contradict each other or do not fit the file.
     """
-    name, how = settings.metric_name, How(input_format=settings.input_format, stdin=stdin)
-    table = read_votes(paths, columns=settings.columns, how=how)
-    scores = score_votes(*table.columns(), models=settings.models or None, place=table.place)
+    name, how = settings.metric_name, OpenOptions(input_format=settings.input_format, stdin=stdin)
+    table = read_votes(paths, columns=settings.columns, options=how)
+    scores = score_votes(*table.columns(), models=settings.models or None, location=table.location)
     return VoteDocument(
         provenance=Provenance(
             command="convert",
-            settings=told(settings),
+            settings=changed_settings(settings),
             method={"format": "verdicts", "metric_name": name},
             inputs=[vars(entry) for entry in table.inputs],
             models=scores.models,
@@ -256,22 +256,21 @@ def convert_votes(
 
 
 def _vote_warnings(scores: VoteScores, without_vote: int) -> Iterator[str]:
-    """What is missing or contradictory, each with its consequence."""
+    """Yield warnings about missing and contradictory verdicts, and state how they are treated."""
     if without_vote:
-        yield f"rows without a verdict, left out: {without_vote:,}"
+        yield f"excluded rows without a verdict: {without_vote:,}"
     if scores.missing_pairs:
         yield (
-            f"pairs of models on a sample without a verdict: {scores.missing_pairs:,} of "
-            f"{scores.expected_pairs:,}; they count as ties"
+            f"{scores.missing_pairs:,} of {scores.expected_pairs:,} pairs of models on a sample have no "
+            "verdict; they count as ties"
         )
     if scores.missing_scores:
         yield (
-            f"scores missing, of models not judged on a sample at all: {scores.missing_scores:,} of "
-            f"{scores.scores.size:,}; they were left out, so read the result with "
-            + option("missing", "drop")
+            f"excluded {scores.missing_scores:,} of {scores.scores.size:,} scores, because their models "
+            f"were not judged on the sample; read the result with {option('missing', 'drop')}"
         )
     if scores.contradictory_pairs:
         yield (
-            f"pairs judged in both orders with two different results: {scores.contradictory_pairs:,} of "
-            f"{scores.swapped_pairs:,}; their mean counts"
+            f"{scores.contradictory_pairs:,} of {scores.swapped_pairs:,} pairs judged in both orders have "
+            "two different results; the mean of both is used"
         )

@@ -1,1 +1,1 @@
-"""COPA, a choice by objectives that have no common unit: the room of ``copa``."""
+"""The study behind ``copa``: model choice by objectives that have no common unit."""

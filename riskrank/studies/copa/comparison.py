@@ -1,4 +1,4 @@
-"""COPA beside the classical scalarizations."""
+"""The document of ``copa --compare``: COPA compared with classical scalarizations."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,26 +7,26 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.errors import InputError, counted, option
-from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
-from riskrank.studies.document import of, rows_from
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaBase, CopaRequest, document_fields
+from riskrank.studies.document import computed, rows_from_records
 
-# Models that move most, named in meta and in words.
+# Number of models that move most, as listed in meta and on the screen.
 MOST_MOVERS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """Place of one model by one scalarization; a small score is good."""
+    """Rank and score of one model under one scalarization; smaller scores are better."""
 
-    criterion: str = of(lambda document, m: document.comparison.names[m])
-    model: str = of(lambda document, j: document.objectives.name(document.comparison.models[j]))
-    rank: int = of(lambda document, m, j: document.comparison.comparison.rank[m, j].item())
-    score: float = of(lambda document, m, j: document.comparison.scores[m, j].item())
+    criterion: str = computed(lambda document, m: document.comparison.names[m])
+    model: str = computed(lambda document, j: document.objectives.name(document.comparison.models[j]))
+    rank: int = computed(lambda document, m, j: document.comparison.comparison.rank[m, j].item())
+    score: float = computed(lambda document, m, j: document.comparison.scores[m, j].item())
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
-    """Ranks by every scalarization.
+    """Ranks of all models under COPA and other scalarizations.
 
     Attributes
     ----------
@@ -37,47 +37,47 @@ class ComparisonDocument(CopaBase[ComparisonRow], schema="copa-comparison"):
 
     @property
     def movers(self) -> list[int]:
-        """Places in ``comparison.models`` of the models that move most."""
+        """Models whose rank depends most on the scalarization, as positions in ``comparison.models``."""
         return self.comparison.movers(MOST_MOVERS)
 
-    def found(self) -> dict[str, Any]:
-        """Kendall's tau, the models that move most and what was left out."""
-        found, table = self.comparison, self.objectives
-        ranks = found.comparison.rank
+    def result_entries(self) -> dict[str, Any]:
+        """Return the ``meta`` entries: Kendall's tau, largest rank changes and excluded scalarizations."""
+        comparison, table = self.comparison, self.objectives
+        ranks = comparison.comparison.rank
         return {
             "kendall_tau": {
-                name: dict(zip(found.names, row, strict=True))
-                for name, row in zip(found.names, found.comparison.tau.tolist(), strict=True)
+                name: dict(zip(comparison.names, row, strict=True))
+                for name, row in zip(comparison.names, comparison.comparison.tau.tolist(), strict=True)
             },
             "movers": [
                 {
-                    "model": table.name(found.models[j]),
-                    "movement": found.comparison.movement[j].item(),
-                    "ranks": dict(zip(found.names, ranks[:, j].tolist(), strict=True)),
+                    "model": table.name(comparison.models[j]),
+                    "movement": comparison.comparison.movement[j].item(),
+                    "ranks": dict(zip(comparison.names, ranks[:, j].tolist(), strict=True)),
                 }
                 for j in self.movers
             ],
-            "left_out": {name: error.what for name, error in found.left_out.items()},
+            "left_out": {name: error.problem for name, error in comparison.excluded.items()},
         }
 
 
-def compare(asked: Asked) -> ComparisonDocument:
-    """Rank the models by COPA of several orders and by other scalarizations.
+def compare_with_scalarizations(request: CopaRequest) -> ComparisonDocument:
+    """Rank the models by COPA with several orders p, and by other scalarizations.
 
     Raises
     ------
     InputError
-        If one that was asked for by name cannot be computed, or one model alone meets what is required.
+        If a scalarization requested by name cannot be computed, or fewer than two models are feasible.
     """
-    settings, table = asked.settings, asked.objectives
-    if (able := int(table.population.feasible.sum())) < 2:
+    settings, table = request.settings, request.objectives
+    if (n_feasible := int(table.population.feasible.sum())) < 2:
         raise InputError(
-            "rankings are compared of two models or more that meet what is required",
-            found=f"{counted(able, 'model')} of {table.population.feasible.size}",
+            "a comparison needs at least two models that meet the constraints",
+            found=f"{counted(n_feasible, 'model')} of {table.population.feasible.size}",
             hint=f"loosen {option('require')}, or leave out {option('compare')}",
         )
     orders = settings.p or USUAL_ORDERS
-    compared = compare_scalarizations(
+    comparison = compare_scalarizations(
         table.population,
         table.values,
         table.larger_is_better,
@@ -86,31 +86,36 @@ def compare(asked: Asked) -> ComparisonDocument:
         baselines=settings.against or BASELINES,
         lenient=not settings.against,
     )
-    made = chapter(asked, orders, {"criteria": compared.names}, left_out(compared))
-    document = ComparisonDocument(**made, rows=[], comparison=compared)
-    places = [
+    shared_fields = document_fields(
+        request, orders, {"criteria": comparison.names}, exclusion_messages(comparison)
+    )
+    document = ComparisonDocument(**shared_fields, rows=[], comparison=comparison)
+    records = [
         (document, m, j)
-        for m, ranks in enumerate(compared.comparison.rank)
+        for m, ranks in enumerate(comparison.comparison.rank)
         for j in np.argsort(ranks, kind="stable")
         if settings.top is None or j < settings.top
     ]
-    return replace(document, rows=rows_from(ComparisonRow, "document m j", places))
+    return replace(document, rows=rows_from_records(ComparisonRow, "document m j", records))
 
 
-def label(name: str) -> str:
-    """The name of a scalarization as people write it."""
+def scalarization_label(name: str) -> str:
+    """Return the display name of a scalarization.
+
+    For example, ``copa(p=2)`` becomes ``COPA p = 2``.
+    """
     if name in ("saw", "ahp", "mew"):
         return name.upper()
     text = {"min-max": "min–max", "delta": "Δ"}.get(name, name)
-    for key, shown in (("copa", "COPA"), ("p-norm", "usual")):
-        text = text.replace(f"{key}(p=", f"{shown} p = ")
+    for key, word in (("copa", "COPA"), ("p-norm", "usual")):
+        text = text.replace(f"{key}(p=", f"{word} p = ")
     return text.removesuffix(")").replace("p = inf", "p = ∞")
 
 
-def left_out(found: ScalarizationComparison) -> list[str]:
-    """Say which scalarizations could not be computed, and which column is to blame."""
+def exclusion_messages(comparison: ScalarizationComparison) -> list[str]:
+    """Return one message per reason for excluding scalarizations, with the column that causes it."""
     reasons: dict[str, list[str]] = {}
-    for name, error in found.left_out.items():
-        reason = f"{error.what.removeprefix(label(name)).strip()} ({error.found})"
-        reasons.setdefault(reason, []).append(label(name))
-    return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    for name, error in comparison.excluded.items():
+        reason = f"{error.problem.removeprefix(scalarization_label(name)).strip()} ({error.found})"
+        reasons.setdefault(reason, []).append(scalarization_label(name))
+    return [f"excluded {', '.join(names)}: {reason}" for reason, names in reasons.items()]

@@ -1,4 +1,4 @@
-"""The scores behind objectives: means of metrics, totals, means of the worst scores."""
+"""Sample-level scores of the objectives: means, totals, tail means and costs per success."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.evidence.costs import Costs
-from riskrank.engine.gates.replicates import tail_value
+from riskrank.engine.evidence.cost_per_success import Costs
+from riskrank.engine.gates.replicates import observed_tail_mean
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.cluster_means import cluster_means, task_column_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
-from riskrank.scores.table.metrics import original_units
+from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.objective_names import MEAN, TOTAL, ObjectiveName
 from riskrank.studies.costs import PER_SUCCESS, require_costs, require_successes
-from riskrank.studies.metric_means import is_share
-from riskrank.studies.targets import tasks_of
+from riskrank.studies.metric_means import has_proportion_means
+from riskrank.studies.targets import build_task_design
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveColumn:
-    """The scores behind one objective; scores that are missing are left out.
+    """Sample-level scores of one objective, without missing scores.
 
     Attributes
     ----------
     name : ObjectiveName
     spec : MetricSpec
-        Of its metric.
+        Specification of the metric.
     values : tuple of N ndarray
-        Scores by model, larger is better; of a total each as often as there are scores.
+        Scores of each model, larger is better. For a total, each score is multiplied by the number of scores.
     clusters, samples : tuple of N ndarray of int
-        Cluster and sample of each.
+        Cluster and sample of each score.
     keys : tuple of N ndarray of int
-        Unit of resampling of each, the same number in all objectives.
-    beside : tuple of N bool
-        Whether each model has one wherever it has one of anything, or of another metric.
+        Resampling unit of each score, with the same numbering in all objectives.
+    complete : tuple of N bool
+        True if a model has no gaps on this metric; see `_is_complete`.
     tasks : TaskDesign or None
-        Of a suite.
+        Tasks of a suite.
     paired : bool
     clustered : bool
-        Whether units hold several samples.
-    times : float
-        By what the scores of the file were multiplied.
+        True if a resampling unit contains several samples.
+    scale_factor : float
+        Factor by which the scores in the file were multiplied.
     successes : tuple of N ndarray, or None
-        Of a cost per success, beside the costs in `values`.
+        Successes, if the objective is a cost per success; `values` then holds the costs.
     """
 
     name: ObjectiveName
@@ -60,46 +60,47 @@ class ObjectiveColumn:
     clusters: tuple[Integers, ...]
     samples: tuple[Integers, ...]
     keys: tuple[Integers, ...]
-    beside: tuple[bool, ...]
+    complete: tuple[bool, ...]
     tasks: TaskDesign | None
     paired: bool
     clustered: bool
-    times: float = 1.0
+    scale_factor: float = 1.0
     successes: tuple[Floats, ...] | None = None
 
     @property
-    def lower(self) -> bool:
-        """Whether less is better in the file."""
+    def lower_is_better(self) -> bool:
+        """True if smaller values are better in the file."""
         return (self.spec.direction == "lower") != (self.spec.transform == "neg_log")
 
     @property
-    def share(self) -> bool:
-        """Whether a mean is a share."""
-        raw = [self.raw(values) for values in self.values]
-        return self.name.statistic not in (TOTAL, PER_SUCCESS) and is_share(self.spec, raw)
+    def mean_is_proportion(self) -> bool:
+        """True if the objective is a mean of binary scores, that is, a proportion."""
+        raw = [self.to_file_units(values) for values in self.values]
+        return self.name.statistic not in (TOTAL, PER_SUCCESS) and has_proportion_means(self.spec, raw)
 
     @cached_property
-    def fixed(self) -> bool:
-        """Whether no model's scores vary, as prices that stand beside its samples.
+    def is_constant(self) -> bool:
+        """True if every model has the same score on all samples, such as a price.
 
-        Not of shares, where success may have no end, and not of one reading of something that may vary.
+        Proportions never count as constant, because the next sample may differ. Neither does a metric with
+        gaps, such as one recorded only once per model.
         """
-        pairs = zip(self.values, self.beside, strict=True)
-        known = all(values.size == 0 or (beside and np.ptp(values) == 0) for values, beside in pairs)
-        return known and not self.share and self.successes is None
+        pairs = zip(self.values, self.complete, strict=True)
+        constant = all(values.size == 0 or (complete and np.ptp(values) == 0) for values, complete in pairs)
+        return constant and not self.mean_is_proportion and self.successes is None
 
-    def of(self, models: Sequence[int]) -> ObjectiveColumn:
-        """The same of some models."""
+    def select_models(self, models: Sequence[int]) -> ObjectiveColumn:
+        """Return the column restricted to the given models."""
         tasks = self.tasks
         if tasks is not None:
-            tasks = replace(tasks, of_row=tuple(tasks.of_row[i] for i in models))
-        names: tuple[str, ...] = ("values", "clusters", "samples", "keys", "beside")
+            tasks = replace(tasks, row_tasks=tuple(tasks.row_tasks[i] for i in models))
+        names: tuple[str, ...] = ("values", "clusters", "samples", "keys", "complete")
         names += () if self.successes is None else ("successes",)
-        chosen: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
-        return replace(self, **chosen, tasks=tasks)
+        selected: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
+        return replace(self, **selected, tasks=tasks)
 
-    def scores(self) -> ClusteredScores:
-        """The scores as the engine resamples them."""
+    def clustered_scores(self) -> ClusteredScores:
+        """Return the scores as :class:`ClusteredScores`."""
         return ClusteredScores.build(
             self.values,
             self.clusters,
@@ -108,181 +109,233 @@ class ObjectiveColumn:
             tasks=self.tasks,
         )
 
-    def succeeded(self) -> ClusteredScores | None:
-        """Successes as the engine resamples them, of a cost per success."""
-        return None if self.successes is None else replace(self, values=self.successes).scores()
+    def clustered_successes(self) -> ClusteredScores | None:
+        """Return the successes as :class:`ClusteredScores`; None unless this is a cost per success."""
+        return None if self.successes is None else replace(self, values=self.successes).clustered_scores()
 
     def costs(self) -> list[Costs]:
-        """Costs and successes by model; none of other objectives."""
+        """Return the costs and successes of each model; empty unless the objective is a cost per success."""
         parts = zip(self.values, self.successes or (), self.clusters, strict=self.successes is not None)
-        return [Costs.of(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
+        return [Costs.from_rows(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
 
-    def raw(self, oriented: Floats) -> Floats:
-        """Values in the units of the file."""
+    def to_file_units(self, oriented: Floats) -> Floats:
+        """Convert oriented values to the units of the file."""
         flat = np.asarray(oriented, dtype=np.float64)
-        return original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
+        return to_original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
-    def freedom(self) -> Floats:
-        """Degrees of freedom of the standard errors by model: units less the tasks they are of."""
+    def degrees_of_freedom(self) -> Floats:
+        """Degrees of freedom of each model's standard error: resampling units minus fixed tasks."""
         strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
         return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
 
-    def errors(self) -> Floats:
-        """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
-        found = [one.error for one in self.costs()]
+    def standard_errors(self) -> Floats:
+        """Return the standard error of each model's value in the units of the file; NaN where unknown."""
+        errors = [estimate.error for estimate in self.costs()]
         if self.successes is not None:
-            return np.array(found)
+            return np.array(errors)
         for model, (values, cluster) in enumerate(zip(self.values, self.clusters, strict=True)):
             if self.name.level is not None:
                 worst = np.sort(values)[: max(round(self.name.level * values.size), 1)]
-                found.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
+                errors.append(float(worst.std()) / np.sqrt(worst.size) if worst.size > 1 else np.nan)
                 continue
-            raw = self.raw(values)[:, None]
-            units, of = np.unique(cluster, return_inverse=True)[1], self.tasks
-            one = cluster_means(raw, units) if of is None else task_column_means(raw, cluster, of, model)
-            found.append(float(one.error[0]))
-        return np.array(found)
+            raw = self.to_file_units(values)[:, None]
+            units, task_design = np.unique(cluster, return_inverse=True)[1], self.tasks
+            estimate = (
+                cluster_means(raw, units)
+                if task_design is None
+                else task_column_means(raw, cluster, task_design, model)
+            )
+            errors.append(float(estimate.error[0]))
+        return np.array(errors)
 
 
 def objective_columns(
-    table: ScoreTable, names: Sequence[ObjectiveName], *, random: bool
+    table: ScoreTable, names: Sequence[ObjectiveName], *, random_tasks: bool
 ) -> list[ObjectiveColumn]:
-    """The scores behind objectives.
+    """Return the sample-level scores of each objective.
 
     Parameters
     ----------
     table : ScoreTable
-        It may lack scores.
+        May contain missing scores.
     names : sequence of ObjectiveName
-    random : bool
-        Whether tasks are what is drawn.
+    random_tasks : bool
+        True to resample tasks instead of samples.
+
+    Returns
+    -------
+    list of ObjectiveColumn
 
     Raises
     ------
     UsageError
-        If tasks are to be drawn and there are none, or a total does not say what one would think.
+        If tasks are to be resampled but the table has none, or a total is not defined.
+    InputError
+        If tasks are to be resampled and a metric has scores on one task only, or the models' totals have
+        different numbers of scores.
     """
-    tasks, keys = tasks_of(table, random=random), table.clusters
+    tasks, keys = build_task_design(table, random=random_tasks), table.clusters
     if tasks is not None:
-        keys = tuple(tasks.labels(table.clusters))
-    return [_column(table, name, tasks, keys) for name in names]
+        keys = tuple(tasks.unit_labels(table.clusters))
+    return [_objective_column(table, name, tasks, keys) for name in names]
 
 
-def _column(
+def _objective_column(
     table: ScoreTable, name: ObjectiveName, tasks: TaskDesign | None, keys: tuple[Integers, ...]
 ) -> ObjectiveColumn:
-    known: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
+    """Return the sample-level scores of one objective, without missing scores.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    name : ObjectiveName
+    tasks : TaskDesign or None
+    keys : tuple of N ndarray of int
+        Resampling unit of each row, by model.
+    """
+    present: list[Booleans] = [~np.isnan(column) for column in table.column(name.metric)]
     if name.success is not None:
-        also = table.column(name.success)
-        known = [own & ~np.isnan(column) for own, column in zip(known, also, strict=True)]
+        successes = table.column(name.success)
+        present = [mask & ~np.isnan(column) for mask, column in zip(present, successes, strict=True)]
 
-    def kept_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(part[kept] for part, kept in zip(parts, known, strict=True))
+    def select_rows(parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the rows of each model that have a score."""
+        return tuple(part[mask] for part, mask in zip(parts, present, strict=True))
 
-    own = None
+    present_tasks = None
     if tasks is not None:
-        rows = kept_rows(tasks.of_row)
-        there = np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
-        own = replace(tasks, of_row=rows).present() if tasks.weights[there].any() else None
-        if own is None and tasks.random:
+        rows = select_rows(tasks.row_tasks)
+        used_tasks = np.unique(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
+        present_tasks = (
+            replace(tasks, row_tasks=rows).drop_empty() if tasks.weights[used_tasks].any() else None
+        )
+        if present_tasks is None and tasks.random:
             raise InputError(
-                f"to speak of tasks like these takes scores of {table.metrics[name.metric].name} on several",
+                f"generalising to other tasks needs scores of {table.metrics[name.metric].name} on several",
                 found="scores on one task",
-                hint=f"speak of these tasks only: {option('tasks', 'fixed')}",
+                hint=f"restrict the results to these tasks: {option('tasks', 'fixed')}",
             )
-    found = ObjectiveColumn(
+    objective = ObjectiveColumn(
         name,
         table.metrics[name.metric],
-        kept_rows(table.column(name.metric)),
-        kept_rows(table.clusters),
-        kept_rows(table.row_samples),
-        kept_rows(keys),
-        beside=tuple(_stands_beside(~np.isnan(rows), name.metric) for rows in table.values),
-        tasks=own,
+        select_rows(table.column(name.metric)),
+        select_rows(table.clusters),
+        select_rows(table.row_samples),
+        select_rows(keys),
+        complete=tuple(_is_complete(~np.isnan(rows), name.metric) for rows in table.values),
+        tasks=present_tasks,
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
     if name.success is not None:
-        return _divided(found, table, kept_rows(table.column(name.success)))
-    return _total(found) if name.statistic == TOTAL else found
+        return _as_cost_per_success(objective, table, select_rows(table.column(name.success)))
+    return _as_total(objective) if name.statistic == TOTAL else objective
 
 
-def _stands_beside(known: Booleans, metric: int) -> bool:
-    """Whether a model has a metric on all samples that it has anything of, or several of another metric."""
-    own, others = known[:, metric, None], np.delete(known, metric, axis=1)
-    others = others[:, others.sum(axis=0) > 1]
-    return bool((own.ravel() | ~known.any(axis=1)).all() or (own | ~others).all(axis=0).any())
+def _is_complete(present: Booleans, metric: int) -> bool:
+    """Return True if a model has no gaps on a metric.
+
+    That is, the metric is present on every sample with any score, or wherever some other metric is present.
+    """
+    has_metric, other_metrics = present[:, metric, None], np.delete(present, metric, axis=1)
+    other_metrics = other_metrics[:, other_metrics.sum(axis=0) > 1]
+    return bool(
+        (has_metric.ravel() | ~present.any(axis=1)).all() or (has_metric | ~other_metrics).all(axis=0).any()
+    )
 
 
-def _total(column: ObjectiveColumn) -> ObjectiveColumn:
-    """A total as a mean of scores, each as often as there are scores: they have to be the same for all."""
+def _as_total(column: ObjectiveColumn) -> ObjectiveColumn:
+    """Rescale a column so that its mean is the total: multiply each score by the number of scores.
+
+    Raises
+    ------
+    InputError
+        If the models have different numbers of scores.
+    UsageError
+        If the tasks are resampled, or the metric is read as its logarithm.
+    """
     sizes = {values.size for values in column.values if values.size}
-    name, asked = column.spec.name, option("objective", column.name.name)
+    name, option_text = column.spec.name, option("objective", column.name.name)
     if len(sizes) > 1:
         raise InputError(
-            f"{asked} is no comparison: models have different numbers of scores",
-            found=f"{min(sizes):,} to {max(sizes):,} scores of {name} a model",
+            f"{option_text} cannot compare models with different numbers of scores",
+            found=f"{min(sizes):,} to {max(sizes):,} scores of {name} per model",
             hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
         )
-    plain = column.spec.transform == "none"
-    if not plain or (column.tasks is not None and column.tasks.random):
-        what = "the tasks are drawn" if plain else f"{name} is read as its logarithm"
+    untransformed = column.spec.transform == "none"
+    if not untransformed or (column.tasks is not None and column.tasks.random):
+        obstacle = "the tasks are resampled" if untransformed else f"{name} is read as its logarithm"
         raise UsageError(
-            f"{asked} is the sum of these scores, and {what}",
-            found=asked,
+            f"{option_text} is the sum of the scores, but {obstacle}",
+            found=option_text,
             hint=f"compare means: {option('objective', f'{name}:{MEAN}')}",
         )
     tasks = column.tasks
     if tasks is not None:
-        # All scores count alike in their sum.
-        weights = np.bincount(tasks.of_row[0], minlength=len(tasks.names)).astype(np.float64)
+        # All scores have the same weight in their sum.
+        weights = np.bincount(tasks.row_tasks[0], minlength=len(tasks.names)).astype(np.float64)
         tasks = replace(tasks, weights=weights / weights.sum())
     count = float(sizes.pop()) if sizes else 1.0
-    return replace(column, values=tuple(values * count for values in column.values), tasks=tasks, times=count)
+    return replace(
+        column, values=tuple(values * count for values in column.values), tasks=tasks, scale_factor=count
+    )
 
 
-def _divided(column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]) -> ObjectiveColumn:
+def _as_cost_per_success(
+    column: ObjectiveColumn, table: ScoreTable, successes: tuple[Floats, ...]
+) -> ObjectiveColumn:
+    """Add the successes to a column of costs.
+
+    Raises
+    ------
+    InputError, UsageError
+        If the costs or successes are not valid; see `require_costs`.
+    """
     assert column.name.success is not None
     spec = table.metrics[column.name.success]
     require_costs(
         ("objective", column.name.name),
-        (column.lower and column.spec.transform == "none", column.values),
+        (column.lower_is_better and column.spec.transform == "none", column.values),
         (spec.direction == "lower" or spec.transform != "none", successes),
-        alike=column.tasks is None and table.folds is None,
+        independent=column.tasks is None and table.folds is None,
         paired=True,
     )
     return replace(column, successes=successes)
 
 
-def oriented_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
-    """Value of every model, larger is better; NaN where it is missing.
+def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
+    """Return each model's value of the objective, larger is better; NaN where it is missing.
 
     Parameters
     ----------
     column : ObjectiveColumn
     means : ndarray, shape (N,)
-        Of its metric; NaN where a score is missing.
+        Means of the metric; NaN where a score is missing.
     models : sequence of N str
+
+    Returns
+    -------
+    ndarray, shape (N,)
 
     Raises
     ------
     InputError
-        If a model that lacks no score has too few successes.
+        If a model has too few successes to estimate its cost per success.
     """
     if column.name.statistic == TOTAL:
         sums = np.array([float(np.sum(values)) / max(values.size, 1) for values in column.values])
         return np.where(np.isnan(means), np.nan, sums)
-    there = np.flatnonzero(~np.isnan(means)).tolist()
-    found = np.full(means.shape, np.nan)
+    complete_models = np.flatnonzero(~np.isnan(means)).tolist()
+    objective_values = np.full(means.shape, np.nan)
     if column.successes is not None:
-        for model, costs in zip(there, column.of(there).costs(), strict=True):
+        for model, costs in zip(complete_models, column.select_models(complete_models).costs(), strict=True):
             require_successes(costs, models[model], column.name.name)
-            found[model] = -costs.per_success
+            objective_values[model] = -costs.per_success
     elif column.name.level is None:
         return means
-    elif len(there) > 1:
-        scores = column.of(there).scores()
-        for at, model in enumerate(there):
-            found[model] = tail_value(SideScores.of(scores, at), column.name.level)
-    return found
+    elif len(complete_models) > 1:
+        scores = column.select_models(complete_models).clustered_scores()
+        for i, model in enumerate(complete_models):
+            objective_values[model] = observed_tail_mean(SideScores.from_scores(scores, i), column.name.level)
+    return objective_values

@@ -1,4 +1,4 @@
-"""What ``copa`` compares models by, ``latency:tvar@0.05``, and bounds, ``co2 <= 0.5``, as one has them."""
+"""Parsing of objectives, such as ``latency:tvar@0.05``, and of constraints, such as ``co2 <= 0.5``."""
 
 import re
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from math import isfinite
 
 import numpy as np
 
-from riskrank.asked.values import number_or_nan
 from riskrank.engine.copa.population import Constraint
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.values import number_or_nan
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 
 MEAN, TOTAL, TAIL = "mean", "total", "tvar"
@@ -20,18 +20,19 @@ _EXAMPLES = (MEAN, TOTAL, "tvar@0.05")
 
 @dataclass(frozen=True)
 class ObjectiveName:
-    """An objective: a metric and the statistic of its scores.
+    """A parsed objective: a metric and a statistic.
 
     Attributes
     ----------
     metric : int
+        Index of the metric.
     statistic : {"mean", "total", "tvar", "cost-per-success"}
     level : float or None
-        Share of the worst scores, of ``tvar``.
+        Proportion of worst scores that ``tvar`` averages; None for other statistics.
     name : str
-        The metric's where the objective is its mean, else ``latency:tvar@0.05``.
+        Name of the metric for a mean; otherwise metric and statistic, such as ``latency:tvar@0.05``.
     success : int or None
-        The metric that counts successes, of a cost per success.
+        Index of the metric that counts successes, for a cost per success.
     """
 
     metric: int
@@ -41,72 +42,81 @@ class ObjectiveName:
     success: int | None = None
 
     @property
-    def needs(self) -> list[int]:
-        """Metrics without which a model has no value."""
+    def required_metrics(self) -> list[int]:
+        """Metrics that are needed to compute the objective."""
         return [self.metric] if self.success is None else [self.metric, self.success]
 
 
-def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
-    """Objectives by metric: those asked for, else the mean.
+def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
+    """Parse the requested objectives; every other metric is represented by its mean.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Requested objectives, such as ``latency:tvar@0.05``.
+    metrics : sequence of str
+        Names of the metrics.
 
     Raises
     ------
     UsageError
-        If one names no metric, or no statistic.
+        If a text names an unknown metric or an unknown statistic.
     """
-    found = list(dict.fromkeys(_objective(text, metrics) for text in asked))
+    requested = list(dict.fromkeys(_parse_objective(text, metrics) for text in texts))
     return [
-        one
-        for at, metric in enumerate(metrics)
-        for one in [given for given in found if given.metric == at] or [ObjectiveName(at, MEAN, None, metric)]
+        objective
+        for index, metric in enumerate(metrics)
+        for objective in [candidate for candidate in requested if candidate.metric == index]
+        or [ObjectiveName(index, MEAN, None, metric)]
     ]
 
 
-def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
-    if text not in metrics and (both := cost_and_success("objective", text, metrics)):
-        cost, success = map(list(metrics).index, both)
+def _parse_objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
+    """Parse one objective, such as ``latency:tvar@0.05``."""
+    if text not in metrics and (cost_pair := cost_and_success("objective", text, metrics)):
+        cost, success = map(list(metrics).index, cost_pair)
         return ObjectiveName(cost, PER_SUCCESS, None, text, success)
     name, separator, statistic = text.rpartition(":")
     if text in metrics or not separator:
         name, statistic = text, MEAN
     if name not in metrics:
-        # ``total:cost`` is told the other way round.
+        # The parts of ``total:cost`` are in the wrong order; the message swaps them.
         name, statistic = (statistic, name) if statistic in metrics else (name, statistic)
         raise UsageError(
-            f"{option('objective', text)} is about no metric",
+            f"{option('objective', text)} does not name a metric",
             found=f"the metrics are {listing(metrics)}",
             hint=did_you_mean(
                 name,
                 metrics,
-                write=lambda near: option("objective", f"{near}:{statistic}"),
-                otherwise=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, an option an objective",
+                write=lambda match: option("objective", f"{match}:{statistic}"),
+                fallback=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, one option per objective",
             ),
         )
-    at = list(metrics).index(name)
+    index = list(metrics).index(name)
     kind, _, level = statistic.partition("@")
     if statistic == MEAN:
-        return ObjectiveName(at, MEAN, None, name)
+        return ObjectiveName(index, MEAN, None, name)
     if statistic == TOTAL:
-        return ObjectiveName(at, TOTAL, None, f"{name}:{TOTAL}")
+        return ObjectiveName(index, TOTAL, None, f"{name}:{TOTAL}")
     if kind in _TAILS:
         share = number_or_nan(level)
         if 0 < share < 1:
-            return ObjectiveName(at, TAIL, share, f"{name}:{TAIL}@{share:g}")
+            return ObjectiveName(index, TAIL, share, f"{name}:{TAIL}@{share:g}")
     raise UsageError(
-        f"{option('objective', text)} is no statistic of {name}",
-        found=f"{statistic or 'nothing'}; there are {', '.join(_EXAMPLES)}"
+        f"{option('objective', text)} is not a statistic of {name}",
+        found=f"{statistic or 'nothing'}; the statistics are {', '.join(_EXAMPLES)}"
         + (", with a share between 0 and 1" if kind in _TAILS else ""),
         hint=f"write {option('objective', f'{name}:tvar@0.05')} for the mean of the worst 5 %, or leave it "
-        "out for the mean of all",
+        "out for the mean of all samples",
     )
 
 
 _RELATION = "<=|>=|==|<|>|="
 _BOUND = re.compile(rf"\s*(?P<name>.*?\S)\s*(?P<relation>{_RELATION})\s*(?P<bound>[^<>=]+?)\s*")
-# What no objective's name has that is meant as one, as in ``cost != 3`` or ``a < 1 and b < 2``.
-_ODD = re.compile(rf"{_RELATION}|!$")
-# As they are printed, and as they are typed.
-_TYPED = str.maketrans({"≤": "<=", "≥": ">="})
+# Signs that the text is not a single bound, as in ``cost != 3`` or ``a < 1 and b < 2``.
+_MALFORMED_NAME = re.compile(rf"{_RELATION}|!$")
+# Typographic relations and their ASCII form.
+_ASCII_RELATIONS = str.maketrans({"≤": "<=", "≥": ">="})
 
 
 def parse_constraint(
@@ -117,7 +127,7 @@ def parse_constraint(
     larger_is_better: Booleans,
     shares: Sequence[bool] = (),
 ) -> Constraint:
-    """Read a constraint such as ``co2 <= 0.5``.
+    """Parse a constraint such as ``co2 <= 0.5``.
 
     Parameters
     ----------
@@ -125,25 +135,25 @@ def parse_constraint(
     names : sequence of K str
         The objectives.
     values : ndarray, shape (N, K)
-        In original units; NaN where missing.
+        In the units of the file; NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
-        In original units.
+        Directions in the units of the file.
     shares : sequence of bool
-        Which objectives are shares; empty where nobody knows.
+        True for objectives that are proportions; empty if unknown.
 
     Raises
     ------
     UsageError
-        If it has another form, bounds something that is not an objective, or a share beyond 0 and 1.
+        If the text has another form, names an unknown objective, or bounds a proportion outside 0 to 1.
     """
-    match = _BOUND.fullmatch(text.translate(_TYPED))
+    match = _BOUND.fullmatch(text.translate(_ASCII_RELATIONS))
     bound = number_or_nan(match and match["bound"])
     name = "" if match is None else match["name"]
-    if match is None or not isfinite(bound) or (name not in names and _ODD.search(name)):
+    if match is None or not isfinite(bound) or (name not in names and _MALFORMED_NAME.search(name)):
         raise UsageError(
             f"{option('require')} needs an objective, one of <= < >= > =, and a number",
             found=repr(text),
-            hint=_example(text, names, values, larger_is_better),
+            hint=_example_constraint(text, names, values, larger_is_better),
         )
     if name not in names:
         raise UsageError(
@@ -153,23 +163,24 @@ def parse_constraint(
                 name,
                 names,
                 write=repr,
-                otherwise=f"add {option('objective', name)}, or select its metric with {option('metric')}",
+                fallback=f"add {option('objective', name)}, or select its metric with {option('metric')}",
             ),
         )
     relation = "==" if match["relation"] == "=" else match["relation"]
-    at = list(names).index(name)
-    if any(shares) and shares[at] and not 0 <= bound <= 1:
-        inside = bound / 100 if 1 < bound <= 100 else 0.5
+    index = list(names).index(name)
+    if any(shares) and shares[index] and not 0 <= bound <= 1:
+        example = bound / 100 if 1 < bound <= 100 else 0.5
         raise UsageError(
-            f"{option('require', text)} bounds a share beyond 0 and 1",
-            found=f"every score of {name} is 0 or 1, and their mean is not in percent",
-            hint=f"write {option('require', f'{name} {relation} {inside:g}')}",
+            f"{option('require', text)} sets a bound of a share outside 0 to 1",
+            found=f"every score of {name} is 0 or 1, so their mean is not in percent",
+            hint=f"write {option('require', f'{name} {relation} {example:g}')}",
         )
-    return Constraint(objective=at, relation=relation, bound=bound)
+    return Constraint(objective=index, relation=relation, bound=bound)
 
 
-def _example(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
-    """A bound that half of the models meet, on the objective that was meant."""
-    at = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
-    bound = f"{names[at]} {'>=' if larger_is_better[at] else '<='} {float(np.nanmedian(values[:, at])):.2g}"
-    return f"write {option('require', bound)}, in quotes, an option a bound"
+def _example_constraint(text: str, names: Sequence[str], values: Floats, larger_is_better: Booleans) -> str:
+    """Return an example constraint on the objective probably meant, which half of the models meet."""
+    index = max(range(len(names)), key=lambda k: len(names[k]) if names[k] in text else 0)
+    relation, median = ">=" if larger_is_better[index] else "<=", float(np.nanmedian(values[:, index]))
+    bound = f"{names[index]} {relation} {median:.2g}"
+    return f"write {option('require', bound)}, in quotes, one option per bound"

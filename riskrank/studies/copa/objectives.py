@@ -1,4 +1,4 @@
-"""The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
+"""The objectives of ``copa``: one value per model and objective, and its rank among all models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,129 +8,153 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.copa.choice import share_weights, weakest
 from riskrank.engine.copa.population import (
     Constraint,
     Population,
+    build_population,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    population,
 )
+from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.gaps import without_gaps
-from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
-from riskrank.studies.copa.objective_names import objective_names, parse_constraint
+from riskrank.studies.copa.missing_objectives import handle_missing_scores
+from riskrank.studies.copa.objective_columns import (
+    ObjectiveColumn,
+    objective_columns,
+    oriented_objective_values,
+)
+from riskrank.studies.copa.objective_names import parse_constraint, parse_objectives
 from riskrank.studies.copa.options import ObjectiveSettings
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.targets import draws_tasks
-from riskrank.studies.wording import decimals_of, decimals_of_exact
+from riskrank.studies.targets import resamples_tasks
+from riskrank.studies.wording import decimals_for_exact_values, decimals_from_errors
 
 
 @dataclass(frozen=True)
 class Objectives:
-    """Models by objectives, and how they came about: values as measured, ranks, weights.
+    """Values, ranks, constraints and weights of models on several objectives.
 
     Attributes
     ----------
     population : Population
     values : ndarray, shape (N, K)
-        In original units; NaN where missing.
+        In the units of the file; NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
-        In original units.
+        Directions in the units of the file.
     bounds : tuple of Constraint
-    given_weights : mapping of str to float
-        Weights somebody gave, as an option or in the metrics file.
+        Constraints on the objectives.
+    explicit_weights : mapping of str to float
+        Weights set by an option or in the metrics file.
     dropped : tuple of str
-        Models left out of the population.
+        Models excluded from the population.
     warnings : tuple of str
-        Of the population.
+        Warnings about the population.
     columns : tuple of ObjectiveColumn
-        The scores of the models behind every objective; empty for a table without samples.
-    reweighted : ndarray, shape (K,), or None
-        Weights in the place of those that follow from what was given.
+        Sample-level scores of every objective; empty for a table without samples.
+    weight_override : ndarray, shape (K,), or None
+        Weights that replace those derived from `explicit_weights`.
     """
 
     population: Population
     values: Floats
     larger_is_better: Booleans
     bounds: tuple[Constraint, ...] = ()
-    given_weights: Mapping[str, float] = field(default_factory=dict)
+    explicit_weights: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     columns: tuple[ObjectiveColumn, ...] = ()
-    reweighted: Floats | None = None
+    weight_override: Floats | None = None
 
     @cached_property
     def weights(self) -> Floats:
         """Weights of the objectives, shape (K,)."""
-        if self.reweighted is not None:
-            return self.reweighted
-        return share_weights(self.population.metrics, self.given_weights)
+        if self.weight_override is not None:
+            return self.weight_override
+        return complete_weights(self.population.metrics, self.explicit_weights)
 
     @cached_property
     def constraints(self) -> list[str]:
-        """Bounds as one writes them."""
-        return [bound.text(self.population.metrics) for bound in self.bounds]
+        """Constraints in the syntax of the option."""
+        return [bound.format(self.population.metrics) for bound in self.bounds]
 
     @cached_property
     def means(self) -> list[MetricMeans]:
-        """What the values are means of; empty for a table without samples."""
-        return [_means(*one) for one in zip(self.columns, self.values.T, strict=bool(self.columns))]
+        """Values of each objective with standard errors; empty for a table without samples."""
+        return [
+            _objective_means(*column_and_values)
+            for column_and_values in zip(self.columns, self.values.T, strict=bool(self.columns))
+        ]
 
     @cached_property
     def weakest(self) -> Booleans:
-        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
-        return weakest(self.population.u * self.weights)
+        """Mask of each model's largest weighted rank, shape (N, K); all False if all its ranks are 0."""
+        return weakest_objectives(self.population.u * self.weights)
 
     @property
-    def percent(self) -> Booleans:
-        """Which objectives are shares, shape (K,)."""
-        return np.array([one.share for one in self.means] or [False] * len(self.weights))
+    def are_proportions(self) -> Booleans:
+        """Mask of the objectives that are proportions, shape (K,)."""
+        return np.array([mean.is_proportion for mean in self.means] or [False] * len(self.weights))
 
     def name(self, model: int) -> str:
-        """Name of a model."""
+        """Return the name of a model."""
         return self.population.names[model]
 
-    def named(self, model: int) -> str | None:
-        """Name of a model; None of −1, which is none."""
+    def name_or_none(self, model: int) -> str | None:
+        """Return the name of a model; None for the index −1."""
         return self.population.names[model] if model >= 0 else None
 
-    def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
-        """Name the K entries of an array by their objectives."""
+    def by_objective(self, entries: ArrayLike) -> dict[str, Any]:
+        """Return the K entries of an array as a dict keyed by objective."""
         return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
-    def drawn(self, objective: int) -> Integers:
-        """The models whose value of an objective samples decide: none of a price, and never only one."""
-        # A model that lacks a score is the worst, whatever others it has.
-        there = np.flatnonzero(~self.population.missing[:, objective])
-        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).fixed
-        return there[:0] if fixed else there
+    def resampled_models(self, objective: int) -> Integers:
+        """Return the models whose value of an objective is estimated from samples.
+
+        The result is empty for fixed values, such as prices, and if fewer than two models have a value.
+        """
+        # A model that lacks a score ranks worst, whatever its other scores.
+        present = np.flatnonzero(~self.population.missing[:, objective])
+        is_constant = present.size < 2 or self.columns[objective].select_models(present.tolist()).is_constant
+        return present[:0] if is_constant else present
 
 
-def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
-    """An objective as it is shown: as many digits as are sure."""
-    there = np.flatnonzero(~np.isnan(values))  # who lacks scores may lack tasks
+def _objective_means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
+    """Return the values of an objective with standard errors and the decimals that these support."""
+    present = np.flatnonzero(~np.isnan(values))  # models without scores may lack tasks
     errors = np.full(values.shape, np.nan)
-    errors[there] = column.of(there.tolist()).errors()
-    scale = 100 if column.share else 1
-    # A price does not vary: what rounding leaves of its error is no error.
-    price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
-    decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
+    errors[present] = column.select_models(present.tolist()).standard_errors()
+    scale = 100 if column.mean_is_proportion else 1
+    # The standard error of constant scores is rounding noise.
+    is_constant = all(
+        scores.size > 1 and np.ptp(scores) == 0 for scores in (column.values[i] for i in present)
+    )
+    decimals = (
+        decimals_for_exact_values(scale * values) if is_constant else decimals_from_errors(scale * errors)
+    )
     name, declared = column.name.name, column.spec.declared
-    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.freedom)
+    return MetricMeans(
+        name,
+        column.lower_is_better,
+        declared,
+        column.mean_is_proportion,
+        values,
+        errors,
+        decimals,
+        column.degrees_of_freedom,
+    )
 
 
-def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
-    """Average a table per model and metric, and rank every model in the population.
+def build_objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
+    """Compute each model's objectives, and rank every model on each of them.
 
     Parameters
     ----------
     table : ScoreTable
-        Read as the command needs it.
+        Read with the reading options of ``copa``.
     settings : ObjectiveSettings
 
     Returns
@@ -140,39 +164,46 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     Raises
     ------
     UsageError
-        For objectives without a direction, and constraints that are none.
+        If an objective has no direction, or an objective or constraint is invalid.
     InputError
-        For missing scores that nobody treated, and constraints no model meets.
+        If the ``missing`` rule does not handle missing scores, or no model meets the constraints.
     """
     require_directions(table, command="copa", metrics="objectives")
-    table, averages, kept, notes = without_gaps(table, settings.missing)
-    models = tuple(table.models[i] for i in kept)
-    asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
-    names, at = tuple(one.name for one in asked), [one.metric for one in asked]
+    table, averages, retained, messages = handle_missing_scores(table, settings.missing)
+    models = tuple(table.models[i] for i in retained)
+    requested = parse_objectives(settings.objective, [spec.name for spec in table.metrics])
+    names, metric_indices = (
+        tuple(objective.name for objective in requested),
+        [objective.metric for objective in requested],
+    )
     columns: list[ObjectiveColumn] = []
-    oriented = np.stack([averages.oriented[:, one.needs].min(axis=1) for one in asked], axis=1)
-    values = averages.raw[:, at]
+    oriented = np.stack(
+        [averages.oriented[:, objective.required_metrics].min(axis=1) for objective in requested], axis=1
+    )
+    values = averages.raw[:, metric_indices]
     if len(table.samples) > 1:
-        every = objective_columns(table, asked, random=draws_tasks(settings))
-        columns = [one.of(kept.tolist()) for one in every]
+        all_columns = objective_columns(table, requested, random_tasks=resamples_tasks(settings))
+        columns = [objective.select_models(retained.tolist()) for objective in all_columns]
     elif settings.objective:
-        # A value a model is neither a tail nor a sum of anything; its mean is itself.
+        # A single value per model has no tail and no sum.
         raise UsageError(
-            f"{option('objective', settings.objective[0])} is a statistic of samples",
-            found="one value a model",
-            hint=f"leave out {option('objective')}, or name the column of the samples: "
+            f"{option('objective', settings.objective[0])} needs several samples per model",
+            found="one value per model",
+            hint=f"leave out {option('objective')}, or name the sample column: "
             f"{option('columns', 'sample=COL')}",
         )
-    oriented, values = oriented[kept], values[kept]
+    oriented, values = oriented[retained], values[retained]
     for k, column in enumerate(columns):
         if column.name.name != column.spec.name:
-            oriented[:, k] = oriented_values(column, oriented[:, k], models)
-            values[:, k] = column.raw(oriented[:, k])
-    upward = averages.larger_is_better[at]
-    shares = [column.share for column in columns]
-    bound = partial(parse_constraint, names=names, values=values, larger_is_better=upward, shares=shares)
-    constraints = tuple(map(bound, settings.require))
-    ranked = population(
+            oriented[:, k] = oriented_objective_values(column, oriented[:, k], models)
+            values[:, k] = column.to_file_units(oriented[:, k])
+    larger_is_better = averages.larger_is_better[metric_indices]
+    shares = [column.mean_is_proportion for column in columns]
+    parse_bound = partial(
+        parse_constraint, names=names, values=values, larger_is_better=larger_is_better, shares=shares
+    )
+    constraints = tuple(map(parse_bound, settings.require))
+    population = build_population(
         oriented,
         names=models,
         metrics=names,
@@ -181,33 +212,34 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         denominator=settings.denominator,
     )
     return Objectives(
-        population=ranked,
+        population=population,
         values=values,
-        larger_is_better=upward,
+        larger_is_better=larger_is_better,
         bounds=constraints,
-        given_weights={
-            one.name: weight / at.count(one.metric)
-            for one in asked
-            if (weight := table.metrics[one.metric].weight) is not None
+        explicit_weights={
+            objective.name: weight / metric_indices.count(objective.metric)
+            for objective in requested
+            if (weight := table.metrics[objective.metric].weight) is not None
         },
-        dropped=tuple(np.delete(table.models, kept).tolist()),
-        warnings=(*notes, *_population_warnings(ranked, averaged=bool(columns))),
+        dropped=tuple(np.delete(table.models, retained).tolist()),
+        warnings=(*messages, *_population_warnings(population, from_means=bool(columns))),
         columns=tuple(columns),
     )
 
 
-def _population_warnings(ranked: Population, *, averaged: bool) -> list[str]:
+def _population_warnings(population: Population, *, from_means: bool) -> list[str]:
+    """Return warnings about constant objectives and duplicated models."""
     warnings = [
-        f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"
-        for k in constant_objectives(ranked)
+        f"objective '{population.metrics[k]}' has the same value for every model, so it is uninformative"
+        for k in constant_objectives(population)
     ]
-    copies = duplicated_models(ranked)
+    copies = duplicated_models(population)
     if copies:
-        groups = listing((" = ".join(ranked.names[i] for i in group) for group in copies), 3)
+        examples = listing((" = ".join(population.names[i] for i in group) for group in copies), 3)
         count = sum(len(group) for group in copies) - len(copies)
-        alike = f"{'s are copies' if count > 1 else ' is a copy'} of another, value by value,"
-        if averaged:  # of means, whose scores may differ
-            alike = f"{'s have' if count > 1 else ' has'} the values of another on every objective,"
+        statement = f"{'s are copies' if count > 1 else ' is a copy'} of another, value by value,"
+        if from_means:  # equal means may have different scores
+            statement = f"{'s have' if count > 1 else ' has'} the values of another on every objective,"
         shift = "shift" if count > 1 else "shifts"
-        warnings.append(f"{count} model{alike} and {shift} the ranks of all others: {groups}")
+        warnings.append(f"{count} model{statement} and {shift} the ranks of all others: {examples}")
     return warnings

@@ -1,40 +1,40 @@
-"""How models are ranked on objectives without a common unit, and what to ask about the ranking."""
+"""Options of ``copa``: the objectives, the norm, the front tests and the question."""
 
 from dataclasses import dataclass
 from math import inf
 
-from riskrank.asked.option import METHOD, Settings, ask, differing, rare, several, switch
-from riskrank.asked.reading import ReadOptions
-from riskrank.asked.resampling import FamilySettings
-from riskrank.asked.suites import TaskScopeSettings
-from riskrank.asked.values import number_or_nan, parts_of
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.option import METHOD, Settings, non_defaults, param, rare, several, switch
+from riskrank.options.reading import ReadOptions
+from riskrank.options.resampling import FamilySettings
+from riskrank.options.suites import TaskScopeSettings
+from riskrank.options.values import number_or_nan, split_parts
 
-# What is asked of samples, which only the ranking looks at.
-OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
+# Settings of the tests on samples, which only the ranking runs.
+TEST_SETTINGS = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
 
-# Settings that say something about some questions only; None stands for the ranking.
-_HOMES: dict[str, tuple[str | None, ...]] = {
+# Settings that apply to some questions only; None is the ranking.
+_QUESTIONS_BY_SETTING: dict[str, tuple[str | None, ...]] = {
     "steps": ("sweep", "sweep_p"),
     "top": (None, "compare"),
     "p": (None, "why", "sweep", "compare"),
-    **dict.fromkeys(("resample_models", "ccdf", *OF_SAMPLES), (None,)),
+    **dict.fromkeys(("resample_models", "ccdf", *TEST_SETTINGS), (None,)),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveReading(ReadOptions):
-    """How score files are read where models are averaged."""
+    """Options for reading scores that are averaged per model."""
 
     weight: dict[str, float] = several(
-        "Weight of an objective; the others share what is left of 1.",
+        "Weight of an objective; the other objectives share the rest of 1.",
         metavar="NAME=VALUE",
         unset="equal",
         panel=METHOD,
     )
-    repeats: str = ask(
-        "Several scores of a model on a sample: refuse, average, or take the worst run (min) or the best "
-        "(max).",
+    repeats: str = param(
+        "Several scores of a model on one sample: stop with an error, or use the mean, the worst (min) or "
+        "the best (max).",
         "error",
         choices=("error", "mean", "min", "max"),
     )
@@ -42,141 +42,146 @@ class ObjectiveReading(ReadOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveSettings(Settings):
-    """How models are ranked on objectives."""
+    """Options that define the objectives and constraints."""
 
-    missing: str = ask(
-        "Missing scores: refuse, leave out their samples, or count each as the worst there can be; a model "
-        "without any is left out, or ranked last there.",
+    missing: str = param(
+        "Missing scores: stop with an error, drop their samples, or count them as the worst possible "
+        "score. A model without any score is dropped, or ranked last on that objective.",
         "error",
         choices=("error", "drop", "worst"),
         panel="Input",
     )
     objective: tuple[str, ...] = several(
-        "An objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
-        "worst 5 %), NAME:total, cost-per-success:COST/SUCCESS; NAME:mean keeps the mean beside it.",
+        "Objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the worst "
+        "5 %), NAME:total, or cost-per-success:COST/SUCCESS. NAME:mean keeps the mean as well.",
         metavar="NAME:STATISTIC",
     )
     require: tuple[str, ...] = several(
-        "Choose only among such models, in the units of the file; they are ranked among all.",
+        "Choose only among models that meet this condition, in the units of the file; all models are ranked.",
         metavar="'NAME <= VALUE'",
     )
     ties: str = rare(
-        "Whether none, half or all of the models of equal value count as better.",
+        "Models with equal values: count none (min), half (average) or all (max) of them as better.",
         "min",
         choices=("min", "average", "max"),
     )
-    denominator: str = rare("Ranks are shares of the other models, or of all.", "n-1", choices=("n-1", "n"))
+    denominator: str = rare(
+        "Denominator of the ranks: the number of other models (n-1), or of all models (n).",
+        "n-1",
+        choices=("n-1", "n"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontSettings(TaskScopeSettings, FamilySettings):
-    """How to say who is on the front for sure, where there are samples."""
+    """Options for testing which models are on the Pareto front."""
 
     margin: dict[str, float] = several(
-        "Up to what a model counts as as good on an objective, in its units.",
+        "Largest difference for which models count as equally good on an objective, in its units.",
         metavar="NAME=VALUE",
         unset="0",
         least=0,
         below=inf,
     )
-    no_test: bool = rare("Values as they are: no tests of the front, no resampling.", False)
+    no_test: bool = rare("Show only the values, without resampling and tests of the front.", False)
     resamples: int | str = rare(
-        "Resamples of the samples: a number, or as many as are needed.", "auto", metavar="auto|B"
+        "Number of bootstrap resamples; auto uses as many as needed.", "auto", metavar="auto|B"
     )
-    seed: int = rare("Seed of the random streams.", 0, metavar="N", least=0)
+    seed: int = rare("Seed of the random numbers.", 0, metavar="N", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CopaSettings(ObjectiveSettings, FrontSettings):
-    """The norm, and what to ask."""
+    """Options of ``copa``: the norm, and the question to answer."""
 
     p: tuple[float, ...] = several(
-        "Norm of the ranks: 1 is the mean rank and forgives a bad objective, inf looks at the worst one only "
-        "and alone can reach every model of the front. The first one decides.",
+        "Norm of the ranks. 1 is the mean rank, which forgives a bad objective; inf uses only the worst "
+        "rank, and only inf can reach every model on the front. The first value decides.",
         metavar="P",
         unset="inf",
         commas=True,
         raw=True,
     )
-    why: str | None = ask(
-        "Why this model ranks where it does, and what would choose it.",
+    why: str | None = param(
+        "Explain the rank of this model, and which weights would choose it.",
         metavar="MODEL",
         against=("sweep", "sweep_p", "compare", "against"),
     )
-    sweep: str | None = ask(
-        "Which model is chosen as an objective's weight goes from 0 to 1.",
+    sweep: str | None = param(
+        "Show which model is chosen as this objective's weight goes from 0 to 1.",
         metavar="NAME",
         against=("sweep_p", "compare", "against"),
     )
     sweep_p: bool = rare(
-        "Which model is chosen as p goes from 1 to infinity.", False, against=("compare", "against")
+        "Show which model is chosen as p goes from 1 to infinity.", False, against=("compare", "against")
     )
-    steps: int | None = rare("Steps of a sweep.", metavar="N", unset="10000", least=1)
-    compare: bool = switch("Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
+    steps: int | None = rare("Number of steps in a sweep.", metavar="N", unset="10000", least=1)
+    compare: bool = switch("Compare COPA with the average, Δ, min-max, the usual p-norm, SAW, AHP and MEW.")
     against: tuple[str, ...] = rare(
-        "Compare with these only: average, delta, min-max, p-norm, saw, ahp, mew.",
+        "Compare COPA only with these methods: average, delta, min-max, p-norm, saw, ahp, mew.",
         (),
         metavar="NAME,...",
         choices=("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew"),
         commas=True,
     )
     resample_models: int | None = rare(
-        "How often the choice stays in B populations of models drawn from these.", metavar="B", least=1
+        "Show how often the choice stays the same in B resamples of the models.", metavar="B", least=1
     )
-    ccdf: bool = rare("Show how each model's ranks spread over the objectives.", False)
-    top: int | None = ask("Only the N best models, in every format.", metavar="N", least=1)
+    ccdf: bool = rare("Show the distribution of each model's ranks over the objectives.", False)
+    top: int | None = param("Show only the N best models, in every format.", metavar="N", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in parts_of(self.p))))
-        self._refuse_what_says_nothing()
+        self._normalise("p", tuple(dict.fromkeys(parse_norm_order(text) for text in split_parts(self.p))))
+        self._reject_inapplicable_settings()
 
     @property
     def question(self) -> str | None:
-        """``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
-        asked = {
+        """Requested question: ``why``, ``sweep``, ``sweep_p`` or ``compare``; None for the ranking."""
+        requested = {
             "why": self.why is not None,
             "sweep": self.sweep is not None,
             "sweep_p": self.sweep_p,
             "compare": self.compare or bool(self.against),
         }
-        return next((name for name, on in asked.items() if on), None)
+        return next((name for name, is_requested in requested.items() if is_requested), None)
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """The p's to rank by; the first one decides."""
+        """Orders p of the norm to rank by; the first one determines the choice."""
         return self.p or (inf,)
 
-    def _refuse_what_says_nothing(self) -> None:
-        for name in differing(self):
-            if self.question not in _HOMES.get(name, (self.question,)):
+    def _reject_inapplicable_settings(self) -> None:
+        """Raise a UsageError if an option does not apply to the question."""
+        for name in non_defaults(self):
+            if self.question not in _QUESTIONS_BY_SETTING.get(name, (self.question,)):
                 about = option(self.question) if self.question else "the ranking"
                 raise UsageError(
-                    f"{option(name)} says nothing about {about}",
+                    f"{option(name)} has no effect on {about}",
                     found=f"{option(name)} with {about}" if self.question else option(name),
                     hint=f"leave out {option(name)}",
                 )
         if self.why is not None and len(self.p) > 1:
             raise UsageError(
-                f"{option('why')} works with one p",
+                f"{option('why')} needs a single p",
                 found=option("p", listing(f"{order:g}" for order in self.p)),
-                hint="ask them one by one",
+                hint="run once for each p",
             )
 
 
-def norm_order(given: float | str) -> float:
-    """Read one order of a norm.
+def parse_norm_order(value: float | str) -> float:
+    """Parse one order of a norm.
 
     Raises
     ------
     UsageError
-        For anything but numbers from 1 and ``inf``.
+        If the value is neither a number of at least 1 nor ``inf``.
     """
-    order = inf if given == "∞" else number_or_nan(given)
+    order = inf if value == "∞" else number_or_nan(value)
     if not order >= 1:
         raise UsageError(
             f"{option('p')} must be a number of at least 1, or inf",
-            found=option("p", given),
+            found=option("p", value),
             hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
         )
     return order

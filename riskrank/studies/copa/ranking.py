@@ -1,4 +1,4 @@
-"""COPA's ranking: who is chosen, and what would change it."""
+"""The document of ``copa``: the ranking, and the choice's sensitivity to weights, p, models and samples."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -6,251 +6,301 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
 from riskrank.engine.copa.population import ccdf_quantiles
+from riskrank.engine.copa.ranking import CopaRanking, models_by_rank, rank_models
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
+from riskrank.engine.copa.weight_ranges import WeightRange, sweep_all_weights, weight_ranges
 from riskrank.engine.types import Floats
-from riskrank.studies.copa.base import USUAL_ORDERS, Asked, CopaBase, chapter
-from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
+from riskrank.studies.copa.document_base import USUAL_ORDERS, CopaBase, CopaRequest, document_fields
 from riskrank.studies.copa.findings import SENTENCES, CopaCase, copa_findings
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import CopaSettings
-from riskrank.studies.document import of, rows_from
-from riskrank.studies.findings import same_scores
-from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.copa.uncertainty import FrontUncertainty, assess_front
+from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.findings import same_score_findings
+from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import sample_findings
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_from_settings
 from riskrank.studies.wording import counted
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_LEVELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
+_PROBABILITY_LABELS = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
 
 
-def _of_samples(source: Callable[..., Any]) -> Any:
-    """A field that only samples give rise to: of the objectives, what is known of the front, and a model."""
-    return of(lambda found, table, i: found.doubt and source(table, found.doubt, i), default=None)
+def _uncertainty_field(source: Callable[..., Any]) -> Any:
+    """Declare a row field that stays None unless the front was tested.
+
+    Parameters
+    ----------
+    source : callable
+        Function of the objectives, the uncertainty of the front and the index of the model.
+    """
+    return computed(
+        lambda document, table, i: document.uncertainty and source(table, document.uncertainty, i),
+        default=None,
+    )
 
 
-def _better_on(table: Objectives, doubt: FrontDoubt, i: int) -> str | None:
-    """The objective on which a model is best shown to be better than its rival."""
-    rival = int(doubt.states.rival[i])
-    objective = -1 if rival < 0 else int(doubt.states.best_on[i, rival])
+def _objective_better_on(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str | None:
+    """Return the objective with the strongest evidence that model `i` is better than its rival."""
+    rival = int(uncertainty.membership.rival[i])
+    objective = -1 if rival < 0 else int(uncertainty.membership.best_on[i, rival])
     return None if objective < 0 else table.population.metrics[objective]
 
 
 @dataclass(frozen=True, slots=True)
 class CopaRow:
-    """One model; the dictionaries hold an entry an objective, or one a p."""
+    """Rank and evidence of one model. Dictionaries are keyed by objective, constraint or order p."""
 
-    model: str = of(lambda table, i: table.name(i))
-    rank: int | None = of(lambda found, i: found.leading.place(i))
-    norm: float = of(lambda found, i: found.leading.norm[i].item())
-    pareto: bool = of(lambda table, i: bool(table.population.front[i]))
-    feasible: bool = of(lambda table, i: bool(table.population.feasible[i]))
-    u: dict[str, float] = of(lambda table, i: table.by_metric(table.population.u[i]))
-    tied_with: list[str] = of(lambda found, table, i: [table.name(j) for j in found.leading.tied_with(i)])
-    values: dict[str, float] = of(lambda table, i: table.by_metric(table.values[i]))
-    ranks: dict[str, int | None] = of(lambda found, i: {f"{one.p:g}": one.place(i) for one in found.rankings})
-    norms: dict[str, float] = of(
-        lambda found, i: {f"{one.p:g}": one.norm[i].item() for one in found.rankings}
+    model: str = computed(lambda table, i: table.name(i))
+    rank: int | None = computed(lambda document, i: document.leading_ranking.rank_of(i))
+    norm: float = computed(lambda document, i: document.leading_ranking.norm[i].item())
+    pareto: bool = computed(lambda table, i: bool(table.population.front[i]))
+    feasible: bool = computed(lambda table, i: bool(table.population.feasible[i]))
+    u: dict[str, float] = computed(lambda table, i: table.by_objective(table.population.u[i]))
+    tied_with: list[str] = computed(
+        lambda document, table, i: [table.name(j) for j in document.leading_ranking.tied_with(i)]
     )
-    ccdf_mean: float = of(lambda found, i: found.ccdf_mean[i].item())
-    ccdf_quantiles: dict[str, float] = of(
-        lambda found, i: dict(zip(_LEVELS, found.ccdf_quantiles[i].tolist(), strict=True))
+    values: dict[str, float] = computed(lambda table, i: table.by_objective(table.values[i]))
+    ranks: dict[str, int | None] = computed(
+        lambda document, i: {f"{ranking.p:g}": ranking.rank_of(i) for ranking in document.rankings}
     )
-    choice_without: str | None = of(
-        lambda found, table, i: found.influence and table.named(found.influence.choice[i])
+    norms: dict[str, float] = computed(
+        lambda document, i: {f"{ranking.p:g}": ranking.norm[i].item() for ranking in document.rankings}
     )
-    chosen_share: float | None = of(lambda found, i: found.doubt and float(found.doubt.shares.chosen[i]))
-    population_share: float | None = of(
-        lambda found, i: found.populations and found.populations.share(i), default=None
+    ccdf_mean: float = computed(lambda document, i: document.ccdf_mean[i].item())
+    ccdf_quantiles: dict[str, float] = computed(
+        lambda document, i: dict(zip(_PROBABILITY_LABELS, document.ccdf_quantiles[i].tolist(), strict=True))
     )
-    front: str | None = _of_samples(lambda table, doubt, i: doubt.states.words[i])
-    front_share: float | None = _of_samples(lambda table, doubt, i: float(doubt.shares.front[i]))
-    low: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.low[i]))
-    high: dict[str, float | None] | None = _of_samples(lambda table, doubt, i: table.by_metric(doubt.high[i]))
-    meets: dict[str, str] | None = _of_samples(
-        lambda table, doubt, i: {
-            text: one.word for text, one in zip(table.constraints, doubt.answers[i], strict=True)
+    choice_without: str | None = computed(
+        lambda document, table, i: document.influence and table.name_or_none(document.influence.choice[i])
+    )
+    chosen_share: float | None = computed(
+        lambda document, i: document.uncertainty and float(document.uncertainty.shares.chosen[i])
+    )
+    population_share: float | None = computed(
+        lambda document, i: document.population_bootstrap and document.population_bootstrap.share(i),
+        default=None,
+    )
+    front: str | None = _uncertainty_field(
+        lambda table, uncertainty, i: uncertainty.membership.state_words[i]
+    )
+    front_share: float | None = _uncertainty_field(
+        lambda table, uncertainty, i: float(uncertainty.shares.front[i])
+    )
+    low: dict[str, float | None] | None = _uncertainty_field(
+        lambda table, uncertainty, i: table.by_objective(uncertainty.low[i])
+    )
+    high: dict[str, float | None] | None = _uncertainty_field(
+        lambda table, uncertainty, i: table.by_objective(uncertainty.high[i])
+    )
+    meets: dict[str, str] | None = _uncertainty_field(
+        lambda table, uncertainty, i: {
+            text: answer.word
+            for text, answer in zip(table.constraints, uncertainty.constraint_answers[i], strict=True)
         }
     )
-    dominated_by: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.dominator[i]))
-    off_p_adjusted: float | None = _of_samples(
-        lambda table, doubt, i: float(
-            np.where(table.population.feasible, doubt.states.dominates[:, i], 1.0).min()
+    dominated_by: str | None = _uncertainty_field(
+        lambda table, uncertainty, i: table.name_or_none(uncertainty.membership.dominator[i])
+    )
+    off_p_adjusted: float | None = _uncertainty_field(
+        lambda table, uncertainty, i: float(
+            np.where(table.population.feasible, uncertainty.membership.p_dominates[:, i], 1.0).min()
         )
     )
-    on_p_adjusted: float | None = _of_samples(lambda table, doubt, i: float(doubt.states.stands[i]))
-    rival: str | None = _of_samples(lambda table, doubt, i: table.named(doubt.states.rival[i]))
-    better_on: str | None = _of_samples(_better_on)
+    on_p_adjusted: float | None = _uncertainty_field(
+        lambda table, uncertainty, i: float(uncertainty.membership.p_nondominated[i])
+    )
+    rival: str | None = _uncertainty_field(
+        lambda table, uncertainty, i: table.name_or_none(uncertainty.membership.rival[i])
+    )
+    better_on: str | None = _uncertainty_field(_objective_better_on)
 
 
-# Fields of rows that only samples give rise to.
-ONLY_OF_SAMPLES = tuple(one.name for one in fields(CopaRow) if one.default is None)[1:]
+# Fields that are None unless the scores of samples were resampled.
+UNCERTAINTY_FIELDS = tuple(field.name for field in fields(CopaRow) if field.default is None)[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CopaDocument(CopaBase[CopaRow], schema="copa"):
-    """Models by the norm of their ranks.
+    """Models ranked by the norm of their ranks on the objectives.
 
     Attributes
     ----------
     rankings : tuple of CopaRanking
-        By the p's asked for; the first one decides.
-    others : tuple of CopaRanking
-        By a few usual p's, to show what this knob does.
+        Rankings by the requested values of p; the first one determines the choice.
+    usual_rankings : tuple of CopaRanking
+        Rankings by a few common values of p, to show the effect of p.
     sweeps : tuple of Sweep
-        Of each weight, to show what that knob does; empty for a single objective.
+        One sweep per weight, to show the effect of the weights; empty for a single objective.
     influence : ModelInfluence or None
         None for fewer than three models.
-    populations : ChoiceBootstrap or None
-        Choices in resampled populations of models; None if nobody asked.
-    doubt : FrontDoubt or None
-        What samples say of the front; None where nothing is known.
+    population_bootstrap : ChoiceBootstrap or None
+        Choices in bootstrapped populations of models; None unless requested.
+    uncertainty : FrontUncertainty or None
+        Uncertainty of the front; None if the front was not tested.
     ccdf_quantiles, ccdf_mean : ndarray
-        Shares of models that do not do better, over the objectives: quantiles at ``CCDF_PROBABILITIES``,
+        Proportion of models that are not better: quantiles over the objectives at ``CCDF_PROBABILITIES``,
         shape (N, 5), and means, shape (N,).
     tasks : str
-        Of a suite its tasks, and how they weigh, in words; else empty.
+        Description of the tasks of a suite and their weights; empty without a suite.
     """
 
     rankings: tuple[CopaRanking, ...]
-    others: tuple[CopaRanking, ...]
+    usual_rankings: tuple[CopaRanking, ...]
     sweeps: tuple[Sweep, ...]
     influence: ModelInfluence | None
-    populations: ChoiceBootstrap | None
-    doubt: FrontDoubt | None
+    population_bootstrap: ChoiceBootstrap | None
+    uncertainty: FrontUncertainty | None
     ccdf_quantiles: Floats
     ccdf_mean: Floats
     tasks: str
 
     @property
     def question(self) -> str:
-        """Which model."""
-        return f"Which of {len(self.about)} models?"
+        """Question that the document answers, used as a heading in reports."""
+        return f"Which of {len(self.about)} models is the best choice?"
 
     @property
-    def leading(self) -> CopaRanking:
-        """The ranking that decides."""
+    def leading_ranking(self) -> CopaRanking:
+        """Ranking by the first requested p, which determines the choice."""
         return self.rankings[0]
 
     @property
-    def listed(self) -> list[int]:
-        """All models by rank, those that may not be chosen last."""
-        return listed(self.objectives.population, self.leading)
+    def models_by_rank(self) -> list[int]:
+        """Models in rank order, infeasible ones last."""
+        return models_by_rank(self.objectives.population, self.leading_ranking)
 
     @property
     def weight_ranges(self) -> tuple[WeightRange, ...]:
-        """What each weight does, the others in proportion; empty for a single objective."""
-        return weight_ranges(self.sweeps, self.leading.chosen, self.objectives.weights)
+        """Range of each weight that keeps the choice; the other weights keep their proportions."""
+        return weight_ranges(self.sweeps, self.leading_ranking.chosen, self.objectives.weights)
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, in order; what was not looked for has none."""
-        left_out: tuple[str, ...] = ONLY_OF_SAMPLES if self.doubt is None else ()
-        left_out += () if self.populations is not None else ("population_share",)
-        return tuple(one.name for one in fields(CopaRow) if one.name not in left_out)
+        """Row fields in order, without those that were not computed."""
+        excluded: tuple[str, ...] = UNCERTAINTY_FIELDS if self.uncertainty is None else ()
+        excluded += () if self.population_bootstrap is not None else ("population_share",)
+        return tuple(field.name for field in fields(CopaRow) if field.name not in excluded)
 
-    def found(self) -> dict[str, Any]:
-        """The choice and how firm it is."""
+    def result_entries(self) -> dict[str, Any]:
+        """Return the ``meta`` entries: the choice and its sensitivity."""
         table, name = self.objectives, self.objectives.name
-        population, influence, drawn, doubt = table.population, self.influence, self.populations, self.doubt
-        found = {
-            "chosen": name(self.leading.chosen),
+        population, influence, bootstrap, uncertainty = (
+            table.population,
+            self.influence,
+            self.population_bootstrap,
+            self.uncertainty,
+        )
+        entries = {
+            "chosen": name(self.leading_ranking.chosen),
             "front_size": int(population.front.sum()),
             "feasible_models": int(population.feasible.sum()),
-            "chosen_by_p": {f"{other.p:g}": name(other.chosen) for other in self.others},
+            "chosen_by_p": {f"{ranking.p:g}": name(ranking.chosen) for ranking in self.usual_rankings},
             "weight_ranges": [
-                {"metric": metric, "weight": weight, **vars(found)}
-                for metric, weight, found in zip(
+                {"metric": metric, "weight": weight, **vars(weight_range)}
+                for metric, weight, weight_range in zip(
                     population.metrics, table.weights.tolist(), self.weight_ranges, strict=bool(self.sweeps)
                 )
             ],
             "influence": influence
             and {
-                "successor": table.named(influence.successor),
+                "successor": table.name_or_none(influence.successor),
                 "influential": [
                     {"model": name(i), "choice": name(influence.choice[i])} for i in influence.influential
                 ],
             },
-            "populations": drawn
+            "populations": bootstrap
             and {
-                "survival": drawn.survival,
+                "survival": bootstrap.survival,
                 "runners_up": [
-                    {"model": name(i), "population_share": drawn.share(i)} for i in drawn.runners_up
+                    {"model": name(i), "population_share": bootstrap.share(i)} for i in bootstrap.runners_up
                 ],
             },
         }
-        if doubt is not None:
-            shown = np.argwhere(doubt.states.dominating).tolist()
-            found["dominance"] = [
-                {"winner": name(i), "loser": name(j), "p_adjusted": float(doubt.states.dominates[i, j])}
-                for i, j in shown
+        if uncertainty is not None:
+            significant_pairs = np.argwhere(uncertainty.membership.significantly_dominates).tolist()
+            entries["dominance"] = [
+                {
+                    "winner": name(i),
+                    "loser": name(j),
+                    "p_adjusted": float(uncertainty.membership.p_dominates[i, j]),
+                }
+                for i, j in significant_pairs
             ]
-        return found
+        return entries
 
 
-def rank(asked: Asked, runtime: Runtime = HERE) -> CopaDocument:
-    """Rank the models by every p, and try what would change the choice."""
-    settings, table = asked.settings, asked.objectives
+def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocument:
+    """Rank the models by every requested p, and assess how certain and how sensitive the choice is."""
+    settings, table = request.settings, request.objectives
     population, weights = table.population, table.weights
     rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
     leading = rankings[0]
     with runtime.progress("resampling"):
-        populations = None
+        population_bootstrap = None
         if settings.resample_models is not None:
-            populations = bootstrap_choice(
+            population_bootstrap = bootstrap_choice(
                 population, leading, resamples=settings.resample_models, seed=settings.seed
             )
-        found = front_doubt(asked, leading)
-    doubt = None if isinstance(found, str) else found
+        assessment = assess_front(request, leading)
+    uncertainty = None if isinstance(assessment, str) else assessment
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
-    case = CopaCase(table, leading, found)
-    drawn = settings.resample_models if doubt is None else doubt.resamples
-    limits = [] if doubt is None else sample_findings([doubt.least])
-    twins = [] if doubt is not None and doubt.alike else same_scores(asked.table, population.names)
+    case = CopaCase(table, leading, assessment)
+    resamples = settings.resample_models if uncertainty is None else uncertainty.resamples
+    limit_findings = [] if uncertainty is None else sample_findings([uncertainty.smallest_sample])
+    duplicate_findings = (
+        []
+        if uncertainty is not None and uncertainty.identical
+        else same_score_findings(request.table, population.names)
+    )
     document = CopaDocument(
-        **chapter(
-            asked,
+        **document_fields(
+            request,
             settings.orders,
-            _described_tests(settings, doubt),
-            () if doubt is None else doubt.notes,
-            seed=None if drawn is None else settings.seed,
-            resamples=drawn,
+            _test_settings(settings, uncertainty),
+            () if uncertainty is None else uncertainty.warnings,
+            seed=None if resamples is None else settings.seed,
+            resamples=resamples,
         ),
         rows=[],
-        **SENTENCES.told([*copa_findings(case), *twins], case, population.names, limits=limits),
+        **SENTENCES.fields(
+            [*copa_findings(case), *duplicate_findings], case, population.names, limits=limit_findings
+        ),
         rankings=rankings,
-        others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
-        sweeps=sweep_each_weight(population, leading),
+        usual_rankings=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
+        sweeps=sweep_all_weights(population, leading),
         influence=leave_one_out(population, leading) if len(population.names) > 2 else None,
-        populations=populations,
-        doubt=doubt,
+        population_bootstrap=population_bootstrap,
+        uncertainty=uncertainty,
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
-        tasks=_tasks(asked),
+        tasks=_describe_tasks(request),
     )
-    shown = document.listed[: settings.top]
-    return replace(document, rows=rows_from(CopaRow, "found table i", ((document, table, i) for i in shown)))
+    listed_models = document.models_by_rank[: settings.top]
+    return replace(
+        document,
+        rows=rows_from_records(CopaRow, "document table i", ((document, table, i) for i in listed_models)),
+    )
 
 
-def _tasks(asked: Asked) -> str:
-    suite = asked.table.suite
-    if not suite or not asked.table.options.weighs_tasks:
+def _describe_tasks(request: CopaRequest) -> str:
+    """Describe the tasks of a suite and their weights; empty without a suite."""
+    suite = request.table.suite
+    if not suite or not request.table.options.weighs_tasks:
         return ""
-    alike = np.ptp(suite.weights) < 1e-12
-    return f"{counted(len(suite.names), 'task')}, {'weighed alike' if alike else 'by their weights'}"
+    equal_weights = np.ptp(suite.weights) < 1e-12
+    return f"{counted(len(suite.names), 'task')}, {'weighted equally' if equal_weights else 'weighted'}"
 
 
-def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[str, Any]:
-    """How the front was tested, where it was."""
-    if doubt is None:
+def _test_settings(settings: CopaSettings, uncertainty: FrontUncertainty | None) -> dict[str, Any]:
+    """Return the provenance entries of the front tests; empty if the front was not tested."""
+    if uncertainty is None:
         return {}
     return {
-        **family_of(settings).settings,
-        "family": "ordered pairs of models for off the front, models for on it",
+        **family_from_settings(settings).settings,
+        "family": "ordered pairs of models (off the front), models (on the front)",
         "margin": settings.margin,
         "tasks": settings.tasks,
     }

@@ -1,1 +1,1 @@
-"""Which cases changed between two models: the room of ``diff``."""
+"""The study behind ``diff``: cases on which two models differ."""

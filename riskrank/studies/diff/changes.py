@@ -1,228 +1,239 @@
-"""Which cases changed between two models, of all samples or of a group: the study behind ``diff``."""
+"""Compare two models case by case, over all samples or by group, for ``diff``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run, sign_test
+from riskrank.engine.changes.cases import Repeats, case_p_values, expected_losses, sign_test
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.table.metrics import assumed_against_its_name, original_units
+from riskrank.scores.table.metrics import contradicts_name, to_original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change, DiffDocument
 from riskrank.studies.diff.findings import SENTENCES, diff_findings
 from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.metric_means import assumed
+from riskrank.studies.metric_means import assumption_prefix
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import sample_findings, warned
-from riskrank.studies.settings import family_of, provenance
+from riskrank.studies.sample_findings import limit_warnings, sample_findings
+from riskrank.studies.settings import family_from_settings, provenance
 from riskrank.studies.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
-    """Two models on the samples both have, on one metric.
+class CaseComparison:
+    """Comparison of two models on one metric, on the samples that both have.
 
     Attributes
     ----------
     metric : int
-        Number of the metric.
+        Index of the metric.
     samples : ndarray of int, shape (n,)
-        Numbers of the samples in the table.
+        Indices of the samples in the table.
     units : ndarray of int, shape (n,)
-        What each is drawn in: itself, or its cluster.
-    new, old : Runs
-        Larger is better.
+        Resampling unit of each sample: its cluster, or the sample itself.
+    new, old : Repeats
+        Scores of the two models, larger is better.
     p_value, p_adjusted : ndarray, shape (n,), or None
-        Of each case, where it has several runs.
+        P-value of each case, raw and adjusted; None without repeats.
     significant : ndarray of bool, shape (n,)
     """
 
     metric: int
     samples: Integers
     units: Integers
-    new: Runs
-    old: Runs
+    new: Repeats
+    old: Repeats
     p_value: Floats | None
     p_adjusted: Floats | None
     significant: Booleans
 
     @property
     def gain(self) -> Floats:
-        """New minus old, larger is better."""
+        """Difference new minus old; larger is better."""
         return self.new.means - self.old.means
 
 
-def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family) -> Cases:
-    """The samples both models have, with the runs of each.
+def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Family) -> CaseComparison:
+    """Compare two models on their common samples; with repeats, each case is tested.
 
     Raises
     ------
     InputError
-        If they share no sample.
+        If the models have no sample in common.
     """
     rows = [table.row_samples[model] for model in (new, old)]
     shared, first, _ = np.intersect1d(rows[0], rows[1], return_indices=True)
     if not shared.size:
         raise InputError(
-            "the two models share no sample, so that no case can be compared",
-            found=f"{table.models[new]} has {listing(_some(table, rows[0]))}, "
-            f"{table.models[old]} {listing(_some(table, rows[1]))}",
-            hint=f"give samples that both were scored on; {option('columns', 'sample=…')} says what they are",
+            "the two models share no sample, so no case can be compared",
+            found=f"{table.models[new]} has {listing(_example_samples(table, rows[0]))}, "
+            f"{table.models[old]} has {listing(_example_samples(table, rows[1]))}",
+            hint=f"provide samples scored for both; {option('columns', 'sample=…')} names their column",
         )
     runs = []
     for model, samples in zip((new, old), rows, strict=True):
-        kept = np.isin(samples, shared)
-        runs.append(Runs(table.values[model][kept, metric], np.searchsorted(shared, samples[kept])))
+        is_shared = np.isin(samples, shared)
+        runs.append(
+            Repeats(table.values[model][is_shared, metric], np.searchsorted(shared, samples[is_shared]))
+        )
     units = table.clusters[new][first]
-    p_value = adjusted = None
+    p_value = p_adjusted = None
     significant = np.zeros(shared.size, dtype=bool)
-    if any(int(one.counts.max()) > 1 for one in runs):
+    if any(int(repeats.counts.max()) > 1 for repeats in runs):
         family, p_value = replace(family, correction="bh"), case_p_values(*runs)
-        adjusted = family.adjusted(p_value)
-        significant = family.significant(adjusted)
-    return Cases(metric, shared, units, runs[0], runs[1], p_value, adjusted, significant)
+        p_adjusted = family.adjust_p_values(p_value)
+        significant = family.significant(p_adjusted)
+    return CaseComparison(metric, shared, units, runs[0], runs[1], p_value, p_adjusted, significant)
 
 
-def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:
-    """Metrics, and of each case the number of its own: that of its task, where tasks have their own."""
+def metrics_of_cases(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
+    """Return the metrics, and the index of each case's metric; tasks may have different metrics."""
     suite = table.suite
     if not suite.specs:
         return [table.metrics[cases.metric]], np.zeros(cases.samples.size, dtype=np.int64)
     return suite.specs, suite.of_sample[cases.samples]
 
 
-def _in_units(runs: Runs, specs: Sequence[MetricSpec], of_case: Integers) -> Floats:
-    """Mean of the runs of each case as the file has them."""
+def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], of_case: Integers) -> Floats:
+    """Return the mean over repeats of each case, in the units of the file."""
     values, of_row = np.empty_like(runs.values), of_case[runs.samples]
     for number, spec in enumerate(specs):
         rows = of_row == number
-        values[rows] = original_units(runs.values[rows, None], [spec])[:, 0]
-    return Runs(values, runs.samples).means
+        values[rows] = to_original_units(runs.values[rows, None], [spec])[:, 0]
+    return Repeats(values, runs.samples).means
 
 
-def _in_one_unit(gain: Floats, of_case: Integers) -> Floats:
-    """Changes as shares of the largest of their metric, where there are several."""
+def _scale_by_metric(gain: Floats, of_case: Integers) -> Floats:
+    """Divide each gain by the largest absolute gain on its metric; a single metric is left unchanged."""
     largest = np.zeros(int(of_case.max()) + 1)
     np.maximum.at(largest, of_case, np.abs(gain))
     return gain if largest.size == 1 else gain / np.where(largest > 0, largest, 1.0)[of_case]
 
 
-def _some(table: ScoreTable, samples: Integers) -> list[str]:
+def _example_samples(table: ScoreTable, samples: Integers) -> list[str]:
+    """Return the names of up to three samples, for a message."""
     return [table.samples[at] for at in np.unique(samples)[:3].tolist()]
 
 
-def groups_of(table: ScoreTable, model: int) -> list[str | None]:
-    """Group asked for, else task, of every sample, by a model that has it; None where there are none."""
+def group_or_task_of_samples(table: ScoreTable, model: int) -> list[str | None]:
+    """Return the group of every sample or, without groups, its task; None if it has neither.
+
+    Groups are read from the rows of `model`.
+    """
     if table.groups is None:
-        return tasks_of(table)
-    return named_groups(table, model)
+        return tasks_of_samples(table)
+    return groups_of_model(table, model)
 
 
-def tasks_of(table: ScoreTable) -> list[str | None]:
-    """Task of every sample; None where there are none."""
+def tasks_of_samples(table: ScoreTable) -> list[str | None]:
+    """Return the task of every sample, or None without tasks."""
     if not table.suite:
         return [None] * len(table.samples)
     return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
 
 
-def named_groups(table: ScoreTable, model: int) -> list[str | None]:
-    """Group of every sample that a model has; None of others, and where nobody grouped them."""
-    found: list[str | None] = [None] * len(table.samples)
+def groups_of_model(table: ScoreTable, model: int) -> list[str | None]:
+    """Return the group of every sample of a model; None for other samples or without groups."""
+    groups: list[str | None] = [None] * len(table.samples)
     if table.groups is not None:
         rows = zip(table.row_samples[model].tolist(), table.groups[model].tolist(), strict=True)
         for sample, group in rows:
-            found[sample] = table.group_names[group]
-    return found
+            groups[sample] = table.group_names[group]
+    return groups
 
 
-def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None) -> Change:
-    """Count the cases of a group, p-values not adjusted yet."""
-    specs, of_case = specs_of(table, cases)
-    own = {specs[number].name for number in np.unique(of_case[kept]).tolist()}
-    gain = cases.gain[kept]
+def count_changes(table: ScoreTable, cases: CaseComparison, in_group: Booleans, group: str | None) -> Change:
+    """Count the better, worse and unchanged cases of a group, with an unadjusted p-value."""
+    specs, of_case = metrics_of_cases(table, cases)
+    metric_names = {specs[number].name for number in np.unique(of_case[in_group]).tolist()}
+    gain = cases.gain[in_group]
     wins, losses = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    p_value = sign_test(gain, cases.units[kept])
-    expected: tuple[float | None, float | None] = (None, None)
-    shown = None
+    p_value = sign_test(gain, cases.units[in_group])
+    expectation: tuple[float | None, float | None] = (None, None)
+    significant_losses = None
     if cases.p_adjusted is not None:
-        expected = losses_of_one_run(_only(cases.new, kept), _only(cases.old, kept))
-        shown = int(np.count_nonzero(cases.significant[kept] & (gain < 0)))
+        expectation = expected_losses(_subset(cases.new, in_group), _subset(cases.old, in_group))
+        significant_losses = int(np.count_nonzero(cases.significant[in_group] & (gain < 0)))
     return Change(
-        own.pop() if len(own) == 1 else table.metrics[cases.metric].name,
+        metric_names.pop() if len(metric_names) == 1 else table.metrics[cases.metric].name,
         group,
         losses,
         wins,
         gain.size - wins - losses,
         p_value,
         p_value,
-        *expected,
-        shown,
+        *expectation,
+        significant_losses,
     )
 
 
-def _only(runs: Runs, kept: Booleans) -> Runs:
-    rows = kept[runs.samples]
-    return Runs(runs.values[rows], (np.cumsum(kept) - 1)[runs.samples[rows]])
+def _subset(runs: Repeats, selected: Booleans) -> Repeats:
+    """Return the scores of the selected samples, renumbered without gaps."""
+    rows = selected[runs.samples]
+    return Repeats(runs.values[rows], (np.cumsum(selected) - 1)[runs.samples[rows]])
 
 
-def rows_of(table: ScoreTable, cases: Cases, groups: Sequence[str | None]) -> list[CaseRow]:
-    """A row a case, the most lost first; what is shown before what is not."""
-    (specs, of_case), gain = specs_of(table, cases), cases.gain
-    new, old = _in_units(cases.new, specs, of_case), _in_units(cases.old, specs, of_case)
+def case_rows(table: ScoreTable, cases: CaseComparison, groups: Sequence[str | None]) -> list[CaseRow]:
+    """Return one row per case: significant losses first, then the largest losses."""
+    (specs, of_case), gain = metrics_of_cases(table, cases), cases.gain
+    new, old = (
+        _means_in_original_units(cases.new, specs, of_case),
+        _means_in_original_units(cases.old, specs, of_case),
+    )
     counts = cases.new.counts, cases.old.counts
-    tested = cases.p_adjusted is not None
-    shown = cases.significant
-    # Names settle ties, so that no order of the rows of a file shows.
-    size = _in_one_unit(gain, of_case)
-    order = np.lexsort((np.arange(gain.size), size, ~(shown & (gain < 0))))
+    is_tested = cases.p_adjusted is not None
+    significant = cases.significant
+    # Break ties by name, so that the order of the file does not matter.
+    scaled_gain = _scale_by_metric(gain, of_case)
+    order = np.lexsort((np.arange(gain.size), scaled_gain, ~(significant & (gain < 0))))
     return [
         CaseRow(
-            metric=specs[of_case[at]].name,
-            group=groups[cases.samples[at]],
-            sample=table.samples[cases.samples[at]],
-            change=WORSE if gain[at] < 0 else BETTER if gain[at] > 0 else SAME,
-            new=float(new[at]),
-            old=float(old[at]),
-            difference=float(new[at] - old[at]),
-            runs_new=int(counts[0][at]),
-            runs_old=int(counts[1][at]),
-            p_value=None if cases.p_value is None else float(cases.p_value[at]),
-            p_adjusted=None if cases.p_adjusted is None else float(cases.p_adjusted[at]),
-            shown=bool(shown[at]) if tested else None,
+            metric=specs[of_case[index]].name,
+            group=groups[cases.samples[index]],
+            sample=table.samples[cases.samples[index]],
+            change=WORSE if gain[index] < 0 else BETTER if gain[index] > 0 else SAME,
+            new=float(new[index]),
+            old=float(old[index]),
+            difference=float(new[index] - old[index]),
+            runs_new=int(counts[0][index]),
+            runs_old=int(counts[1][index]),
+            p_value=None if cases.p_value is None else float(cases.p_value[index]),
+            p_adjusted=None if cases.p_adjusted is None else float(cases.p_adjusted[index]),
+            significant=bool(significant[index]) if is_tested else None,
         )
-        for at in order.tolist()
+        for index in order.tolist()
     ]
 
 
-def with_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -> list[CaseRow]:
-    """Cases with what was asked and answered, where the files have it."""
+def add_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -> list[CaseRow]:
+    """Return the cases with input and output texts, if the files contain them."""
     if table.texts is None or not cases:
         return list(cases)
-    known = table.texts.of((new, old), (row.sample for row in cases))
-    found = []
+    texts_by_sample = table.texts.lookup((new, old), (row.sample for row in cases))
+    rows = []
     for row in cases:
-        texts = known.get(row.sample)
+        texts = texts_by_sample.get(row.sample)
         if texts is not None:
             answers = texts.outputs.get(new), texts.outputs.get(old)
             row = replace(row, input=texts.input, output_new=answers[0], output_old=answers[1])
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
-def _same_samples(table: ScoreTable) -> bool:
-    first, *others = ({*rows.tolist()} for rows in table.row_samples)
-    return all(one == first for one in others)
+def _has_same_samples(table: ScoreTable) -> bool:
+    """Return True if all models have the same samples."""
+    sample_sets = [{*rows.tolist()} for rows in table.row_samples]
+    return all(samples == sample_sets[0] for samples in sample_sets)
 
 
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
-    """Compare two models case by case: wins, losses, ties, and the cases that lost most.
+    """Compare two models case by case: wins, losses, ties, and the largest losses.
 
     Parameters
     ----------
@@ -237,42 +248,42 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     Raises
     ------
     UsageError
-        If the pair does not name two models, or samples are folds or differ by sources of noise.
+        If the pair does not name two models, or the table allows only comparisons of means.
     InputError
-        If they share no sample.
+        If the models have no sample in common.
     """
     assert settings.pair is not None
     refuse_distributions(table, "diff", "counts cases")
-    if table.options.unpaired and _same_samples(table):
+    if table.options.unpaired and _has_same_samples(table):
         raise UsageError(
-            "diff compares models on the samples both have",
-            found=f"{option('unpaired', True)} of models with the same samples",
+            "diff compares models on their common samples",
+            found=f"{option('unpaired', True)} and models with the same samples",
             hint=f"leave out {option('unpaired')}",
         )
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
-    groups, family = groups_of(table, new), family_of(settings)
+    groups, family = group_or_task_of_samples(table, new), family_from_settings(settings)
     rows: list[CaseRow] = []
     changes: list[Change] = []
-    drawn: list[ClusteredScores] = []
+    clustered: list[ClusteredScores] = []
     for metric in range(len(table.metrics)):
-        cases = cases_of(table, new, old, metric, family)
-        rows += rows_of(table, cases, groups)
-        drawn.append(ClusteredScores.build([cases.gain], [cases.units], samples=[cases.samples]))
+        cases = compare_cases(table, new, old, metric, family)
+        rows += case_rows(table, cases, groups)
+        clustered.append(ClusteredScores.build([cases.gain], [cases.units], samples=[cases.samples]))
         of_case = [groups[sample] for sample in cases.samples.tolist()]
         for group in (None, *sorted({name for name in of_case if name is not None})):
-            kept = np.array([group is None or name == group for name in of_case])
-            changes.append(change_of(table, cases, kept, group))
-    adjusted = family.adjusted([one.p_value for one in changes])
+            in_group = np.array([group is None or name == group for name in of_case])
+            changes.append(count_changes(table, cases, in_group, group))
+    adjusted = family.adjust_p_values([change.p_value for change in changes])
     changes = [
-        replace(one, p_adjusted=float(p), significant=bool(family.significant(p)))
-        for one, p in zip(changes, adjusted, strict=True)
+        replace(change, p_adjusted=float(p), significant=bool(family.significant(p)))
+        for change, p in zip(changes, adjusted, strict=True)
     ]
-    # An exact test is one of few cases, too; what few large clusters say, and what is rare, is open.
-    each = " counted alike, whatever their tasks weigh," if table.suite else ""
-    limits = [limit for limit in sample_findings(drawn, each=each) if limit[0].kind != "few"]
-    made = {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg a metric"}
+    # The exact test is valid for few cases, so that limitation does not apply.
+    weighting = " (weighted equally, without task weights)" if table.suite else ""
+    limits = [limit for limit in sample_findings(clustered, per=weighting) if limit[0].kind != "few"]
+    adjustments = {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg per metric"}
     document = DiffDocument(
-        provenance=provenance("diff", table, settings, made, warnings=warned(limits)),
+        provenance=provenance("diff", table, settings, adjustments, warnings=limit_warnings(limits)),
         rows=rows,
         new=table.models[new],
         old=table.models[old],
@@ -280,20 +291,22 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         settings=settings,
         metrics=table.metrics,
         clusters=None if table.cluster_names is None else len(table.cluster_names),
-        texts="" if table.texts is None else table.texts.said,
+        texts="" if table.texts is None else table.texts.summary,
     )
-    document = replace(document, rows=_with_texts(table, document))
-    own = table.suite.specs
-    unsaid = assumed(
-        list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
+    document = replace(document, rows=_add_listed_texts(table, document))
+    specs = table.suite.specs
+    assumed_names = assumption_prefix(
+        list(dict.fromkeys(spec.name for spec in specs or table.metrics if contradicts_name(spec)))
     )
-    about = (document.new, document.old)
-    told = SENTENCES.told(diff_findings(document), document, about, unsaid, limits=limits)
-    return replace(document, **told)
+    models = (document.new, document.old)
+    sentences = SENTENCES.fields(diff_findings(document), document, models, assumed_names, limits=limits)
+    return replace(document, **sentences)
 
 
-def _with_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
-    """All cases, those to be shown with their texts: all texts may be more than memory holds."""
-    shown = document.lost[: document.cases]
-    told = dict(zip(map(id, shown), with_texts(table, shown, document.new, document.old), strict=True))
-    return [told.get(id(row), row) for row in document.rows]
+def _add_listed_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
+    """Return all cases, but texts only for the listed ones, because all texts may not fit in memory."""
+    listed = document.worse_cases[: document.n_cases]
+    rows_with_texts = dict(
+        zip(map(id, listed), add_texts(table, listed, document.new, document.old), strict=True)
+    )
+    return [rows_with_texts.get(id(row), row) for row in document.rows]

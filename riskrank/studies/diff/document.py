@@ -1,4 +1,4 @@
-"""What changed, case by case."""
+"""The document of ``diff``: every case, and the counts of changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,18 +10,18 @@ from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.document import Document
 from riskrank.studies.wording import counted
 
-# Counts that a first screen has room for, beside some cases.
+# Counts that fit the first screen alongside some cases.
 MOST_CHANGES = 5
 
 WORSE, BETTER, SAME = "worse", "better", "same"
 
-# Fields that a document has only where a row says something in them.
-TEXTS = ("input", "output_new", "output_old")
+# Fields that entries omit if empty.
+TEXT_FIELDS = ("input", "output_new", "output_old")
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One sample on one metric; scores in the units of the file, means where there are several runs."""
+    """Scores of both models on one sample and metric, in the units of the file, averaged over repeats."""
 
     metric: str
     group: str | None
@@ -34,20 +34,20 @@ class CaseRow:
     runs_old: int
     p_value: float | None
     p_adjusted: float | None
-    shown: bool | None
+    significant: bool | None
     input: str | None = None
     output_new: str | None = None
     output_old: str | None = None
 
     def entry(self) -> dict[str, Any]:
-        """The row as an entry of ``meta``, without texts it lacks."""
-        found = asdict(self)
-        return {name: found[name] for name in found if name not in TEXTS or found[name] is not None}
+        """Return the row as a ``meta`` entry, without missing texts."""
+        fields = asdict(self)
+        return {name: fields[name] for name in fields if name not in TEXT_FIELDS or fields[name] is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All samples, or those of a group, on one metric."""
+    """Numbers of worse, better and unchanged cases on one metric, over all samples or one group."""
 
     metric: str
     group: str | None
@@ -63,34 +63,34 @@ class Change:
 
     @property
     def samples(self) -> int:
-        """All of them."""
+        """Number of samples."""
         return self.worse + self.better + self.same
 
     def entry(self) -> dict[str, Any]:
-        """The counts as an entry of ``meta``."""
+        """Return the counts as a ``meta`` entry."""
         return {name: value for name, value in asdict(self).items() if name != "significant"}
 
     @property
-    def lost(self) -> bool:
-        """Whether more is shown to be lost than won."""
+    def is_loss(self) -> bool:
+        """True if significantly more cases are worse than better."""
         return self.significant and self.worse > self.better
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffDocument(Document[CaseRow], schema="diff"):
-    """Every case, the most lost first, and how many there are of each kind.
+    """All cases, the largest losses first, and the counts of changes.
 
     Attributes
     ----------
     new, old : str
     changes : sequence of Change
-        By metric, of all samples together and then of each group.
+        For each metric, the counts over all samples, followed by those of each group.
     settings : DiffSettings
     metrics : sequence of MetricSpec
     clusters : int or None
-        That the samples are drawn in, where they are not drawn one by one.
+        Number of clusters, if samples are resampled as clusters.
     texts : str
-        Where the texts of cases stand.
+        Source of the cases' texts.
     """
 
     new: str
@@ -103,52 +103,57 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def about(self) -> Sequence[str]:
-        """The two models."""
+        """The two models, in the order of the table."""
         return [model for model in self.provenance.models if model in (self.new, self.old)]
 
     @property
-    def foremost(self) -> Change:
-        """All samples on the first metric shown to differ, or else on the first on which any case changed."""
-        together = (one for one in self.changes if one.group is None)
-        return min(together, key=lambda one: (not one.significant, one.samples == one.same))
+    def main_change(self) -> Change:
+        """Counts over all samples for one metric: the first significant one, else the first changed one."""
+        overall = (change for change in self.changes if change.group is None)
+        return min(overall, key=lambda change: (not change.significant, change.samples == change.same))
 
     @property
     def question(self) -> str:
-        """What changes from one model to the other."""
-        return f"From {self.old} to {self.new}: which cases change?"
+        """The question that the study answers."""
+        return f"Which cases change from {self.old} to {self.new}?"
 
     @property
-    def cases(self) -> int:
-        """How many to show: as asked, or as many as a first screen has room for."""
-        asked = self.settings.cases
-        return 7 - min(len(self.changes), MOST_CHANGES) if asked is None else asked
+    def n_cases(self) -> int:
+        """Number of cases to show: as requested, or as many as fit on the first screen."""
+        requested = self.settings.cases
+        return 7 - min(len(self.changes), MOST_CHANGES) if requested is None else requested
 
     @property
-    def test(self) -> str:
-        """What compares how many got worse and better."""
-        whole = "" if self.clusters is None else f" of {counted(self.clusters, 'cluster')} of samples"
-        return f"exact sign test{whole}"
+    def test_name(self) -> str:
+        """Name of the test that compares the numbers of worse and better cases."""
+        suffix = "" if self.clusters is None else f" of {counted(self.clusters, 'cluster')} of samples"
+        return f"exact sign test{suffix}"
 
     @property
-    def repeated(self) -> bool:
-        """Whether there are several runs of a sample, so that single cases can be tested."""
+    def has_repeats(self) -> bool:
+        """True if samples have repeats, which allow tests of single cases."""
         return any(row.p_value is not None for row in self.rows)
 
     @property
-    def lost(self) -> list[CaseRow]:
-        """Cases that got worse, the worst first; those that are shown before others."""
+    def worse_cases(self) -> list[CaseRow]:
+        """Cases that got worse: significant ones first, then the largest losses."""
         return [row for row in self.rows if row.change == WORSE]
 
     @property
-    def won(self) -> list[CaseRow]:
-        """Cases that got better, metric by metric the best first; ties in the order of all rows."""
+    def better_cases(self) -> list[CaseRow]:
+        """Cases that got better, by metric and then by decreasing gain."""
         names = [spec.name for spec in self.metrics]
         better = (row for row in self.rows if row.change == BETTER)
         ties = [list(tied) for _, tied in groupby(better, lambda row: (row.metric, row.difference))]
-        found = [row for tied in reversed(ties) for row in tied]
-        return sorted(found, key=lambda row: names.index(row.metric) if row.metric in names else 0)
+        ordered = [row for tied in reversed(ties) for row in tied]
+        return sorted(ordered, key=lambda row: names.index(row.metric) if row.metric in names else 0)
 
     def meta(self) -> Mapping[str, Any]:
-        """Counts of changes."""
-        drawn = {} if self.clusters is None else {"clusters": self.clusters}
-        return {"new": self.new, "old": self.old, **drawn, "changes": [one.entry() for one in self.changes]}
+        """Return the ``meta`` entries with the counts of changes."""
+        clusters = {} if self.clusters is None else {"clusters": self.clusters}
+        return {
+            "new": self.new,
+            "old": self.old,
+            **clusters,
+            "changes": [change.entry() for change in self.changes],
+        }

@@ -1,89 +1,110 @@
-"""What changed between two models, the gravest first, and how each kind of finding is said."""
+"""Findings of ``diff`` in order of severity, and their sentences."""
 
-from riskrank.engine.family import Side
+from riskrank.engine.family import Answer
 from riskrank.studies.diff.document import DiffDocument
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.wording import names, p_words
+from riskrank.studies.wording import join_names, p_value_phrase
 
 
 def diff_findings(document: DiffDocument) -> list[Finding]:
-    """What changed on the foremost metric, where else more was lost, and what such a list leaves open."""
-    first = document.foremost
+    """Return the findings: the main metric, losses on other metrics and in groups, and repeats."""
+    first = document.main_change
     figures: dict[str, float] = {"worse": first.worse, "better": first.better, "samples": first.samples}
     figures |= {} if document.clusters is None else {"clusters": document.clusters}
     if first.worse == first.better == 0:
-        found = [Finding(kind="unchanged", models=(0, 1), on=first.metric, figures=figures)]
+        findings = [Finding(kind="unchanged", models=(0, 1), on=first.metric, figures=figures)]
     else:
         side = (
-            Side.OPEN if not first.significant else Side.SHOWN if first.better > first.worse else Side.REFUTED
+            Answer.UNDECIDED
+            if not first.significant
+            else Answer.SIGNIFICANT
+            if first.better > first.worse
+            else Answer.CONTRADICTED
         )
         figures["p_adjusted"] = first.p_adjusted
-        found = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
-    found += [Finding(kind="loses-too", models=(0, 1), on=name) for name in _also_lost(document)][:1]
-    groups = [one for one in document.changes if one.group and one.metric == first.metric]
-    if not first.lost and (losing := _losing(document)):
+        findings = [Finding(kind="changed", models=(0, 1), on=first.metric, figures=figures, answer=side)]
+    findings += [
+        Finding(kind="loses-too", models=(0, 1), on=name) for name in _other_losing_metrics(document)
+    ][:1]
+    groups = [change for change in document.changes if change.group and change.metric == first.metric]
+    if not first.is_loss and (losing := _losing_groups(document)):
         figures = {"groups": len(groups), "worse_in": len(losing)}
-        found.append(Finding(kind="by-group", models=(0, 1), on=first.metric, figures=figures))
+        findings.append(Finding(kind="by-group", models=(0, 1), on=first.metric, figures=figures))
     if first.worse_by_chance is not None and first.worse_in_one_run is not None:
         figures = {"worse_in_one_run": first.worse_in_one_run, "worse_by_chance": first.worse_by_chance}
         figures |= {"shown_worse": first.shown_worse or 0}
-        found.append(Finding(kind="runs-differ", models=(0, 1), on=first.metric, figures=figures))
-    elif first.worse and not document.repeated:
-        found.append(Finding(kind="one-run-each"))
-    return found
+        findings.append(Finding(kind="runs-differ", models=(0, 1), on=first.metric, figures=figures))
+    elif first.worse and not document.has_repeats:
+        findings.append(Finding(kind="one-run-each"))
+    return findings
 
 
-def _changed(finding: Finding, document: DiffDocument) -> str:
+def _change_sentence(finding: Finding, document: DiffDocument) -> str:
+    """Return the sentence about the numbers of worse and better cases on the main metric."""
     new, old = document.new, document.old
     worse, better, samples = (int(finding.figures[key]) for key in ("worse", "better", "samples"))
-    where = f" ({finding.on})" if len(document.metrics) > 1 else ""
+    metric_text = f" ({finding.on})" if len(document.metrics) > 1 else ""
     if finding.kind == "unchanged":
-        return f"No case changed between {old} and {new}{where}."
-    start = f"{new} is worse than {old} on {worse:,} of {samples:,} cases and better on {better:,}{where}"
-    p = f"{document.test}, {p_words(finding.figures['p_adjusted'])}"
-    if finding.answer == Side.OPEN:
-        return f"{start}: no more on one side than chance alone can make ({p})."
-    more = "more worse than better" if worse > better else "more better than worse"
-    return f"{start}: {more} ({p})."
+        return f"No case changed between {old} and {new}{metric_text}."
+    start = (
+        f"{new} is worse than {old} on {worse:,} of {samples:,} cases and better on {better:,}{metric_text}"
+    )
+    p = f"{document.test_name}, {p_value_phrase(finding.figures['p_adjusted'])}"
+    if finding.answer == Answer.UNDECIDED:
+        return f"{start}: not significant ({p})."
+    more = "more losses than gains" if worse > better else "more gains than losses"
+    return f"{start}: significantly {more} ({p})."
 
 
-def _also_lost(document: DiffDocument) -> list[str]:
-    """Other metrics on which more is shown to be lost than won."""
-    first = document.foremost
-    return [one.metric for one in document.changes if one.group is None and one.lost and one is not first]
+def _other_losing_metrics(document: DiffDocument) -> list[str]:
+    """Return the metrics other than the main one with significantly more losses than gains."""
+    first = document.main_change
+    return [
+        change.metric
+        for change in document.changes
+        if change.group is None and change.is_loss and change is not first
+    ]
 
 
-def _loses_too(_: Finding, document: DiffDocument) -> str:
-    start = "It also" if document.foremost.lost else "But it"
-    return f"{start} loses more than it wins on {names(_also_lost(document))}."
+def _other_losses_sentence(_: Finding, document: DiffDocument) -> str:
+    """Return the sentence that names other metrics with significantly more losses than gains."""
+    start = "It also" if document.main_change.is_loss else "But it"
+    return f"{start} has more losses than gains on {join_names(_other_losing_metrics(document))}."
 
 
-def _losing(document: DiffDocument) -> list[str]:
-    """Groups of that metric in which more is shown to be lost than won."""
-    metric = document.foremost.metric
-    return [one.group for one in document.changes if one.group and one.metric == metric and one.lost]
+def _losing_groups(document: DiffDocument) -> list[str]:
+    """Return the groups with significantly more losses than gains on the main metric."""
+    metric = document.main_change.metric
+    return [
+        change.group
+        for change in document.changes
+        if change.group and change.metric == metric and change.is_loss
+    ]
 
 
-def _runs_differ(finding: Finding, document: DiffDocument) -> str:
-    shown = int(finding.figures["shown_worse"])
+def _repeats_sentence(finding: Finding, document: DiffDocument) -> str:
+    """Return the sentence about how many losses are expected by chance between two runs."""
+    n_significant = int(finding.figures["shown_worse"])
     return (
-        f"One run each would lose about {finding.figures['worse_in_one_run']:.0f} cases, where two runs of "
-        f"{document.old} already lose {finding.figures['worse_by_chance']:.0f} to each other; {shown} "
-        f"single {'case is' if shown == 1 else 'cases are'} shown to be worse."
+        f"With one run each, about {finding.figures['worse_in_one_run']:.0f} cases would get worse, and "
+        f"about {finding.figures['worse_by_chance']:.0f} already do between two runs of {document.old}; "
+        f"{n_significant} single {'case is' if n_significant == 1 else 'cases are'} significantly worse."
     )
 
 
 SENTENCES: Sentences[DiffDocument] = Sentences(
     {
-        "changed": _changed,
-        "unchanged": _changed,
-        "loses-too": _loses_too,
-        "by-group": lambda _, document: f"But it loses more than it wins in {names(_losing(document))}.",
-        "runs-differ": _runs_differ,
+        "changed": _change_sentence,
+        "unchanged": _change_sentence,
+        "loses-too": _other_losses_sentence,
+        "by-group": lambda _, document: (
+            f"But it has significantly more losses than gains in {join_names(_losing_groups(document))}."
+        ),
+        "runs-differ": _repeats_sentence,
         "one-run-each": lambda _, _document: (
-            "With one run each, a case that flips is no regression yet: runs of one model flip cases, too; "
-            "how many, only repeated runs would tell."
+            "With one run each, a case that got worse need not be a regression: only repeated runs show "
+            "how many cases change by chance."
         ),
     }
 )
-"""How each kind of finding is said."""
+"""Sentence of each kind of finding."""

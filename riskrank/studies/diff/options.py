@@ -1,21 +1,21 @@
-"""Which two models to compare case by case, and how many cases to show."""
+"""Options of ``diff``: the two models, and the number of cases to show."""
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import ask
-from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import param
+from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffSettings(LevelSettings):
-    """Which two models to compare case by case."""
+    """Options that select the two models to compare, and the number of cases to show."""
 
-    pair: str | None = ask("The two models: what the new one does worse than the old one.", metavar="NEW:OLD")
-    cases: int | None = ask(
-        "Cases to show of those that got worse, the worst first.",
+    pair: str | None = param("The new model, and the old model that it is compared with.", metavar="NEW:OLD")
+    cases: int | None = param(
+        "Number of cases to show that got worse, the largest losses first.",
         metavar="N",
-        unset="1 to 6, as fit a screen",
+        unset="1 to 6, as many as fit on the screen",
         least=0,
     )
 
@@ -23,7 +23,7 @@ class DiffSettings(LevelSettings):
         super().__post_init__()
         if self.pair is None:
             raise UsageError(
-                "diff needs to know which model is the new one",
+                "diff needs a new and an old model",
                 found=f"no {option('pair')}",
                 hint=f"write {option('pair', 'NEW:OLD')} with two of the models",
             )

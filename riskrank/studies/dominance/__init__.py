@@ -1,1 +1,1 @@
-"""Which model is ahead of which, pair by pair: the room of ``dominance``."""
+"""The study behind ``dominance``: pairwise stochastic dominance."""

@@ -1,49 +1,50 @@
-"""Pictures of dominance: ratios of all pairs, and the curves of one."""
+"""Figures of ``dominance``: violation ratios of all pairs, and the quantile functions of one pair."""
 
 from functools import partial
 
 from riskrank.engine.dominance.inference import Claim
-from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
-from riskrank.shown.figures.key import in_focus, looks
-from riskrank.shown.figures.marks import renumbered
-from riskrank.shown.figures.pair import draw_pair
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
-from riskrank.shown.means import score_of
+from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map
+from riskrank.render.figures.legend import by_importance, choose_looks
+from riskrank.render.figures.marks import renumber_marks
+from riskrank.render.figures.pair import draw_pair
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
+from riskrank.render.mean_tables import score_title
 from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
 from riskrank.studies.wording import claim_words
 
 
 def pictures(document: DominanceDocument) -> list[Picture]:
-    """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
+    """Return one heat map per score column and claim, and one pair plot per score column."""
     models, tested = document.provenance.models, document.inference.test
     maps, pairs = [], []
-    for found in document.by_column:
-        column, study = found.name, found.study
-        of = f"@{column}" if len(document.by_column) > 1 else ""
-        title = f"Who is ahead of whom, {score_of(column)}"
+    for result in document.by_column:
+        column, study = result.name, result.study
+        suffix = f"@{column}" if len(document.by_column) > 1 else ""
+        title = f"Dominance between models, {score_title(column)}"
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
-            how = f"violation ratios, {method} of {column}"
-            drawing = partial(draw_heat_map, heat_map(tests), models, title, how, tested=tested)
-            maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
-        i, j = document.pair or study.leading_pair  # a report speaks of two of its own
-        caption = f"By how much {models[i]} is ahead of {models[j]} at every share, and where it is behind."
-        pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, found)))
+            subtitle = f"violation ratios, {method} of {column}"
+            drawing = partial(draw_heat_map, arrange_heat_map(tests), models, title, subtitle, tested=tested)
+            maps.append(Picture(f"heatmap@{method}{suffix}", caption, drawing))
+        i, j = document.pair or study.leading_pair  # a report sets its own pair
+        caption = f"Difference between {models[i]} and {models[j]} at every quantile level."
+        pairs.append(Picture(f"pair{suffix}", caption, partial(_draw_pair, document, result)))
     return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
 
 
 def claim_name(claim: Claim) -> str:
-    """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
+    """Return a claim's short name: ``SSD`` (direct), ``SSD(0.25)`` (absolute) or ``R-SSD`` (relative)."""
     return claim_words(claim).removeprefix("direct ")
 
 
-def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
-    i, j = document.pair or found.study.leading_pair
+def _draw_pair(document: DominanceDocument, result: DominanceColumn) -> Plot:
+    """Draw the curves of the document's pair, or of the two leading models."""
+    i, j = document.pair or result.study.leading_pair
     models, inference = document.provenance.models, document.inference
-    curves = found.pair_curves(i, j, inference)
-    given = looks(len(models), in_focus((i, j), range(len(models))))
+    curves = result.pair_curves(i, j, inference)
+    looks = choose_looks(len(models), by_importance((i, j), range(len(models))))
     pair, level = (models[i], models[j]), inference.family.confidence
-    drawn = draw_pair(curves, pair, found.name, level=level, given=(given[i], given[j]))
-    return renumbered(drawn, (i, j))
+    plot = draw_pair(curves, pair, result.name, level=level, looks=(looks[i], looks[j]))
+    return renumber_marks(plot, (i, j))

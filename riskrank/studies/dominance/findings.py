@@ -1,32 +1,32 @@
-"""What pairwise dominance finds, the gravest first (method §4, "What a verdict may say")."""
+"""Findings of pairwise dominance, most severe first (method §4, "What a verdict may say")."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy
-from riskrank.engine.dominance.column_ranking import share_better
+from riskrank.engine.dominance.column_ranking import proportion_better
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import Differences
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves, quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.family import Side
-from riskrank.studies.findings import Case, Finding, better_means, other_scope
-from riskrank.studies.metric_means import MetricMeans, TailMeans, means_of_two, worst_everywhere
-from riskrank.studies.suites import words
+from riskrank.engine.family import Answer
+from riskrank.studies.findings import Case, Finding, better_mean_findings, other_scope_findings
+from riskrank.studies.metric_means import MetricMeans, TailMeans, pair_figures, worst_everywhere
+from riskrank.studies.suites import sentences
 from riskrank.studies.targets import Target, Units
 
 
 @dataclass(frozen=True)
 class DominanceColumn(Target):
-    """One column of scores and its tests.
+    """Dominance tests on one score column.
 
     Attributes
     ----------
     study : DominanceStudy
     differences : Differences
-        Of the means of all pairs, shape (k, k), larger is better.
+        Differences of means for all pairs, shape (k, k), larger is better.
     units : Units
     tail : TailMeans
     """
@@ -37,68 +37,81 @@ class DominanceColumn(Target):
     tail: TailMeans
 
     @property
-    def leading(self) -> DominanceTests:
-        """The claim a careful reader asks for: of the highest order, direct where it was tested."""
+    def primary(self) -> DominanceTests:
+        """Tests of the highest order, direct ones if available."""
         return max(self.study.tests, key=lambda tests: (tests.claim.order, tests.claim.kind == DIRECT))
 
     @property
-    def orders(self) -> dict[int, DominanceTests]:
-        """The tests of each order that are of the leading kind, the first of several."""
-        kind = self.leading.claim.kind
+    def by_order(self) -> dict[int, DominanceTests]:
+        """Tests of the same kind as the primary ones, by order of dominance."""
+        kind = self.primary.claim.kind
         return {tests.claim.order: tests for tests in reversed(self.study.tests) if tests.claim.kind == kind}
 
     @property
-    def standing(self) -> list[int]:
-        """Models by their ratios against all others in the leading order, the best first."""
-        ratios = self.study.estimates.ratios[self.leading.claim.order - 1]
+    def ranking(self) -> list[int]:
+        """Models sorted by their sum of violation ratios in the primary tests, best first."""
+        ratios = self.study.estimates.ratios[self.primary.claim.order - 1]
         return np.argsort(ratios.sum(axis=1), kind="stable").tolist()
 
     def pair_curves(self, winner: int, loser: int, inference: Inference) -> PairCurves:
-        """Both models' quantile functions, with a band around their difference where there are resamples."""
+        """Return two models' quantile functions and, if resampled, a confidence band for their difference."""
         scores = self.scores
         ratios = self.study.estimates.ratios[:, winner, loser].tolist()
         weights = scores.weights[winner], scores.weights[loser]
-        found = pair_curves(scores.values[winner], scores.values[loser], ratios, weights=weights)
-        if not inference.resampled:
-            return found
+        curves = pair_curves(scores.values[winner], scores.values[loser], ratios, weights=weights)
+        if not inference.uses_resampling:
+            return curves
         band = quantile_difference(
-            scores, winner, loser, found.levels, level=inference.family.level(1), seed=inference.seed
+            scores,
+            winner,
+            loser,
+            curves.levels,
+            level=inference.family.interval_level(1),
+            seed=inference.seed,
         )
         assert band.low is not None
         assert band.high is not None
-        return replace(found, band=(band.low, band.high))
+        return replace(curves, band=(band.low, band.high))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DominanceCase(Case):
-    """What sentences are made from: the tests of every column of scores."""
+    """Results from which the findings and sentences are derived: the tests on every score column."""
 
-    tests: dict[str, DominanceColumn]
+    results: dict[str, DominanceColumn]
 
-    def answered(self, side: Side) -> Side | None:
-        """An answer, where anything was tested."""
+    def answer(self, side: Answer) -> Answer | None:
+        """Return the answer unchanged, or None if nothing was tested."""
         return side if self.tested else None
 
-    def against(self, column: DominanceColumn, i: int, j: int) -> str:
-        """Whose means, and where the difference lies: ``777 against 785 of b (difference −23 to 6)``."""
+    def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:
+        """Format two means with the interval of their difference.
+
+        For example: ``777 against 785 for b (difference −23 to 6)``.
+        """
         mean = self.mean_of(column.name)
         if mean is None:
             return ""
-        both, ends = f"{mean.against(i, j)} of {self.models[j]}", self._ends(column, i, j)
-        return f"{both} (difference {mean.span(**ends)})" if ends else both
+        means, interval = f"{mean.format_comparison(i, j)} for {self.models[j]}", self._interval(column, i, j)
+        return f"{means} (difference {mean.format_interval(**interval)})" if interval else means
 
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
-        """Whether the interval told of two means leaves out 0."""
-        ends = self._ends(column, i, j)
-        return self.mean_of(column.name) is not None and bool(ends) and (ends["low"] > 0 or ends["high"] < 0)
+        """Return True if the interval of the difference between two means excludes 0."""
+        interval = self._interval(column, i, j)
+        return (
+            self.mean_of(column.name) is not None
+            and bool(interval)
+            and (interval["low"] > 0 or interval["high"] < 0)
+        )
 
-    def _ends(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
-        known = column.units.label in self.metrics
-        return column.units.span(column.differences, (i, j)) if known else {}
+    def _interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
+        """Return the interval of a mean difference as figures; empty for a combined score."""
+        is_metric = column.units.label in self.metrics
+        return column.units.interval_figures(column.differences, (i, j)) if is_metric else {}
 
 
 def dominance_findings(case: DominanceCase) -> list[Finding]:
-    """Who is ahead of whom, in which sense, and what speaks against it.
+    """Return the findings: models that are ahead, the order of dominance, and contradicting evidence.
 
     Parameters
     ----------
@@ -109,130 +122,146 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
     list of Finding
         At least one.
     """
-    two, columns = len(case.models) == 2, list(case.tests.values())
-    found = [*case.same]
-    if not found and len(columns) > 1:
-        found = [Finding("pair-by-column" if two else "field-by-column", _leaders(case))]
-    elif not found:
-        found = [*(_of_pair(case, columns[0]) if two else _of_field(case, columns[0]))]
+    is_pair, columns = len(case.models) == 2, list(case.results.values())
+    findings = [*case.identical_distributions]
+    if not findings and len(columns) > 1:
+        findings = [Finding("pair-by-column" if is_pair else "field-by-column", _column_winners(case))]
+    elif not findings:
+        findings = [
+            *(_pair_findings(case, columns[0]) if is_pair else _several_model_findings(case, columns[0]))
+        ]
     if case.suite is not None and len(columns) == 1:
-        found += _of_tasks(case, columns[0])
-    return [*found, *case.beside]
+        findings += _task_findings(case, columns[0])
+    return [*findings, *case.side_findings]
 
 
-def winner(tests: DominanceTests) -> int | None:
-    """Of two models the one that is ahead."""
+def pair_winner(tests: DominanceTests) -> int | None:
+    """Return the model that dominates the other one of a pair; None if neither does."""
     return 0 if tests.dominates[0, 1] else 1 if tests.dominates[1, 0] else None
 
 
-def ahead_of_all(tests: DominanceTests) -> int | None:
-    """The model that is ahead of every other, if one is."""
+def overall_winner(tests: DominanceTests) -> int | None:
+    """Return the model that dominates all others; None if there is none."""
     best = np.flatnonzero(tests.dominates.sum(axis=1) == len(tests.dominates) - 1)
     return int(best[0]) if best.size else None
 
 
-def behind(mean: MetricMeans, i: int) -> bool:
-    """Whether the mean of one of two models is the worse one."""
-    return bool(mean.mean[i] > mean.mean[1 - i] if mean.lower else mean.mean[i] < mean.mean[1 - i])
+def has_worse_mean(mean: MetricMeans, i: int) -> bool:
+    """Return True if model `i` of a pair has the worse mean."""
+    return bool(mean.mean[i] > mean.mean[1 - i] if mean.lower_is_better else mean.mean[i] < mean.mean[1 - i])
 
 
-def _leaders(case: DominanceCase) -> tuple[int, ...]:
-    """Models that lead on some column: ahead of the other one, or of all."""
-    leads = winner if len(case.models) == 2 else ahead_of_all
-    found = [leads(column.leading) for column in case.tests.values()]
-    return tuple(dict.fromkeys(model for model in found if model is not None))
+def _column_winners(case: DominanceCase) -> tuple[int, ...]:
+    """Return the models that dominate all others on at least one score column."""
+    find_winner = pair_winner if len(case.models) == 2 else overall_winner
+    winners = [find_winner(column.primary) for column in case.results.values()]
+    return tuple(dict.fromkeys(model for model in winners if model is not None))
 
 
-def _of_tasks(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    suite, pair = case.of_tasks, (column.standing[0], column.standing[1])
-    if words.by_task(suite, suite.columns[column.name], *pair):
-        figures = words.task_figures(suite, suite.columns[column.name], *pair)
+def _task_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    """Yield the findings that compare the two best models by task, and in the other scope of a suite."""
+    suite, pair = case.required_suite, (column.ranking[0], column.ranking[1])
+    if sentences.task_sentence(suite, suite.columns[column.name], *pair):
+        figures = sentences.task_counts(suite, suite.columns[column.name], *pair)
         yield Finding("by-task", pair, on=column.name, figures=figures)
-    yield from other_scope(case, column.name, pair)
+    yield from other_scope_findings(case, column.name, pair)
 
 
-def _of_pair(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    on, first = column.name, (winner(tests) for _, tests in sorted(column.orders.items(), reverse=True))
-    leader = next((one for one in first if one is not None), None)
+def _pair_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    """Yield the findings for two models."""
+    on, winners = (
+        column.name,
+        (pair_winner(tests) for _, tests in sorted(column.by_order.items(), reverse=True)),
+    )
+    leader = next((model for model in winners if model is not None), None)
     if leader is None:
-        few = any(not tests.decided.all() for tests in column.orders.values())
-        yield _open(case, column, "not-decided" if few else "not-separated", (0, 1))
-        yield from _means(case, column, 0)
-        yield from _tails(case, column, 0, "untested-tail")
+        undecided = any(not tests.decided.all() for tests in column.by_order.values())
+        yield _undecided_finding(case, column, "not-decided" if undecided else "not-separated", (0, 1))
+        yield from _mean_findings(case, column, 0)
+        yield from _tail_findings(case, column, 0, "untested-tail")
         return
     pair = leader, 1 - leader
-    against = case.mean_of(on) is None and all(behind(mean, leader) for mean in case.means)
-    yield _ahead(case, column, pair, against=against)
-    share, tails = share_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
+    against = case.mean_of(on) is None and all(has_worse_mean(mean, leader) for mean in case.means)
+    yield _ahead_finding(case, column, pair, against=against)
+    share, tails = proportion_better(column.scores, 1 - leader, leader) or 0.0, column.study.estimates.tails
     often, milder = share > 0.5, bool(tails[leader] > tails[1 - leader])
     if often:
         kind, figures = "more-often", {"share": share}
-        if milder and _told(case, column):
+        if milder and _is_tail_informative(case, column):
             kind, figures = "more-often-but-milder", figures | column.tail.figures(*pair)
         yield Finding(kind, pair, on=on, figures=figures)
-    yield from _means(case, column, leader)
+    yield from _mean_findings(case, column, leader)
     if case.mean_of(on) is None:
-        yield from better_means(case, on, leader)
+        yield from better_mean_findings(case, on, leader)
     if not (often and milder):
-        yield from _tails(case, column, leader, "tail")
+        yield from _tail_findings(case, column, leader, "tail")
 
 
-def _ahead(
+def _ahead_finding(
     case: DominanceCase, column: DominanceColumn, models: tuple[int, ...], *, against: bool
 ) -> Finding:
-    """Who is ahead; of a combined score that forgets how bad is bad, whether every mean speaks against it."""
-    ratio = float(column.leading.ratios[models[0], models[1]])
-    figures = {"violation_ratio": ratio, "order": column.leading.claim.order}
-    if column.leading.claim.kind == ABSOLUTE:
-        figures["threshold"] = column.leading.claim.boundary
-    kind, answer = "ahead-against-means" if against else "ahead", case.answered(Side.SHOWN)
+    """Return the finding that the first model is ahead of the others.
+
+    `against` is True if its mean is worse on every metric. This is possible because a combined score ignores
+    the size of differences.
+    """
+    ratio = float(column.primary.ratios[models[0], models[1]])
+    figures = {"violation_ratio": ratio, "order": column.primary.claim.order}
+    if column.primary.claim.kind == ABSOLUTE:
+        figures["threshold"] = column.primary.claim.boundary
+    kind, answer = "ahead-against-means" if against else "ahead", case.answer(Answer.SIGNIFICANT)
     return Finding(kind, models, on=column.name, figures=figures, answer=answer)
 
 
-def _open(case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]) -> Finding:
-    """That nobody is ahead, or how many resamples were too few to tell."""
+def _undecided_finding(
+    case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]
+) -> Finding:
+    """Return the finding that no model is ahead, or that there are too few resamples to decide."""
     figures = {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
-    return Finding(kind, models, on=column.name, figures=figures, answer=case.answered(Side.OPEN))
+    return Finding(kind, models, on=column.name, figures=figures, answer=case.answer(Answer.UNDECIDED))
 
 
-def _told(case: DominanceCase, column: DominanceColumn) -> bool:
-    """Whether a worst share says more than the mean does: of shares it does not."""
+def _is_tail_informative(case: DominanceCase, column: DominanceColumn) -> bool:
+    """Return True if tail means add information to the means, which they do not for binary scores."""
     mean = case.mean_of(column.name)
-    return column.tail.says_something and (mean is None or not mean.share)
+    return column.tail.is_informative and (mean is None or not mean.is_proportion)
 
 
-def _means(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+    """Yield the finding on the means of two models; nothing for a combined score."""
     if (mean := case.mean_of(column.name)) is not None:
-        figures = column.units.figures(column.differences, (i, 1 - i)) | means_of_two([mean], i, 1 - i)
+        figures = column.units.figures(column.differences, (i, 1 - i)) | pair_figures([mean], i, 1 - i)
         yield Finding("mean", (i, 1 - i), on=column.name, figures=figures)
 
 
-def _tails(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
-    if _told(case, column):
+def _tail_findings(case: DominanceCase, column: DominanceColumn, i: int, kind: str) -> Iterator[Finding]:
+    """Yield the finding on the tail means of two models, if informative."""
+    if _is_tail_informative(case, column):
         yield Finding(kind, (i, 1 - i), on=column.name, figures=column.tail.figures(i, 1 - i))
 
 
-def _of_field(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
-    tests, on, best = column.leading, column.name, ahead_of_all(column.leading)
-    free = [i for i in column.standing if not tests.dominates[:, i].any()]
+def _several_model_findings(case: DominanceCase, column: DominanceColumn) -> Iterator[Finding]:
+    """Yield the findings for more than two models."""
+    tests, on, best = column.primary, column.name, overall_winner(column.primary)
+    unbeaten = [i for i in column.ranking if not tests.dominates[:, i].any()]
     if best is not None:
-        others = tuple(i for i in range(len(case.models)) if i != best)
+        rivals = tuple(i for i in range(len(case.models)) if i != best)
         against = case.mean_of(on) is None and best in worst_everywhere(case.means)
-        yield _ahead(case, column, (best, *others), against=against)
-        yield from _doubts(case, column, best)
+        yield _ahead_finding(case, column, (best, *rivals), against=against)
+        yield from _counter_findings(case, column, best)
         return
-    kind, models = "no-model-ahead-of-all", tuple(free)
+    kind, models = "no-model-ahead-of-all", tuple(unbeaten)
     if not tests.dominates.any():
         kind, models = "none-apart" if tests.decided.all() else "not-decided", (*range(len(case.models)),)
-    yield _open(case, column, kind, models)
-    if free:
-        yield from _doubts(case, column, free[0])
+    yield _undecided_finding(case, column, kind, models)
+    if unbeaten:
+        yield from _counter_findings(case, column, unbeaten[0])
 
 
-def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    """What the first order and raw means say against a model that the tests favour."""
-    above = np.flatnonzero(column.orders.get(1, column.leading).dominates[:, i]).tolist()
+def _counter_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
+    """Yield first-order tests and raw means that contradict model `i`, which leads in the primary tests."""
+    above = np.flatnonzero(column.by_order.get(1, column.primary).dominates[:, i]).tolist()
     if above:
-        answer = case.answered(Side.SHOWN)
+        answer = case.answer(Answer.SIGNIFICANT)
         yield Finding("ahead-in-order-1", (i, *above), on=column.name, answer=answer)
-    yield from better_means(case, column.name, i)
+    yield from better_mean_findings(case, column.name, i)

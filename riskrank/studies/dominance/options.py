@@ -1,25 +1,26 @@
-"""Which dominance to test."""
+"""Options of ``dominance``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, rare, switch
-from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import SuiteSettings, TaskTableSettings
-from riskrank.asked.values import contradict
 from riskrank.errors import option
+from riskrank.options.option import METHOD, TESTS, param, rare, switch
+from riskrank.options.resampling import LimitedSettings
+from riskrank.options.suites import SuiteSettings, TaskTableSettings
+from riskrank.options.values import contradict
 from riskrank.studies.portfolio.options import PortfolioSettings
 
 DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
 
 
 def refuse_threshold(test: str | None, threshold: Sequence[float]) -> None:
-    """Refuse a threshold where no absolute test is asked for.
+    """Raise an error if a threshold is given without an absolute test.
 
     Raises
     ------
     UsageError
+        If `threshold` is not empty and `test` is not absolute.
     """
     if threshold and test in (DIRECT, RELATIVE):
         hint = f"use {option('test', ABSOLUTE)}, or leave out {option('threshold')}"
@@ -28,9 +29,9 @@ def refuse_threshold(test: str | None, threshold: Sequence[float]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DominanceTestSettings(LimitedSettings):
-    """Which dominance to test, and how."""
+    """Options that select dominance tests and control their computation."""
 
-    order: str | int = ask("Order of dominance.", "both", choices=("1", "2", "both"))
+    order: str | int = param("Order of dominance to test.", "both", choices=("1", "2", "both"))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -39,12 +40,12 @@ class DominanceTestSettings(LimitedSettings):
 
     @property
     def threshold(self) -> tuple[float, ...]:
-        """Largest violation ratios of absolute tests; none for those of the paper."""
+        """Thresholds of the violation ratio in absolute tests; empty for those of the paper."""
         return ()
 
     @property
     def variance(self) -> str:
-        """How p-values are found."""
+        """Method for computing p-values."""
         return "bootstrap"
 
     @property
@@ -55,18 +56,19 @@ class DominanceTestSettings(LimitedSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
-    """What to test."""
+    """Options of ``dominance``: the tests, and the scores to use."""
 
     PANEL: ClassVar[str] = METHOD
 
     test: str | None = rare(
-        f"Claims: one model against the other alone, a ratio below {option('threshold')}, against the field.",
+        f"Claims to test: one model against another (direct), a ratio below {option('threshold')} "
+        "(absolute), or one model against all others (relative).",
         choices=(DIRECT, ABSOLUTE, RELATIVE, "all"),
         unset="direct and absolute",
         panel=TESTS,
     )
     threshold: tuple[float, ...] = rare(
-        "Largest violation ratio of absolute tests.",
+        "Largest violation ratio in absolute tests.",
         (),
         metavar="TAU",
         unset="0.08, 0.25, 0.4",
@@ -74,18 +76,18 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
         panel=TESTS,
     )
     variance: str = rare(
-        "P-values from resampling, or asymptotic ones from influence functions.",
+        "Source of the p-values: resampling (bootstrap), or influence functions (clt, asymptotic).",
         "bootstrap",
         choices=("bootstrap", "clt"),
         against=("paper_exact", "no_test"),
         panel=TESTS,
     )
-    per_metric: bool = switch("Test every metric on its own instead of the portfolio.")
-    ratios: bool = rare("Also show the full matrix of ratios of every test.", False)
+    per_metric: bool = switch("Test each metric separately instead of the combined score.")
+    ratios: bool = rare("Also show the matrix of violation ratios for each test.", False)
 
     @property
     def folds_metrics(self) -> bool:
-        """Whether metrics are folded, instead of each being tested on its own."""
+        """True if metrics are combined into one score; False if each is tested separately."""
         return not self.per_metric
 
     def __post_init__(self) -> None:

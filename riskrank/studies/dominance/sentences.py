@@ -1,179 +1,198 @@
-"""How findings of pairwise dominance are said: one table, a kind an entry."""
+"""Sentences for the findings of pairwise dominance."""
 
 import numpy as np
 
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, Claim
-from riskrank.studies.dominance.findings import DominanceCase, DominanceColumn, ahead_of_all, behind, winner
+from riskrank.studies.dominance.findings import (
+    DominanceCase,
+    DominanceColumn,
+    has_worse_mean,
+    overall_winner,
+    pair_winner,
+)
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.suites import words
-from riskrank.studies.wording import all_metrics, all_others, names, percent
+from riskrank.studies.suites import sentences
+from riskrank.studies.wording import all_metrics, all_other_models, format_percent, join_names
 
-# Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
-ORDERS = {1: "in first order", 2: "in second order, which minds risk"}
+# Order 1 compares scores at every quantile, order 2 the mean of every worst share.
+ORDERS = {1: "by first-order dominance", 2: "by risk-averse second-order dominance"}
 
 
-def sense(claim: Claim) -> str:
-    """In which sense a claim puts one ahead of the other."""
+def describe_order(claim: Claim) -> str:
+    """Describe the order of dominance that a claim tests."""
     if claim.kind == ABSOLUTE:
         return f"{ORDERS[claim.order]} (up to a ratio of {claim.boundary:g})"
-    return ORDERS[claim.order] if claim.kind == DIRECT else f"{ORDERS[claim.order]} (relative to the field)"
+    return ORDERS[claim.order] if claim.kind == DIRECT else f"{ORDERS[claim.order]} (relative to all models)"
 
 
-def _significantly(case: DominanceCase) -> str:
-    """What a claim that holds shows of a pair."""
+def _ahead_phrase(case: DominanceCase) -> str:
+    """Return "is significantly ahead of" or, without tests, its untested version."""
     return "is significantly ahead of" if case.tested else "is, in these samples, ahead of"
 
 
-def _not_decided(finding: Finding, case: DominanceCase) -> str:
-    column, k = case.tests[finding.on], len(finding.models)
-    whom = " and ".join(case.models) if k == 2 else f"the {k} models"
-    apart = f"tell {whom} apart on {case.score(finding.on)}"
-    return f"Not decided: {column.study.resamples or 0:,} resamples are too few to {apart}."
+def _not_decided_sentence(finding: Finding, case: DominanceCase) -> str:
+    """State that there are too few resamples to decide."""
+    column, k = case.results[finding.on], len(finding.models)
+    models = " and ".join(case.models) if k == 2 else f"the {k} models"
+    separate = f"separate {models} on {case.column_label(finding.on)}"
+    return f"Not decided: {column.study.resamples or 0:,} resamples are too few to {separate}."
 
 
-def _not_separated(finding: Finding, case: DominanceCase) -> str:
-    whole = ", taken as a whole" if case.means_differ(case.tests[finding.on], 0, 1) else ""
-    both, on = " and ".join(case.models), case.score(finding.on)
-    return f"{'No test' if case.tested else 'Nothing'} separates {both} on {on}{whole}."
+def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
+    """State that neither of two models dominates the other."""
+    suffix = ", although their means differ" if case.means_differ(case.results[finding.on], 0, 1) else ""
+    both, on = " and ".join(case.models), case.column_label(finding.on)
+    return f"No {'significant ' * case.tested}dominance between {both} on {on}{suffix}."
 
 
-def _none_apart(finding: Finding, case: DominanceCase) -> str:
-    none = "No test tells" if case.tested else "Nothing tells"
-    where = f"on {case.score(finding.on)}, {sense(case.tests[finding.on].leading.claim)}"
-    return f"{none} any of the {len(finding.models)} models from another {where}."
+def _none_separated_sentence(finding: Finding, case: DominanceCase) -> str:
+    """State that no model is ahead of any other."""
+    scope = f"on {case.column_label(finding.on)}, {describe_order(case.results[finding.on].primary.claim)}"
+    ahead = f"{'significantly ' * case.tested}ahead of another"
+    return f"None of the {len(finding.models)} models is {ahead} {scope}."
 
 
-def _who(finding: Finding, case: DominanceCase) -> str:
-    """Who is ahead, of two models in one order of dominance only or in all that were looked at."""
-    i, *others = finding.models
-    column, on = case.tests[finding.on], case.score(finding.on)
-    whom = all_others([case.models[j] for j in others]) if len(case.models) > 2 else case.models[others[0]]
-    text = f"{case.models[i]} {_significantly(case)} {whom} on {on}"
+def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
+    """Describe the model that is ahead, and the orders in which it dominates."""
+    i, *rivals = finding.models
+    column, on = case.results[finding.on], case.column_label(finding.on)
+    rival_names = (
+        all_other_models([case.models[j] for j in rivals]) if len(case.models) > 2 else case.models[rivals[0]]
+    )
+    text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
     if len(case.models) > 2:
-        return f"{text}, {sense(column.leading.claim)}{_first_order(column, i)}"
-    tests = dict(sorted(column.orders.items()))
-    shown = [order for order in tests if winner(tests[order]) == i]
-    if len(shown) == len(tests) == 2 and column.leading.claim.kind == DIRECT:
-        wholly = column.study.estimates.ratios[0, i, 1 - i] == 0
-        return f"{text}: its whole distribution is better" if wholly else text
-    text = f"{text}, {' and '.join(sense(tests[order].claim) for order in shown)}"
-    against = [ORDERS[order] for order in tests if winner(tests[order]) == 1 - i]
-    if against:
-        return f"{text}; {' and '.join(against)}, {whom} is ahead"
-    left = [order for order in tests if winner(tests[order]) is None]
-    if not left:
+        return f"{text}, {describe_order(column.primary.claim)}{_first_order_note(column, i)}"
+    tests = dict(sorted(column.by_order.items()))
+    orders = [order for order in tests if pair_winner(tests[order]) == i]
+    if len(orders) == len(tests) == 2 and column.primary.claim.kind == DIRECT:
+        dominates = column.study.estimates.ratios[0, i, 1 - i] == 0
+        return f"{text}: it is better at every quantile" if dominates else text
+    text = f"{text}, {' and '.join(describe_order(tests[order].claim) for order in orders)}"
+    opposite = [ORDERS[order] for order in tests if pair_winner(tests[order]) == 1 - i]
+    if opposite:
+        return f"{text}; {' and '.join(opposite)}, {rival_names} is ahead"
+    open_orders = [order for order in tests if pair_winner(tests[order]) is None]
+    if not open_orders:
         return text
-    few = any(not tests[order].decided.all() for order in left)
-    not_shown = "the resamples are too few to tell" if few else "no test separates them"
-    in_these = " and ".join(ORDERS[order] for order in left)
-    return f"{text}; {in_these}, {not_shown if case.tested else 'neither is ahead'}"
+    undecided = any(not tests[order].decided.all() for order in open_orders)
+    reason = "more resamples are needed" if undecided else "no test separates them"
+    order_text = " and ".join(ORDERS[order] for order in open_orders)
+    return f"{text}; {order_text}, {reason if case.tested else 'neither is ahead'}"
 
 
-def _first_order(column: DominanceColumn, i: int) -> str:
-    """How far the lead over the others is one of the first order too."""
-    first = column.orders.get(1)
-    if first is None or column.leading.claim.order == 1:
+def _first_order_note(column: DominanceColumn, i: int) -> str:
+    """Return a note on how many rivals the leader also dominates in first order."""
+    first = column.by_order.get(1)
+    if first is None or column.primary.claim.order == 1:
         return ""
-    count, others = int(first.dominates[i].sum()), len(first.dominates) - 1
-    return f", and {ORDERS[1]}" if count == others else f" ({ORDERS[1]} of {count} of them)"
+    count, rivals = int(first.dominates[i].sum()), len(first.dominates) - 1
+    return f", and {ORDERS[1]}" if count == rivals else f" (ahead of {count} of them {ORDERS[1]})"
 
 
-def _against_means(finding: Finding, case: DominanceCase) -> str:
-    """Who is ahead, where every metric's mean speaks against it: a combined score forgets how bad is bad."""
-    bad = "worse" if len(case.models) == 2 else "the worst"
-    every = all_metrics(len(case.means))
-    return f"No clear answer: {_who(finding, case)}, but in these samples its mean is {bad} on {every}."
+def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Describe a model that is ahead although its mean is worse on every metric."""
+    comparison = "worse" if len(case.models) == 2 else "the worst"
+    metrics = all_metrics(len(case.means))
+    mean = f"in these samples its mean is {comparison} on {metrics}"
+    return f"No clear answer: {_ahead_clause(finding, case)}, but {mean}."
 
 
-def _no_model_ahead(finding: Finding, case: DominanceCase) -> str:
+def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
+    """State that no model is ahead of all others, and name the unbeaten models."""
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
-    column, left = case.tests[finding.on], names([case.models[i] for i in finding.models], 6)
-    how = sense(column.leading.claim)
-    text = f"No model is {word} of all others on {case.score(finding.on)}, {how}"
-    if not left:
+    column, unbeaten = case.results[finding.on], join_names([case.models[i] for i in finding.models], 6)
+    order = describe_order(column.primary.claim)
+    text = f"No model is {word} of all others on {case.column_label(finding.on)}, {order}"
+    if not unbeaten:
         return f"{text}."
-    first = column.orders.get(1) if column.leading.claim.order > 1 else None
-    over = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
-    ahead = f"{names([case.models[i] for i in over], 3)} are ahead of some of these"
-    if len(over) == 1:
-        beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[over[0], j]]
-        ahead = f"{case.models[over[0]]} is ahead of {names(beaten, 3)}"
-    more = f" ({ORDERS[1]}, {ahead})" if over else ""
-    return f"{text}; in that order nobody is ahead of {left.replace(' and ', ' or ')}{more}."
+    first = column.by_order.get(1) if column.primary.claim.order > 1 else None
+    best = [] if first is None else np.flatnonzero(first.dominates[:, [*finding.models]].any(axis=1)).tolist()
+    ahead_text = f"{join_names([case.models[i] for i in best], 3)} are ahead of some of these"
+    if len(best) == 1:
+        beaten = [case.models[j] for j in finding.models if first is not None and first.dominates[best[0], j]]
+        ahead_text = f"{case.models[best[0]]} is ahead of {join_names(beaten, 3)}"
+    suffix = f" ({ORDERS[1]}, {ahead_text})" if best else ""
+    return f"{text}; no model is ahead of {unbeaten.replace(' and ', ' or ')}{suffix}."
 
 
-def _more_often(finding: Finding, case: DominanceCase) -> str:
-    other = case.models[finding.models[1]]
-    return f"On {percent(finding.figures['share'])} of the samples {other} is better."
+def _more_often_sentence(finding: Finding, case: DominanceCase) -> str:
+    """State on what percentage of the samples the rival is better."""
+    rival = case.models[finding.models[1]]
+    return f"{rival} is better on {format_percent(finding.figures['share'])} of the samples."
 
 
-def _worst(finding: Finding, case: DominanceCase) -> str:
-    tail, (i, j) = case.tests[finding.on].tail, finding.models
-    return f"worst {tail.words} average {tail.against(i, j)}"
+def _compare_tails(finding: Finding, case: DominanceCase) -> str:
+    """Compare the tail means of two models in a clause."""
+    tail, (i, j) = case.results[finding.on].tail, finding.models
+    return f"worst {tail.tail_label} average {tail.format_comparison(i, j)}"
 
 
-def _mean(finding: Finding, case: DominanceCase) -> str:
+def _mean_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Compare the means of two models."""
     (i, j), mean = finding.models, case.mean_of(finding.on)
-    leads = any(winner(tests) == i for tests in case.tests[finding.on].orders.values())
-    worse = "worse in these samples: " if leads and mean is not None and behind(mean, i) else ""
-    return f"{case.models[i]}'s mean is {worse}{case.against(case.tests[finding.on], i, j)}."
+    is_ahead = any(pair_winner(tests) == i for tests in case.results[finding.on].by_order.values())
+    worse = "worse in these samples: " if is_ahead and mean is not None and has_worse_mean(mean, i) else ""
+    return f"{case.models[i]}'s mean is {worse}{case.compare_means(case.results[finding.on], i, j)}."
 
 
-def _tail(finding: Finding, case: DominanceCase) -> str:
+def _tail_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Compare the tail means of two models in a sentence."""
     i, j = (case.models[m] for m in finding.models)
-    return f"In these samples {i}'s {_worst(finding, case)} of {j}."
+    return f"In these samples {i}'s {_compare_tails(finding, case)} for {j}."
 
 
-def _in_order_1(finding: Finding, case: DominanceCase) -> str:
+def _first_order_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Name the models that are ahead of the leader in first order."""
     i, *above = (case.models[m] for m in finding.models)
-    return f"But {ORDERS[1]}, {names(above)} {'is' if len(above) == 1 else 'are'} ahead of {i}."
+    return f"But {ORDERS[1]}, {join_names(above)} {'is' if len(above) == 1 else 'are'} ahead of {i}."
 
 
-def _by_column(_: Finding, case: DominanceCase) -> str:
-    """On several columns: who is ahead of the other, or of all others, where."""
-    two, models, where = len(case.models) == 2, case.models, dict[int | None, list[str]]()
-    for name, column in case.tests.items():
-        leader = winner(column.leading) if two else ahead_of_all(column.leading)
-        where.setdefault(leader, []).append(case.score(name))
-    left = names(where.pop(None, []), 6)
+def _column_sentence(_: Finding, case: DominanceCase) -> str:
+    """Describe the winner on each of several columns."""
+    is_pair, models, columns_by_winner = len(case.models) == 2, case.models, dict[int | None, list[str]]()
+    for name, column in case.results.items():
+        leader = pair_winner(column.primary) if is_pair else overall_winner(column.primary)
+        columns_by_winner.setdefault(leader, []).append(case.column_label(name))
+    undecided, ahead = join_names(columns_by_winner.pop(None, []), 6), _ahead_phrase(case)
     parts = [
-        f"{models[i]} {_significantly(case)} {models[1 - i] if two else 'all others'} on {names(on, 6)}"
-        for i, on in where.items()
+        f"{models[i]} {ahead} {models[1 - i] if is_pair else 'all others'} on {join_names(on, 6)}"
+        for i, on in columns_by_winner.items()
         if i is not None
     ]
-    none = f"no model {_significantly(case)} {'the other' if two else 'all others'}"
-    parts += [f"on {left} {none}"] * bool(left)
-    told, how = "; ".join(parts), sense(next(iter(case.tests.values())).leading.claim)
-    return f"{told if where else told[0].upper() + told[1:]}; all {how}."
+    no_winner = f"no model {ahead} {'the other' if is_pair else 'all others'}"
+    parts += [f"on {undecided} {no_winner}"] * bool(undecided)
+    text, order = "; ".join(parts), describe_order(next(iter(case.results.values())).primary.claim)
+    return f"{text if columns_by_winner else text[0].upper() + text[1:]}; all {order}."
 
 
-def _by_task(finding: Finding, case: DominanceCase) -> str:
-    (i, j), suite = finding.models, case.of_tasks
-    told = words.by_task(suite, suite.columns[finding.on], i, j)
-    return f"By task, {case.models[i]} against {case.models[j]}: {told}."
+def _task_sentence(finding: Finding, case: DominanceCase) -> str:
+    """Compare the two best models by task."""
+    (i, j), suite = finding.models, case.required_suite
+    comparison = sentences.task_sentence(suite, suite.columns[finding.on], i, j)
+    return f"By task, {case.models[i]} against {case.models[j]}: {comparison}."
 
 
 SENTENCES: Sentences[DominanceCase] = Sentences(
     {
-        "not-decided": _not_decided,
-        "not-separated": _not_separated,
-        "none-apart": _none_apart,
-        "ahead": lambda finding, case: f"{_who(finding, case)}.",
-        "ahead-against-means": _against_means,
-        "no-model-ahead-of-all": _no_model_ahead,
-        "pair-by-column": _by_column,
-        "field-by-column": _by_column,
-        "by-task": _by_task,
-        "more-often": _more_often,
+        "not-decided": _not_decided_sentence,
+        "not-separated": _not_separated_sentence,
+        "none-apart": _none_separated_sentence,
+        "ahead": lambda finding, case: f"{_ahead_clause(finding, case)}.",
+        "ahead-against-means": _against_means_sentence,
+        "no-model-ahead-of-all": _no_winner_sentence,
+        "pair-by-column": _column_sentence,
+        "field-by-column": _column_sentence,
+        "by-task": _task_sentence,
+        "more-often": _more_often_sentence,
         "more-often-but-milder": lambda finding, case: (
-            f"{_more_often(finding, case)[:-1]}, but {case.models[finding.models[0]]}'s "
-            f"{_worst(finding, case)} of {case.models[finding.models[1]]}."
+            f"{_more_often_sentence(finding, case)[:-1]}, but {case.models[finding.models[0]]}'s "
+            f"{_compare_tails(finding, case)} for {case.models[finding.models[1]]}."
         ),
-        "mean": _mean,
-        "tail": _tail,
+        "mean": _mean_sentence,
+        "tail": _tail_sentence,
         "untested-tail": lambda finding, case: (
-            f"In these samples the {_worst(finding, case)}; this is not tested here."
+            f"In these samples the {_compare_tails(finding, case)}; this difference was not tested."
         ),
-        "ahead-in-order-1": _in_order_1,
+        "ahead-in-order-1": _first_order_sentence,
     }
 )

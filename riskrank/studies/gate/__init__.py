@@ -1,1 +1,1 @@
-"""Claims that a run must meet, decided as one family: the room of ``gate``."""
+"""The study behind ``gate``: claims that a run must meet, tested as one family."""

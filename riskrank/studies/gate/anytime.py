@@ -1,25 +1,25 @@
-"""Claims whose answers hold whenever one looks: bets in the place of resamples (method §9)."""
+"""Anytime-valid tests of claims, by betting instead of resampling (method §9)."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.evidence.bets import Bet, Wagers
+from riskrank.engine.evidence.e_values import Bet, Wagers
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, option
-from riskrank.scores.table.metrics_file import how_to_bound
+from riskrank.scores.table.metrics_file import bounds_hint
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
+from riskrank.studies.gate.looks import MAX_BYTES, Looks, digest_scores, read_looks, require_continuation
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.settings import family_of
+from riskrank.studies.settings import family_from_settings
 
 
-def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
-    """What bets on the samples of a claim have come to.
+def place_bet(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
+    """Return the betting test of a claim, with the wealth accumulated over the samples so far.
 
     Parameters
     ----------
@@ -29,77 +29,84 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings) -> Bet:
     Raises
     ------
     UsageError
-        If the claim is not about means of bounded scores on the same samples, or clusters of them have no
-        declared largest size.
+        If the claim does not compare means of bounded scores on paired samples, or the largest cluster size
+        is not declared.
     InputError
         If a cluster is larger than declared.
     """
     column = claim.column
-    if not claim.of_means or column.costs is not None:
+    if not claim.compares_means or column.costs is not None:
         raise UsageError(
-            f"{option('anytime', True)} decides differences of means",
+            f"{option('anytime', True)} supports only differences of means",
             found=f"{option('on', claim.statistic)}",
-            hint=f"leave out {option('anytime', True)}, and look once; or claim {option('on', 'mean')}",
+            hint=f"leave out {option('anytime', True)} to look once, or claim {option('on', 'mean')}",
         )
-    reach = _reach(column)
-    clusters = _clusters(column.scores, settings.largest_cluster)
+    width = _declared_width(column)
+    clusters = _bet_clusters(column.scores, settings.largest_cluster)
     means = column.scores.sample_means()
-    differences = means[claim.new] - means[claim.old]
+    gains = means[claim.new] - means[claim.old]
     largest = 1 if clusters is None else settings.largest_cluster
     assert largest is not None
     if clusters is not None and int(np.bincount(clusters).max()) > largest:
         raise InputError(
-            f"a cluster is larger than {option('largest_cluster', largest)} says",
-            found=f"one of {int(np.bincount(clusters).max())} samples",
-            hint="declare the most that a cluster may ever hold, before looking at the scores",
+            f"a cluster is larger than {option('largest_cluster', largest)} allows",
+            found=f"a cluster of {int(np.bincount(clusters).max())} samples",
+            hint="declare the largest size that a cluster can ever have, before you look at the scores",
         )
-    # The last bit of a mean of repeats must not carry a difference beyond the bounds.
-    wagers = Wagers.of(np.clip(differences, -reach, reach), reach, clusters=clusters, largest=largest)
-    units = np.arange(len(differences)) if clusters is None else clusters
-    error = float(cluster_means(differences[:, None], units).error[0])  # for the digits it is shown with
-    return Bet(float(differences.mean()), claim.boundary, error, int(units.max()) + 1, wagers)
+    # Rounding in means of repeats must not push a difference beyond the bounds.
+    wagers = Wagers.from_differences(np.clip(gains, -width, width), width, clusters=clusters, largest=largest)
+    units = np.arange(len(gains)) if clusters is None else clusters
+    error = float(cluster_means(gains[:, None], units).error[0])  # sets the digits in the output
+    return Bet(float(gains.mean()), claim.boundary, error, int(units.max()) + 1, wagers)
 
 
-def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence[GateClaim]) -> Looks:
-    """Note what a look sees, after those before it.
+def record_look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence[GateClaim]) -> Looks:
+    """Return the record of this look, after checking that it continues the previous look.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    settings : ClaimSettings
+        Includes the path to the record of the previous look.
+    claims : sequence of GateClaim
 
     Raises
     ------
     InputError
-        If it does not continue them.
+        If the claims differ from those of the previous look, or earlier scores are missing or changed.
     UsageError
-        If there are clusters without a largest size, or a largest size without clusters.
+        If there are clusters but no largest cluster size is declared, or vice versa.
     """
     _require_declared_clusters(tables[0], settings)
-    models, family = tables[0].models, family_of(settings)
+    models, family = tables[0].models, family_from_settings(settings)
     names = [
         f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin!r} on {claim.statistic} of "
         + claim.column.name
-        + claim.where
-        + f", bounds {claim.column.reach!r} apart, α {family.level(1)!r} {family.correction}"
+        + claim.subset
+        + f", bounds {claim.column.width!r} apart, α {family.interval_level(1)!r} {family.correction}"
         + (f", {claim.tier}" if claim.tier else "")
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")
         for claim in claims
-        if claim.column.reach is not None
+        if claim.column.width is not None
     ]
-    wanted: dict[str, set[int]] = {}
+    claimed: dict[str, set[int]] = {}
     for claim in claims:
-        wanted.setdefault(claim.column.name, set()).update((claim.new, claim.old))
-    seen = digests(tables, wanted)
+        claimed.setdefault(claim.column.name, set()).update((claim.new, claim.old))
+    digests = digest_scores(tables, claimed)
     if settings.continues is None:
-        return Looks(1, names, seen)
-    before = read_looks(settings.continues, tables[0].options.max_bytes or MOST_BYTES)
-    require_continued(settings.continues, before, names, seen)
-    return Looks(before.number + 1, names, seen)
+        return Looks(1, names, digests)
+    previous = read_looks(settings.continues, tables[0].options.max_bytes or MAX_BYTES)
+    require_continuation(settings.continues, previous, names, digests)
+    return Looks(previous.number + 1, names, digests)
 
 
-def _reach(column: ScoreColumn) -> float:
-    """How far two scores can lie apart, of a column that bets can be made on.
+def _declared_width(column: ScoreColumn) -> float:
+    """Return the width of the declared range of scores.
 
     Raises
     ------
     UsageError
-        If models have samples of their own, samples do not weigh alike, or nobody declared bounds.
+        If samples are unpaired or weighted, or the metric's bounds are not declared.
     """
     anytime = option("anytime", True)
     if not column.scores.paired:
@@ -108,44 +115,45 @@ def _reach(column: ScoreColumn) -> float:
             found=option("unpaired", True),
             hint=f"leave out {option('unpaired', True)}, or look once, without {anytime}",
         )
-    if not column.scores.plain:
+    if not column.scores.unweighted:
         raise UsageError(
-            f"{anytime} bets on samples that weigh alike, and tasks weigh here",
+            f"{anytime} needs equally weighted samples, but tasks are weighted here",
             found=f"{len(column.scores.cluster_counts)} models on a suite of tasks",
             hint=f"pool the tasks with {option('task', 'none')}, or look once, without {anytime}",
         )
-    if column.reach is None:
+    if column.width is None:
         raise UsageError(
-            f"{anytime} needs bounds, and nobody declared those of {column.name}",
+            f"{anytime} needs declared bounds of {column.name}",
             found=f"scores of {column.name} that are not all 0 or 1",
-            hint=f"{how_to_bound(column.name)}: the least and the most there can ever be",
+            hint=f"{bounds_hint(column.name)}: the smallest and largest possible score",
         )
-    return column.reach
+    return column.width
 
 
 def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:
-    """Refuse clusters without a largest size, and a largest size without clusters.
+    """Raise an error if there are clusters but no declared largest cluster size, or vice versa.
 
-    Clusters of one sample each need it as well: what they are today decides nothing of the next look.
+    Clusters of one sample each also need the declaration, because they may grow before the next look.
     """
     if table.cluster_names is not None and settings.largest_cluster is None:
         raise UsageError(
-            f"{option('anytime', True)} needs the most samples a cluster may ever hold",
+            f"{option('anytime', True)} needs the largest size that a cluster can ever have",
             found=f"{len(table.cluster_names):,} clusters of {len(table.samples):,} samples so far",
-            hint=f"declare it with {option('largest_cluster')}, before looking at the scores",
+            hint=f"declare it with {option('largest_cluster')}, before you look at the scores",
         )
     if table.cluster_names is None and settings.largest_cluster is not None:
         raise UsageError(
-            f"{option('largest_cluster', settings.largest_cluster)} is about clusters, and there are none",
+            f"{option('largest_cluster', settings.largest_cluster)} needs clusters, but there are none",
             found=f"no {option('cluster')}",
-            hint=f"name their column, {option('cluster', 'COL')}, or leave out {option('largest_cluster')}",
+            hint=f"name the cluster column with {option('cluster', 'COL')}, or leave out "
+            f"{option('largest_cluster')}",
         )
 
 
-def _clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
-    """Cluster of each sample; None where samples are drawn one by one."""
-    if scores.nested:
+def _bet_clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
+    """Return the cluster of each sample; None if samples are independent."""
+    if scores.has_nested_samples:
         return scores.sample_clusters()[0]
-    # Bets are as small as declared from the first look on, even while every cluster holds one sample: a
-    # later look could not take back what larger ones had won.
+    # Bets are sized for the declared largest cluster from the first look on, because a later look could
+    # not take back what larger bets had won while every cluster had one sample.
     return None if largest is None else np.arange(scores.cluster_counts[0])

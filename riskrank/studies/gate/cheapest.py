@@ -1,86 +1,86 @@
-"""The cheapest model that is shown not to be worse than a reference (method §18)."""
+"""Choose the cheapest model that is not worse than a reference model (method §18)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from riskrank.asked.option import told
 from riskrank.engine.family import Family
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.option import changed_settings
 from riskrank.scores.table.prices import read_prices
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.findings import Finding, stated
+from riskrank.studies.findings import Finding, verdict_fields
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE
-from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claims_among
+from riskrank.studies.gate.document import Candidate, Choice, GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.findings import SIDES
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, ends_with
-from riskrank.studies.gate.words import row_sentence
+from riskrank.studies.gate.sentences import row_sentence
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, error_type
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.sample_findings import LIMITS
-from riskrank.studies.settings import family_of
-from riskrank.studies.wording import counted, names, number
+from riskrank.studies.sample_findings import SIZE_KINDS
+from riskrank.studies.settings import family_from_settings
+from riskrank.studies.wording import format_number, join_names
 
 
-def cheapest(
+def choose_cheapest(
     tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Callable[[ClaimSettings], GateDocument]
 ) -> GateDocument:
-    """Choose the cheapest model that is shown not to be worse than the reference; else that one stays.
+    """Choose the cheapest model that is significantly non-inferior to the reference; else keep the reference.
 
-    Each candidate is one claim: that it is not worse on any metric, and where costs are measured that it
-    costs less (intersection-union, the largest p-value). Holm over the candidates.
+    A candidate must not be worse on any metric and, if costs are measured, must cost less. Its p-value is the
+    largest one over these claims (intersection-union test), adjusted by Holm over all candidates.
 
     Parameters
     ----------
     tables : sequence of ScoreTable
     settings : ClaimSettings
-        With the reference, and a file or a metric of prices.
+        Includes the reference model, and the file or metric with prices.
     decide : callable
-        A gate on claims.
+        Function that runs a gate with the given settings.
 
     Raises
     ------
     InputError
-        If a candidate has no price.
+        If a model has no price.
     UsageError
-        If no other model may be cheaper.
+        If no other model can be cheaper than the reference.
     """
     models, price, reference = tables[0].models, str(settings.price), str(settings.cheapest)
     tables[0].index(reference)
-    measured = _measured(tables, price)
-    prices = measured or _known(price, models, tables[0].options.max_bytes)
-    candidates = [one for one in models if one != reference and (measured or prices[one] < prices[reference])]
+    measured = _measured_prices(tables, price)
+    prices = measured or _file_prices(price, models, tables[0].options.max_bytes)
+    candidates = [m for m in models if m != reference and (measured or prices[m] < prices[reference])]
     if not candidates:
         raise UsageError(
             f"no model is cheaper than {reference}",
             found=", ".join(f"{model} {prices[model]:g}" for model in models),
-            hint=f"name a dearer model: {option('cheapest', 'REFERENCE')}",
+            hint=f"name a more expensive model: {option('cheapest', 'REFERENCE')}",
         )
-    pairs = tuple(f"{one}:{reference}" for one in candidates)
-    rest = [one.name for table in tables for one in table.metrics if one.name != price]
-    plain: dict[str, Any] = {"cheapest": None, "price": None}
-    quality = decide(replace(settings, **plain, not_worse=pairs, on=settings.on or tuple(rest)))
-    decided = [quality]
+    pairs = tuple(f"{name}:{reference}" for name in candidates)
+    metrics = [metric.name for table in tables for metric in table.metrics if metric.name != price]
+    unset: dict[str, Any] = {"cheapest": None, "price": None}
+    quality = decide(replace(settings, **unset, not_worse=pairs, on=settings.on or tuple(metrics)))
+    documents = [quality]
     if measured:
-        decided.append(decide(replace(settings, **plain, better=pairs, on=(price,), margin=())))
-    rows = [*dict.fromkeys(row for one in decided for row in one.rows)]
-    known = {(one.model, one.metric): one for document in decided for one in document.provenance.scored}
-    scored = [known[key] for key in sorted(known)]
-    asked = told(settings, tables[0].options)
-    quality = replace(quality, provenance=replace(quality.provenance, scored=scored, settings=asked))
-    found = _tested(candidates, rows, prices, family_of(settings))
-    return _document(quality, rows, _chosen(found, reference, prices), settings)
+        documents.append(decide(replace(settings, **unset, better=pairs, on=(price,), margin=())))
+    rows = [*dict.fromkeys(row for document in documents for row in document.rows)]
+    counts = {(row.model, row.metric): row for result in documents for row in result.provenance.scored}
+    scored = [counts[key] for key in sorted(counts)]
+    options = changed_settings(settings, tables[0].options)
+    quality = replace(quality, provenance=replace(quality.provenance, scored=scored, settings=options))
+    tested = _test_candidates(candidates, rows, prices, family_from_settings(settings))
+    return _build_document(quality, rows, _choose(tested, reference, prices), settings)
 
 
-def _chosen(candidates: Sequence[Candidate], reference: str, prices: Mapping[str, float]) -> Choice:
-    """Return the cheapest candidate that is shown; the first by name of two at one price."""
+def _choose(candidates: Sequence[Candidate], reference: str, prices: Mapping[str, float]) -> Choice:
+    """Choose the cheapest candidate that passes; among equal prices, the first one."""
     candidates = sorted(candidates, key=lambda candidate: candidate.price)
-    model = next((candidate.model for candidate in candidates if candidate.shown), reference)
+    model = next((candidate.model for candidate in candidates if candidate.passed), reference)
     return Choice(model, reference, prices[reference], prices[reference] - prices[model], candidates)
 
 
-def _measured(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
-    """Mean cost of every model, where the price is a metric; empty where it is a file."""
+def _measured_prices(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
+    """Return the mean cost per model if the price is a metric; empty if prices come from a file."""
     for table in tables:
         for mean in metric_means(table):
             if mean.name == price:
@@ -88,98 +88,98 @@ def _measured(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
     return {}
 
 
-def _known(path: str, models: Sequence[str], limit: int | None) -> dict[str, float]:
+def _file_prices(path: str, models: Sequence[str], limit: int | None) -> dict[str, float]:
+    """Read the price of each model from a file."""
     prices = read_prices(path, limit)
     lacking = [model for model in models if model not in prices]
     if lacking:
         raise InputError(
-            f"{option('price', path)} has no price of {listing(lacking)}",
+            f"{option('price', path)} has no price for {listing(lacking)}",
             found=f"prices of {listing(prices)}",
-            hint=f"add it, or leave the model out: {option('models')}",
+            hint=f"add it, or exclude the model: {option('models')}",
         )
     return prices
 
 
-def _tested(
+def _test_candidates(
     candidates: Sequence[str], rows: Sequence[GateRow], prices: Mapping[str, float], family: Family
 ) -> list[Candidate]:
-    """Candidates with the answer to all of their claims together."""
-    own = [[row for row in rows if row.new == one] for one in candidates]
-    adjusted = family.adjusted([max(map(_p_shown, of_one)) for of_one in own])
+    """Return the candidates, each with the joint result of its claims."""
+    rows_of = [[row for row in rows if row.new == model] for model in candidates]
+    adjusted = family.adjust_p_values([max(map(_p_in_favour, model_rows)) for model_rows in rows_of])
     return [
         Candidate(
-            one,
-            prices[one],
+            model,
+            prices[model],
             float(p),
-            shown=bool(family.significant(p)),
-            refuted=any(row.verdict == FAIL for row in of_one),
+            passed=bool(family.significant(p)),
+            refuted=any(row.verdict == FAIL for row in model_rows),
         )
-        for one, p, of_one in zip(candidates, adjusted, own, strict=True)
+        for model, p, model_rows in zip(candidates, adjusted, rows_of, strict=True)
     ]
 
 
-def _p_shown(row: GateRow) -> float:
-    """P-value of a claim where the estimate speaks for it, else 1."""
-    away = row.boundary - row.estimate if row.direction == "lower" else row.estimate - row.boundary
-    return row.p_value if away > 0 and row.verdict != FAIL else 1.0
+def _p_in_favour(row: GateRow) -> float:
+    """Return the p-value of a claim if the estimate supports it; otherwise 1."""
+    distance = row.boundary - row.estimate if row.direction == "lower" else row.estimate - row.boundary
+    return row.p_value if distance > 0 and row.verdict != FAIL else 1.0
 
 
-def _of_candidate(row: GateRow, found: Sequence[Candidate]) -> GateRow:
-    """A claim with the answer to its candidate, whose interval ends at the boundary where that shows more."""
-    one = next(one for one in found if one.model == row.new)
-    if not one.shown or row.verdict == PASS:
+def _with_answer(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
+    """Return a row with its candidate's verdict and with its interval clipped at the boundary."""
+    candidate = next(item for item in candidates if item.model == row.new)
+    if not candidate.passed or row.verdict == PASS:
         return row
     low, high, end = row.low, row.high, row.boundary
     if row.direction == "lower":
         high = None if high is None else min(high, end)
     else:
         low = None if low is None else max(low, end)
-    return replace(row, verdict=PASS, p_adjusted=one.p_adjusted, low=low, high=high)
+    return replace(row, verdict=PASS, p_adjusted=candidate.p_adjusted, low=low, high=high)
 
 
-def _document(
+def _build_document(
     quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
 ) -> GateDocument:
-    """The gate's document with what is chosen: a pass where it is another model."""
+    """Return the gate's document with the choice; the gate passes if a candidate is chosen."""
     if choice.model != choice.reference:
         outcome = PASS
     else:
-        outcome = FAIL if all(one.refuted for one in choice.candidates) else INCONCLUSIVE
-    kind = ends_with(outcome, settings.inconclusive)
-    what = f"gate {option('cheapest')}: {choice.reference} stays"
-    found = f"of {len(choice.candidates)} models that may cost less none is shown not to be worse"
-    hint = f"score more samples, or widen {option('margin')} where that loss does not matter"
-    failed = None if kind is None else kind(what, found=found, hint=hint)
-    rows = [_of_candidate(row, choice.candidates) for row in rows]
-    models, sentence = quality.provenance.models, f"{outcome.upper()}: {_sentence(choice, rows)}"
+        outcome = FAIL if all(candidate.refuted for candidate in choice.candidates) else INCONCLUSIVE
+    error = error_type(outcome, settings.inconclusive)
+    message = f"gate {option('cheapest')}: {choice.reference} stays"
+    details = f"none of {len(choice.candidates)} models that may cost less passed as not worse"
+    hint = f"score more samples, or allow a larger {option('margin')}"
+    failed = None if error is None else error(message, found=details, hint=hint)
+    rows = [_with_answer(row, choice.candidates) for row in rows]
+    models, sentence = quality.provenance.models, f"{outcome.upper()}: {_choice_sentence(choice, rows)}"
     chosen = tuple(models.index(model) for model in (choice.model, choice.reference))
-    finding = Finding("outcome", chosen, figures=_figures(choice, rows), answer=SIDES[outcome])
-    answer = stated(models, (finding, sentence))
-    answer["findings"] += [one for one in quality.findings if one.kind in (*LIMITS, "same-distribution")]
+    finding = Finding("outcome", chosen, figures=_choice_figures(choice, rows), answer=SIDES[outcome])
+    answer = verdict_fields(models, (finding, sentence))
+    answer["findings"] += [f for f in quality.findings if f.kind in (*SIZE_KINDS, "same-distribution")]
     return replace(quality, rows=rows, outcome=outcome, failed=failed, choice=choice, **answer)
 
 
-def _figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:
-    """The numbers of the sentence below."""
-    given = {"reference_price": choice.reference_price, "saves_a_call": choice.saves_a_call}
-    given |= {"candidates": len(choice.candidates), "price": choice.reference_price - choice.saves_a_call}
-    given |= {f"{row.metric}.margin": row.margin for row in claims_among(rows) if row.margin}
-    return {name: float(value) for name, value in given.items()}
+def _choice_figures(choice: Choice, rows: Sequence[GateRow]) -> dict[str, float]:
+    """Return the figures of the finding about the choice."""
+    figures = {"reference_price": choice.reference_price, "saves_a_call": choice.saves_a_call}
+    figures |= {"candidates": len(choice.candidates), "price": choice.reference_price - choice.saves_a_call}
+    figures |= {f"{row.metric}.margin": row.margin for row in claim_rows(rows) if row.margin}
+    return {name: float(value) for name, value in figures.items()}
 
 
-def _sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
-    """Which model to take, and what it saves."""
-    margins = {
-        row.metric: row.asked if row.margin else "" for row in claims_among(rows) if row.claim == NOT_WORSE
-    }
-    by = [f"{metric} by more than {one}" if one else metric for metric, one in margins.items()]
-    of, where = counted(len(choice.candidates), "candidate"), names(by)
+def _choice_sentence(choice: Choice, rows: Sequence[GateRow]) -> str:
+    """Return the sentence about the chosen model and its price."""
+    claims = {row.metric: row for row in claim_rows(rows) if row.claim == NOT_WORSE}
+    metrics = [f"{m} by more than {row.margin_text}" if row.margin else m for m, row in claims.items()]
+    count, metric_list = len(choice.candidates), join_names(metrics)
     if choice.model == choice.reference:
         lost = "".join(f" {row_sentence(row)}." for row in rows if row.statistic == FAILED)
-        return f"{choice.reference} stays: of {of} none is shown not to be worse on {where}.{lost}"
+        keep = f"keep {choice.reference}: no candidate (of {count}) is demonstrably not worse"
+        return f"{keep} on {metric_list}.{lost}"
     price = choice.reference_price - choice.saves_a_call
-    saved = f"it costs {number(price)} against {number(choice.reference_price)}"
+    saved = f"it costs {format_number(price)} instead of {format_number(choice.reference_price)}"
     return (
-        f"take {choice.model}, the cheapest of {of} that is shown not to be worse than {choice.reference} on "
-        f"{where}: {saved}."
+        f"choose {choice.model}, the cheapest candidate (of {count}) that is not worse than "
+        f"{choice.reference} on {metric_list}: {saved}."
     )

@@ -1,4 +1,4 @@
-"""One claim about two models, and what it is about: ``mean``, ``tvar@0.05``, ``fsd``, of a metric or all."""
+"""Claims about two models, and the statistics they compare, such as ``mean``, ``tvar@0.05`` or ``fsd``."""
 
 from __future__ import annotations
 
@@ -8,45 +8,46 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.asked.suites import RANDOM
-from riskrank.asked.values import number_or_nan
 from riskrank.engine.dominance.inference import DIRECT, Claim
-from riskrank.engine.evidence.series import worth_in_order
+from riskrank.engine.evidence.series import series_sample_size
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.suites import RANDOM
+from riskrank.options.values import number_or_nan
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 from riskrank.studies.gate.columns import ScoreColumn
-from riskrank.studies.targets import no_tasks
+from riskrank.studies.targets import no_tasks_error
 
 MEAN, TAIL = "mean", "tvar"
 MACRO, TASK = "macro", "task"
-# The chance that all of k runs of a sample pass, where that of pass@ is that one of them does.
-ALL_OF = "pass^"
-# Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
+# Prefix for the probability that all of k runs pass; pass@ is the probability that any of them does.
+ALL_RUNS = "pass^"
+# Synonyms: tail value at risk and conditional value at risk.
 TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
-_RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
+_RUN_STATISTIC = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3", f"{PER_SUCCESS}:COST/SUCCESS")
-OF_SUITES = (MACRO, TASK)
-# The share of calls that gave no score, which nobody claims anything of.
+SUITE_STATISTICS = (MACRO, TASK)
+# Statistic of rows on failed calls; not available for claims.
 FAILED = "failed"
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of some metrics.
+    """A statistic to compare, and the metrics on which it is computed.
 
     Attributes
     ----------
     name : str
     metrics : tuple of str
     level : float or None
-        Share of the worst scores of a tail mean.
+        Proportion of worst scores that a tail mean averages.
     dominance : Claim or None
-        Dominance to test instead of a difference.
-    runs : (str, int), or None
-        Whether all or one of how many runs of a sample must pass, instead of its mean.
+        Dominance claim to test, instead of a difference.
+    runs : (str, int) or None
+        ``("pass^", k)`` if all of k runs of a sample must pass, ``("pass@", k)`` if at least one must. None
+        if scores are compared as they are.
     """
 
     name: str
@@ -57,86 +58,88 @@ class Statistic:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Metrics that have a column each; the cost per success has one of both."""
+        """Metrics that have their own score column; a cost per success has one joint column."""
         return self.metrics[:1] if self.name == PER_SUCCESS else self.metrics
 
     @property
     def label(self) -> str:
-        """Of the cost per success both metrics: ``usd/correct``."""
+        """Name of the metric; for a cost per success both metrics, such as ``usd/correct``."""
         return "/".join(self.metrics)
 
 
-def statistics(
-    texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, drawn: bool = False
+def parse_statistics(
+    texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, random: bool = False
 ) -> list[Statistic]:
-    """Statistics asked for; the mean of every metric by default.
+    """Parse the requested statistics; by default, the mean of every metric.
 
     Parameters
     ----------
     texts : sequence of str
+        Values of the option ``on``.
     metrics : sequence of str
-        Those there are.
+        Available metrics.
     suite : bool
-        Whether samples belong to tasks.
-    drawn : bool
-        Whether tasks are what is drawn, of which a claim on one of them says nothing.
+        True if the samples belong to tasks.
+    random : bool
+        True if tasks are a random sample. At least one claim must then be about all tasks.
 
     Raises
     ------
     UsageError
-        If a text is neither a statistic nor a metric, or is about tasks and there are none, or all
-        are about single tasks and tasks like these are asked for.
+        If a text is neither a statistic nor a metric, or needs tasks and there are none. Also if tasks are
+        random and all statistics are about single tasks.
     """
-    found = [_statistic(text, metrics) for text in texts or (MEAN,)]
-    of_tasks = next((one.name for one in found if one.name in OF_SUITES), None)
-    if of_tasks is not None and not suite:
-        raise no_tasks(option("on", of_tasks), f"claim {option('on', MEAN)}")
-    if drawn and all(one.name == TASK for one in found):
+    parsed = [_parse_statistic(text, metrics) for text in texts or (MEAN,)]
+    suite_name = next((entry.name for entry in parsed if entry.name in SUITE_STATISTICS), None)
+    if suite_name is not None and not suite:
+        raise no_tasks_error(option("on", suite_name), f"claim {option('on', MEAN)}")
+    if random and all(entry.name == TASK for entry in parsed):
         raise UsageError(
             f"{option('tasks', RANDOM)} is about means over tasks",
-            found=f"{option('on', TASK)} alone, which claims something of each of these tasks",
+            found=f"{option('on', TASK)} alone, which is a claim about each single task",
             hint=f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}",
         )
     if suite:
-        found = [replace(one, name=MACRO) if one.name == MEAN else one for one in found]
-    return list(dict.fromkeys(found))
+        parsed = [replace(entry, name=MACRO) if entry.name == MEAN else entry for entry in parsed]
+    return list(dict.fromkeys(parsed))
 
 
-def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
-    """What a text names: a statistic of one metric or of all, or a metric, of which it is the mean."""
-    if both := cost_and_success("on", text, metrics):
-        return Statistic(PER_SUCCESS, both)
+def _parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
+    """Parse a statistic of one or all metrics; a metric name alone means its mean."""
+    if pair := cost_and_success("on", text, metrics):
+        return Statistic(PER_SUCCESS, pair)
     head, separator, metric = text.partition(":")
-    of_one = _of_kind(head, (metric,)) if separator else None
-    found = of_one or _of_kind(text, tuple(metrics))
-    named = metric if of_one else text
-    if named not in metrics and (of_one or not found):
-        raise _unknown(text, named, metrics)
-    return found or Statistic(MEAN, (text,))
+    single = _statistic_by_name(head, (metric,)) if separator else None
+    statistic = single or _statistic_by_name(text, tuple(metrics))
+    name = metric if single else text
+    if name not in metrics and (single or not statistic):
+        raise _unknown_statistic(text, name, metrics)
+    return statistic or Statistic(MEAN, (text,))
 
 
-def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic | None:
-    """The statistic of a name; None where it is none."""
-    if text in (MEAN, *OF_SUITES):
+def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
+    """Return the statistic with the given name; None if there is none."""
+    if text in (MEAN, *SUITE_STATISTICS):
         return Statistic(text, metrics)
     if text in ORDERS:
         return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
-    if passing := _RUNS.fullmatch(text):
-        return Statistic(text, metrics, runs=(passing[1], int(passing[2])))
+    if match := _RUN_STATISTIC.fullmatch(text):
+        return Statistic(text, metrics, runs=(match[1], int(match[2])))
     kind, _, share = text.partition("@")
     if kind not in TAILS:
         return None
     level = number_or_nan(share)
     if not 0 < level < 1:
         raise UsageError(
-            f"{option('on', text)} names no share of the worst samples between 0 and 1",
+            f"{option('on', text)} needs a share of the worst samples between 0 and 1",
             found=share or "no share",
             hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
         )
     return Statistic(f"{TAIL}@{level:g}", metrics, level=level)
 
 
-def _unknown(text: str, name: str, metrics: Sequence[str]) -> UsageError:
+def _unknown_statistic(text: str, name: str, metrics: Sequence[str]) -> UsageError:
+    """Return the error for a text that is neither a statistic nor a metric."""
     return UsageError(
         f"{option('on', text)} is neither a statistic nor a metric",
         found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
@@ -144,7 +147,7 @@ def _unknown(text: str, name: str, metrics: Sequence[str]) -> UsageError:
             name,
             [*metrics, *EXAMPLES],
             write=lambda near: text.removesuffix(name) + near,
-            otherwise="name one of these",
+            fallback="use one of these",
         ),
     )
 
@@ -154,24 +157,25 @@ BETTER, NOT_WORSE = "better", "not-worse"
 
 @dataclass(frozen=True)
 class GateClaim:
-    """One claim about two models on one column.
+    """A claim about two models on one score column.
 
     Attributes
     ----------
     kind : {"better", "not-worse"}
     new, old : int
-        Models by number.
+        Indices of the two models.
     column : ScoreColumn
     statistic : str
         ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``.
     level : float or None
-        Share of the worst scores of a tail mean.
+        Proportion of worst scores that a tail mean averages.
     dominance : Claim or None
-        The dominance that is tested, if it is.
+        Dominance claim to test, if any.
     margin : float
-        In the units of the scores; of a share what it comes to.
+        Margin in the units of the scores, even if it was given as a proportion.
     share : float or None
-        The margin as a share of the old mean: the claim is that the mean of new − `times` · old lies above 0.
+        Margin as a proportion of the old mean; the claim is then that the mean of new − `factor` · old
+        exceeds 0.
     tier : {"critical", "supporting", "advisory"} or None
     """
 
@@ -187,84 +191,85 @@ class GateClaim:
     tier: str | None = None
 
     @property
-    def of_means(self) -> bool:
-        """Whether it is about means of all scores."""
+    def compares_means(self) -> bool:
+        """True if the claim compares means of all scores."""
         return self.dominance is None and self.level is None
 
     @property
-    def in_order(self) -> Floats | None:
-        """Of a claim on means the differences in the order of time, shape (n,); None where there is none."""
-        series = self.column.in_order
-        return (
-            None if series is None or not self.of_means else series[self.new] - self.times * series[self.old]
-        )
+    def time_differences(self) -> Floats | None:
+        """Differences in time order, shape (n,); None without a time order, or if means are not compared."""
+        series = self.column.time_series
+        if series is None or not self.compares_means:
+            return None
+        return series[self.new] - self.factor * series[self.old]
 
     @property
-    def times(self) -> float:
-        """What the old model's scores are multiplied by (method §17): one more, or less, the share."""
+    def factor(self) -> float:
+        """Factor applied to the old model's scores (method §17): 1 plus or minus the relative margin."""
         return 1.0 + (self.share or 0.0) * (1 if self.kind == BETTER else -1) * self.column.units.sign
 
     @property
     def scores(self) -> ClusteredScores:
-        """The scores it is tested on."""
-        alone = self.column.one_by_one
-        scores = self.column.scores if alone is None or not self.of_means else alone
+        """Scores that the test compares; those of the old model are multiplied by `factor`."""
+        unblocked = self.column.unblocked
+        scores = self.column.scores if unblocked is None or not self.compares_means else unblocked
         if self.share is None:
             return scores
-        scaled = tuple(self.times * one if at == self.old else one for at, one in enumerate(scores.values))
+        scaled = tuple(self.factor * x if i == self.old else x for i, x in enumerate(scores.values))
         return replace(scores, values=scaled)
 
     @property
-    def where(self) -> str:
-        """The task and the group it is about, as a sentence goes on."""
-        return place_of(self.column.task, self.column.group)
+    def subset(self) -> str:
+        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``; empty for all samples."""
+        return describe_subset(self.column.task, self.column.group)
 
     @property
-    def worth(self) -> int:
-        """Independent samples it rests on."""
-        if self.in_order is not None:
-            return int(worth_in_order(self.in_order))
-        return self.pair_scores.effective_size
+    def effective_size(self) -> int:
+        """Effective number of independent samples."""
+        if self.time_differences is not None:
+            return int(series_sample_size(self.time_differences))
+        return self.pair_scores.min_effective_size
 
     @property
     def pair_scores(self) -> ClusteredScores:
-        """The scores of its two models."""
-        return self.scores.of_models([self.new, self.old])
+        """Scores of the two models, before multiplication by `factor`."""
+        return self.scores.select_models([self.new, self.old])
 
-    def in_units(self, estimate: np.ndarray) -> float:
-        """A difference in the units of the file, or a violation ratio."""
+    def to_file_units(self, estimate: np.ndarray) -> float:
+        """Convert an estimate to the units of the file; violation ratios are unchanged."""
         boundary = None if self.dominance is None else self.dominance.boundary
-        return float(self.column.units.of(estimate) if boundary is None else boundary - estimate)
+        return float(self.column.units.to_file_units(estimate) if boundary is None else boundary - estimate)
 
-    def ends(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-        """An interval in the units of the file."""
+    def interval_to_file_units(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+        """Convert interval limits to the units of the file."""
         if self.dominance is None:
-            low, high = self.column.units.ends(low, high)
+            low, high = self.column.units.interval_to_file_units(low, high)
         return float(low), float(high)
 
     @property
     def boundary(self) -> float:
-        """The claim is that new minus old, larger is better, lies above it."""
+        """Value that new minus old must exceed for the claim to hold, with larger scores better."""
         if self.dominance is not None or self.share is not None:
             return 0.0
         return self.margin if self.kind == BETTER else -self.margin
 
-    def with_scores_of(self, other: GateClaim, model: int) -> GateClaim:
-        """The claim with one model's scores of another, on the same samples."""
-        column, best = self.column, other.column
-        scores = replace(column.scores, values=_with_one(column.scores.values, best.scores.values, model))
-        series, alone = None, column.one_by_one
-        if alone is not None and best.one_by_one is not None:
-            alone = replace(alone, values=_with_one(alone.values, best.one_by_one.values, model))
-        if column.in_order is not None and best.in_order is not None:
-            series = _with_one(column.in_order, best.in_order, model)
-        return replace(self, column=replace(column, scores=scores, in_order=series, one_by_one=alone))
+    def with_scores_from(self, source: GateClaim, model: int) -> GateClaim:
+        """Return the claim with one model's scores replaced by those of another claim on the same samples."""
+        column, donor = self.column, source.column
+        scores = replace(column.scores, values=_swap_in(column.scores.values, donor.scores.values, model))
+        series, unblocked = None, column.unblocked
+        if unblocked is not None and donor.unblocked is not None:
+            unblocked = replace(unblocked, values=_swap_in(unblocked.values, donor.unblocked.values, model))
+        if column.time_series is not None and donor.time_series is not None:
+            series = _swap_in(column.time_series, donor.time_series, model)
+        return replace(self, column=replace(column, scores=scores, time_series=series, unblocked=unblocked))
 
 
-def _with_one(own: tuple[Floats, ...], others: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:
-    return (*own[:model], others[model], *own[model + 1 :])
+def _swap_in(values: tuple[Floats, ...], replacements: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:
+    """Return `values` with the array of one model taken from `replacements`."""
+    return (*values[:model], replacements[model], *values[model + 1 :])
 
 
-def place_of(task: str | None, group: str | None) -> str:
-    """The task and the group, as a sentence goes on."""
+def describe_subset(task: str | None, group: str | None) -> str:
+    """Return a task and a group as a phrase, such as `` on gsm8k in hard``; empty if both are None."""
     return (f" on {task}" if task else "") + (f" in {group}" if group else "")

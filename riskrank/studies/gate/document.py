@@ -1,4 +1,4 @@
-"""What gates say, row by row."""
+"""The document of ``gate``, with one row per claim."""
 
 from __future__ import annotations
 
@@ -6,77 +6,77 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.tiers import SUPPORTING
-from riskrank.engine.family import Family, Side
-from riskrank.scores.table.baseline import Overlap, Unshared
+from riskrank.engine.family import Answer, Family
+from riskrank.options.tiers import SUPPORTING
+from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
-from riskrank.studies.document import Gated, of
-from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, place_of
+from riskrank.studies.document import GatedDocument, computed
+from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, describe_subset
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, counts, known
-from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
-from riskrank.studies.means_only import CountedAs
-from riskrank.studies.wording import whole
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdicts, finite_or_none
+from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
+from riskrank.studies.means_only import DesignNote
+from riskrank.studies.wording import int_or_none
 
-# Of more samples than so many times what there is nobody should be told.
+# A needed sample size above this multiple of the available samples counts as out of reach.
 _REACH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class GateRow:
-    """One claim on one metric; numbers in the units and the direction of the file.
+    """Result of one claim on one metric, in the units and direction of the file.
 
-    ``task`` is None where a claim is about all tasks, or there are none. ``estimate_low`` and
-    ``estimate_high`` are how far the estimate may lie by what is missing, where claims are decided whatever
-    it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
-    do not look so: nothing is decided by them, whatever interval and p-value say. ``e_value`` is the evidence
-    for the claim, ``e_value_against`` the evidence that it is false. ``tier`` is None where there are none.
-    ``resamples_needed`` are those at which another seed would answer alike, where now it may not.
-    ``relative_margin`` is the margin as a share of the old mean, where it is one, ``margin`` what that is.
+    ``task`` is None if a claim is about all tasks, or there are none. ``estimate_low`` and ``estimate_high``
+    bound the estimate over all possible values of the missing scores; ``estimate`` is then their midpoint.
+    ``chosen_p`` is the p-value for H₀: labels were chosen at random. It is set only if significant; the claim
+    is then inconclusive. ``e_value`` is the evidence for the claim, ``e_value_against`` that against it.
+    ``tier`` is None without tiers. ``resamples_needed`` is set if the verdict may depend on the random seed;
+    with that many resamples it would not. ``relative_margin`` is the margin as a proportion of the old mean,
+    if the user gave one; ``margin`` is then the absolute equivalent.
     """
 
-    claim: str = of(lambda claim: claim.kind)
-    new: str = of(lambda models, claim: models[claim.new])
-    old: str = of(lambda models, claim: models[claim.old])
-    metric: str = of(lambda claim: claim.column.name)
-    group: str | None = of(lambda claim: claim.column.group)
-    statistic: str = of(lambda claim: claim.statistic)
-    estimate: float = of(lambda claim, evidence, at: claim.in_units(evidence.estimate[at]))
-    low: float | None = of(lambda ends: known(ends[0]))
-    high: float | None = of(lambda ends: known(ends[1]))
-    margin: float = of(lambda claim: claim.margin)
-    verdict: str = of(lambda answers, at: VERDICTS[Side(answers.side[at])])
-    p_value: float = of(lambda answers, at: float(answers.p_value[at]))
-    p_adjusted: float = of(lambda answers, at: float(answers.p_adjusted[at]))
-    standard_error: float = of(lambda evidence, at: float(evidence.error[at]))
-    samples: int = of(lambda evidence, at: int(evidence.worth[at]))
-    samples_needed: int | None = of(lambda answers, at: whole(answers.needed[at]))
-    direction: str = of(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")
-    e_value: float | None = of(lambda e_values: e_values and e_values[0])
-    e_value_against: float | None = of(lambda e_values: e_values and e_values[1], default=None)
-    task: str | None = of(lambda claim: claim.column.task, default=None)
-    estimate_low: float | None = of(lambda span: span and span[0], default=None)
-    estimate_high: float | None = of(lambda span: span and span[1], default=None)
-    chosen_p: float | None = of(lambda: None, default=None)
-    tier: str | None = of(lambda claim: claim.tier, default=None)
-    relative_margin: float | None = of(lambda claim: claim.share, default=None)
-    resamples_needed: int | None = of(
+    claim: str = computed(lambda claim: claim.kind)
+    new: str = computed(lambda models, claim: models[claim.new])
+    old: str = computed(lambda models, claim: models[claim.old])
+    metric: str = computed(lambda claim: claim.column.name)
+    group: str | None = computed(lambda claim: claim.column.group)
+    statistic: str = computed(lambda claim: claim.statistic)
+    estimate: float = computed(lambda claim, evidence, at: claim.to_file_units(evidence.estimate[at]))
+    low: float | None = computed(lambda interval: finite_or_none(interval[0]))
+    high: float | None = computed(lambda interval: finite_or_none(interval[1]))
+    margin: float = computed(lambda claim: claim.margin)
+    verdict: str = computed(lambda answers, at: VERDICTS[Answer(answers.side[at])])
+    p_value: float = computed(lambda answers, at: float(answers.p_value[at]))
+    p_adjusted: float = computed(lambda answers, at: float(answers.p_adjusted[at]))
+    standard_error: float = computed(lambda evidence, at: float(evidence.error[at]))
+    samples: int = computed(lambda evidence, at: int(evidence.samples[at]))
+    samples_needed: int | None = computed(lambda answers, at: int_or_none(answers.needed[at]))
+    direction: str = computed(lambda claim: "lower" if claim.column.units.sign < 0 else "higher")
+    e_value: float | None = computed(lambda e_values: e_values and e_values[0])
+    e_value_against: float | None = computed(lambda e_values: e_values and e_values[1], default=None)
+    task: str | None = computed(lambda claim: claim.column.task, default=None)
+    estimate_low: float | None = computed(lambda span: span and span[0], default=None)
+    estimate_high: float | None = computed(lambda span: span and span[1], default=None)
+    chosen_p: float | None = computed(lambda: None, default=None)
+    tier: str | None = computed(lambda claim: claim.tier, default=None)
+    relative_margin: float | None = computed(lambda claim: claim.share, default=None)
+    resamples_needed: int | None = computed(
         lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
     )
 
     def with_chosen_labels(self, p: float) -> GateRow:
-        """The claim where its labels look chosen by outcome: it was decided as if they were not."""
+        """Return the row with an inconclusive verdict, because its labels were not chosen at random."""
         return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
 
     @property
     def boundary(self) -> float:
-        """What all of an interval has to lie on one side of; adding zero turns −0 into 0."""
+        """Value that the whole interval must clear for a pass, in the units of the file."""
         claimed = self.margin if self.claim == "better" else -self.margin
         return (-claimed if self.direction == "lower" else claimed) + 0.0
 
     @property
-    def hangs_on_missing(self) -> bool:
-        """Whether what is missing alone makes the claim true or not."""
+    def depends_on_missing(self) -> bool:
+        """True if the missing scores determine on which side of the boundary the estimate lies."""
         if self.estimate_low is None or self.estimate_high is None:
             return False
         boundary = 0.5 if self.statistic in ORDERS else self.boundary
@@ -84,71 +84,74 @@ class GateRow:
 
     @property
     def cautious(self) -> bool:
-        """Whether its ends count one sample more (method §4, "Gates")."""
+        """True if the interval accounts for one additional worst-case sample (method §4, "Gates")."""
         return self.e_value is None and self.statistic.startswith((MEAN, "tvar"))
 
     @property
-    def beyond_reach(self) -> bool:
-        """Whether more samples would decide it than anybody will score: a hundred times what there is."""
+    def out_of_reach(self) -> bool:
+        """True if the claim needs more than 100 times the available samples."""
         return self.samples_needed is not None and self.samples_needed > _REACH * self.samples
 
     @property
-    def waits(self) -> bool:
-        """Whether nothing was asked of it, as a critical claim is not shown."""
+    def is_untested(self) -> bool:
+        """True if a supporting claim was not tested because a critical claim did not pass."""
         return self.tier == SUPPORTING and self.p_adjusted == 1 and self.verdict == INCONCLUSIVE
 
     @property
-    def better_or_worse(self) -> int:
-        """1 where the new model is shown to be better by whatever margin, -1 where worse, 0 where open."""
+    def effect_sign(self) -> int:
+        """Significant effect regardless of the margin: 1 if new is better, −1 if it is worse, else 0."""
         if self.low is None or self.high is None or self.statistic in ORDERS:
             return 0
-        if self.chosen_p is not None or self.waits:
+        if self.chosen_p is not None or self.is_untested:
             return 0
         side = int(self.low > 0) - int(self.high < 0)
         return -side if self.direction == "lower" else side
 
     @property
-    def open_loss(self) -> bool:
-        """Whether the new model is shown to be worse, and by more than the margin or not is open."""
-        return self.verdict == INCONCLUSIVE and self.better_or_worse < 0
+    def inconclusive_loss(self) -> bool:
+        """True if the new model is significantly worse, but not significantly by more than the margin."""
+        return self.verdict == INCONCLUSIVE and self.effect_sign < 0
 
     @property
-    def place(self) -> str:
-        """The task and the group it is about, as a sentence goes on: `` on gsm8k in hard``."""
-        return place_of(self.task, self.group)
+    def subset(self) -> str:
+        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``; empty for all samples."""
+        return describe_subset(self.task, self.group)
 
     @property
     def name(self) -> str:
-        """The claim in a few words, as CI servers list it."""
-        return f"{self.pair}: {self.statistic} of {self.metric}{self.place}"
+        """Name of the claim for CI reports."""
+        return f"{self.claim_text}: {self.statistic} of {self.metric}{self.subset}"
 
     @property
-    def asked(self) -> str:
-        """The margin as it was asked for: ``0.02``, ``2 %``."""
+    def margin_text(self) -> str:
+        """Margin as the user wrote it: ``0.02``, ``2 %``."""
         return f"{self.margin:,g}" if self.relative_margin is None else f"{100 * self.relative_margin:.12g} %"
 
     @property
-    def pair(self) -> str:
-        """What is claimed of which two models, whatever it looks at."""
-        margin = f" by {self.asked}" if self.margin else ""
+    def claim_text(self) -> str:
+        """The claim without statistic and metric, such as ``new not worse than old by 0.02``."""
+        margin = f" by {self.margin_text}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that may cost less; `price` is that of a call, `p_adjusted` of all that is claimed of it."""
+    """A candidate for replacing the reference model at a lower price.
+
+    ``price`` is per call; ``p_adjusted`` is the joint p-value of all claims about the model.
+    """
 
     model: str
     price: float
     p_adjusted: float
-    shown: bool
+    passed: bool
     refuted: bool
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The model to take, which is the reference where no candidate is shown.
+    """The cheapest model that passes, or the reference model if none does.
 
     Attributes
     ----------
@@ -156,7 +159,7 @@ class Choice:
     reference_price : float
     saves_a_call : float
     candidates : sequence of Candidate
-        Dearest last.
+        Sorted by price, the cheapest first.
     """
 
     model: str
@@ -167,11 +170,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """Cases that one model lost most against another on a metric, of all samples or of a group or task.
+class LostCases:
+    """Cases on which the new model lost most, over all samples, in one group or on one task.
 
-    Of how many cases how many are worse and better, with the two-sided p-value of a sign test, and whether
-    chance alone makes as many.
+    ``worse`` and ``better`` are counts out of ``of`` cases. ``p_value`` is that of a two-sided sign test;
+    ``by_chance`` is True if it is not significant.
     """
 
     new: str
@@ -187,103 +190,103 @@ class Lost:
     by_chance: bool = True
 
     @property
-    def place(self) -> str:
-        """The task and the group, as a sentence goes on."""
-        return place_of(self.task, self.group)
+    def subset(self) -> str:
+        """Task and group as a phrase; empty for all samples."""
+        return describe_subset(self.task, self.group)
 
     def entry(self) -> dict[str, Any]:
-        """The list as an entry of ``meta``."""
+        """Return the cases as a ``meta`` entry."""
         return asdict(self) | {"cases": [row.entry() for row in self.cases]}
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateDocument(Gated[GateRow], schema="gate"):
-    """Answers to all claims.
+class GateDocument(GatedDocument[GateRow], schema="gate"):
+    """Result of a gate: the verdict on every claim.
 
     Attributes
     ----------
     family : Family
     unit : str
-        What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
-    noisiest : str
-        What more of would decide the first open claim, where there are several sources of noise.
-    worth : int
-        Independent ones of equal size that tell as much, of the claim that has fewest.
-    lost : sequence of Lost
-        Cases behind the claims that did not pass, if asked for.
+        Plural noun for the resampling unit: samples, clusters, tasks or labels.
+    noise_source : str
+        Largest source of noise in the first inconclusive claim; empty if there is only one source.
+    effective_size : int
+        Smallest effective sample size among the claims.
+    lost_cases : sequence of LostCases
+        Largest losses for the claims that did not pass, if requested.
     texts : str
-        Where the texts of those cases stand.
+        Description of the source of the cases' texts.
     overlap : Overlap or None
-        What the new scores and a baseline have in common.
-    unshared : sequence of Unshared
-        Samples that were left out, as not all models have them.
+        Number of samples shared by the new scores and the baseline.
+    unmatched : sequence of UnmatchedSamples
+        Samples excluded because some models lack them.
     looks : Looks or None
-        What this look and the ones before it saw, where the answers hold whenever one looks.
-    judged : JudgedChapter or None
-        Of a judge and people, what they are worth together.
-    counted_as : CountedAs or None
-        Where only means are compared, why, and what the rows count as.
+        Record of this look and earlier ones, for anytime-valid claims.
+    judged : JudgeAnalysis or None
+        Results of calibrating a judge on human labels.
+    counted_as : DesignNote or None
+        Reason why only means are compared, and how rows count.
     choice : Choice or None
-        Which model to take, where that was asked.
-    visible : dict of str to float
-        By metric how far from its margin a mean has to lie to be decided, four times out of five.
+        Cheapest model that passes, if requested.
+    detectable : dict of str to float
+        Minimum detectable distance from the margin by metric (power 80 %).
     """
 
     entries: ClassVar[Mapping[str, type]] = {"choice": Choice, "baseline": Overlap, "judge": JudgedEntry}
 
     family: Family
     unit: str = "samples"
-    noisiest: str = ""
-    worth: int = 0
-    lost: Sequence[Lost] = ()
+    noise_source: str = ""
+    effective_size: int = 0
+    lost_cases: Sequence[LostCases] = ()
     texts: str = ""
     looks: Looks | None = None
     overlap: Overlap | None = None
-    unshared: Sequence[Unshared] = ()
-    judged: JudgedChapter | None = None
-    counted_as: CountedAs | None = None
+    unmatched: Sequence[UnmatchedSamples] = ()
+    judged: JudgeAnalysis | None = None
+    counted_as: DesignNote | None = None
     choice: Choice | None = None
-    visible: Mapping[str, float] = field(default_factory=dict)
+    detectable: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def about(self) -> Sequence[str]:
-        """The models that something is claimed of."""
+        """Models in the claims, in the order of the table."""
         claimed = {model for row in self.rows for model in (row.new, row.old)}
         return [model for model in self.provenance.models if model in claimed]
 
     @property
-    def scored(self) -> int | None:
-        """Samples that a judge scored, if there is one."""
+    def judged_samples(self) -> int | None:
+        """Number of samples that a judge scored; None without a judge."""
         return None if self.judged is None else self.judged.entry.samples
 
     @property
     def claims(self) -> Sequence[GateRow]:
-        """The rows that are claims, and not counts of failures."""
-        return claims_among(self.rows)
+        """Rows of claims, without the rows on failed calls."""
+        return claim_rows(self.rows)
 
     @property
     def question(self) -> str:
-        """The claim, or how many there are."""
+        """Question that the gate answers: the only claim, or the number of claims."""
         if self.choice is not None:
-            return f"Which model is the cheapest that is not worse than {self.choice.reference}?"
-        pairs = {row.pair for row in self.claims}
+            return f"Which is the cheapest model that is not worse than {self.choice.reference}?"
+        pairs = {row.claim_text for row in self.claims}
         return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.claims)} claims hold?"
 
     def meta(self) -> Mapping[str, Any]:
-        """The answer to all claims together, and what a later look must find again."""
-        beside = {
+        """Return the ``meta`` entries: overall verdict, counts and optional results."""
+        optional = {
             "choice": self.choice and asdict(self.choice),
-            "smallest_visible": None if self.looks is not None else dict(self.visible),
+            "smallest_visible": None if self.looks is not None else dict(self.detectable),
             "baseline": self.overlap and asdict(self.overlap),
-            "left_out": [asdict(one) for one in self.unshared] or None,
-            "cases": [one.entry() for one in self.lost] or None,
+            "left_out": [asdict(item) for item in self.unmatched] or None,
+            "cases": [item.entry() for item in self.lost_cases] or None,
             "looks": self.looks and self.looks.meta(),
-            **judged_meta(self.judged),
+            **judge_meta(self.judged),
         }
-        told = {name: entry for name, entry in beside.items() if entry is not None}
-        return {"outcome": self.outcome, "counts": counts(self.rows), **told}
+        present = {name: entry for name, entry in optional.items() if entry is not None}
+        return {"outcome": self.outcome, "counts": count_verdicts(self.rows), **present}
 
 
-def claims_among(rows: Sequence[GateRow]) -> list[GateRow]:
-    """The rows that are claims, and not counts of failures."""
+def claim_rows(rows: Sequence[GateRow]) -> list[GateRow]:
+    """Return the rows of claims, without the rows on failed calls."""
     return [row for row in rows if row.statistic != FAILED]

@@ -1,4 +1,4 @@
-"""What the samples say of claims about two models, by the kind of the claim."""
+"""Compute the evidence for claims about two models, with a method per kind of claim."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -6,146 +6,160 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.effect_sizes import samples_behind_tail
+from riskrank.engine.dominance.column_tests import study_dominance
+from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.permuted_tails import second_opinion
-from riskrank.engine.dominance.rank_guard import behind_pairs
+from riskrank.engine.dominance.permuted_tails import permutation_test
+from riskrank.engine.dominance.rank_guard import pair_samples
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.evidence.bets import Bet, won_by_bets
-from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
-from riskrank.engine.evidence.evidence import Evidence, together
-from riskrank.engine.evidence.series import mean_in_order
+from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
+from riskrank.engine.evidence.e_values import Bet, bet_evidence
+from riskrank.engine.evidence.evidence import Evidence, combine_evidence
+from riskrank.engine.evidence.series import series_mean
 from riskrank.engine.evidence.student import Student
-from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.sampling.design import FEWEST_LABELS, FEWEST_SAMPLES, found_samples, weak_sizes
+from riskrank.engine.gates.replicates import observed_difference, resampled_differences
+from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES, describe_sample_size, size_warnings
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.passing import evidence_of_costs
-from riskrank.studies.sample_findings import warnings_of_groups
+from riskrank.studies.gate.derived_columns import cost_evidence
+from riskrank.studies.sample_findings import group_warnings
 
-# Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
-_BEYOND_AN_END = 25
-_FEWEST_RESAMPLES = 2000
+# Automatic number of resamples: how many should lie beyond each bound of an interval, and the minimum.
+_TAIL_RESAMPLES = 25
+_MIN_RESAMPLES = 2000
 
-# Resampled samples an automatic number may cost for one comparison, above the least.
-_WORK = 1e9
+# Limit on samples times resamples per comparison for an automatic number above the minimum.
+_MAX_WORK = 1e9
 
 
-def evidence_of_claims(
+def claim_evidence(
     claims: Sequence[GateClaim],
     inference: Inference,
     models: Sequence[str],
-    wager: Callable[[GateClaim], Bet] | None,
+    make_bet: Callable[[GateClaim], Bet] | None,
 ) -> tuple[Evidence, list[str]]:
-    """What the samples say of each claim, and what a reader must know before believing it."""
-    if wager is not None:
-        return won_by_bets([wager(claim) for claim in claims]), []
+    """Return the evidence for all claims, and warnings.
+
+    Parameters
+    ----------
+    claims : sequence of GateClaim
+    inference : Inference
+    models : sequence of str
+    make_bet : callable or None
+        Function that returns the betting test of a claim; None to test by resampling.
+    """
+    if make_bet is not None:
+        return bet_evidence([make_bet(claim) for claim in claims]), []
     if claims[0].column.means is not None:
-        return _of_means(claims), []
+        return _mean_evidence(claims), []
     for claim in claims:
         _require_samples(claim, models)
-    resampled = sum(claim.column.costs is None for claim in claims)
+    tests = sum(claim.column.costs is None for claim in claims)
     parts: list[tuple[Sequence[int], Evidence]] = []
-    advice = _few_samples(claims)
-    for places in _by_test(claims).values():
-        members = [claims[place] for place in places]
+    advice = _sample_warnings(claims)
+    for positions in _group_by_test(claims).values():
+        members = [claims[position] for position in positions]
         if members[0].column.costs is not None:
-            evidence = evidence_of_costs(members, models)
+            evidence = cost_evidence(members, models)
         elif members[0].dominance is not None:
-            evidence, warnings = _dominance(members, inference, resampled)
+            evidence, warnings = _dominance_evidence(members, inference, tests)
             advice += warnings
         else:
-            evidence = _differences(members, inference, resampled)
-        parts.append((places, evidence))
-    return together(parts), advice
+            evidence = _difference_evidence(members, inference, tests)
+        parts.append((positions, evidence))
+    return combine_evidence(parts), advice
 
 
-def _of_means(claims: Sequence[GateClaim]) -> Evidence:
-    """Claims on means of folds, which are no independent samples."""
+def _mean_evidence(claims: Sequence[GateClaim]) -> Evidence:
+    """Return the evidence for claims about means if samples are not independent, such as folds."""
     columns = [(claim, claim.column.means) for claim in claims]
-    pairs = [(claim, one.differences, one.worth) for claim, one in columns if one is not None]
-    found = Student(
+    pairs = [(claim, mean.differences, mean.effective_size) for claim, mean in columns if mean is not None]
+    student = Student(
         *(
-            np.array([getattr(one, name)[claim.new, claim.old] for claim, one, _ in pairs])
+            np.array([getattr(mean, name)[claim.new, claim.old] for claim, mean, _ in pairs])
             for name in ("value", "error", "df")
         )
     )
-    return found.evidence([claim.boundary for claim in claims], [worth for *_, worth in pairs])
+    return student.evidence([claim.boundary for claim in claims], [size for *_, size in pairs])
 
 
-def resamples_of(inference: Inference, family: int, samples: int) -> int:
-    """Resamples of differences: enough to read the ends of all intervals from."""
+def resample_count(inference: Inference, tests: int, samples: int) -> int:
+    """Return the number of resamples needed for intervals adjusted for the given number of tests."""
     if inference.resamples != "auto":
         return int(inference.resamples)
-    wanted = int(np.ceil(2 * _BEYOND_AN_END / inference.family.level(family)))
-    return max(_FEWEST_RESAMPLES, min(wanted, int(_WORK / samples)))
+    needed = int(np.ceil(2 * _TAIL_RESAMPLES / inference.family.interval_level(tests)))
+    return max(_MIN_RESAMPLES, min(needed, int(_MAX_WORK / samples)))
 
 
-def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
-    """Group the places of claims that are computed together: differences, costs, dominance by column."""
+def _group_by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
+    """Group the positions of claims by computation: differences, costs, or dominance on one score column."""
     groups: dict[object, list[int]] = {}
-    for place, claim in enumerate(claims):
+    for position, claim in enumerate(claims):
         dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
-        groups.setdefault((claim.column.costs is None, dominance), []).append(place)
+        groups.setdefault((claim.column.costs is None, dominance), []).append(position)
     return groups
 
 
-def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> Evidence:
-    comparisons = [comparison_of(claim) for claim in claims]
-    cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
-    resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
-    drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
-    deals = {"deals": resamples, "seed": inference.seed}
-    k = len(claims)
-    found = []
-    for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        scores, apart = claim.scores, claim.in_order
-        behind = behind_pairs(scores, [(claim.new, claim.old)])[claim.new, claim.old]
-        if one.level is not None:
-            behind = int(samples_behind_tail(behind, one.level))
-        bare = ResampledDifference(
-            difference(one),
+def _difference_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
+    """Return the evidence for claims about differences of means or tail means, by resampling."""
+    comparisons = [build_comparison(claim) for claim in claims]
+    adverse = [comparison.with_adverse_sample() for comparison in comparisons]
+    favourable = [comparison.with_favourable_sample() for comparison in comparisons]
+    resamples = resample_count(inference, tests, max(comparison.samples for comparison in comparisons))
+    variants = [*comparisons, *adverse, *favourable]
+    replicates = resampled_differences(variants, resamples=resamples, seed=inference.seed)
+    options = {"draws": resamples, "seed": inference.seed}
+    results = []
+    for i, (claim, comparison) in enumerate(zip(claims, comparisons, strict=True)):
+        scores, series = claim.scores, claim.time_differences
+        size = pair_samples(scores, [(claim.new, claim.old)])[claim.new, claim.old]
+        if comparison.level is not None:
+            size = int(tail_sample_size(size, comparison.level))
+        base = ResampledDifference(
+            observed_difference(comparison),
             claim.boundary,
-            one.samples,
-            behind=behind,
-            modified=one.modified,
-            kept=one.kept,
-            most=one.most,
-            ordered=None if apart is None else mean_in_order(apart),
+            comparison.samples,
+            effective_size=size,
+            johnson=comparison.johnson_difference,
+            variance_floor=comparison.irreducible_proportion,
+            max_samples=comparison.max_samples,
+            serial=None if series is None else series_mean(series),
         )
-        second = second_opinion(scores, (claim.new, claim.old), one.level, claim.boundary, **deals)
-        plain, against, in_favour = drawn[at::k]
-        found.append(bare.counted(plain, against, in_favour, second))
-    return of_replicates(found)
+        test = permutation_test(scores, (claim.new, claim.old), comparison.level, claim.boundary, **options)
+        plain, against, in_favour = replicates[i :: len(claims)]
+        results.append(base.with_replicates(plain, against, in_favour, test))
+    return bootstrap_evidence(results)
 
 
-def comparison_of(claim: GateClaim) -> Comparison:
-    """The two models of a claim on a difference."""
+def build_comparison(claim: GateClaim) -> Comparison:
+    """Build the comparison of a claim's two models for resampling."""
     column = claim.column
-    one = Comparison.of(claim.scores, claim.new, claim.old, claim.level, column.limits, column.bounded)
-    return replace(one, times=claim.times)
+    comparison = Comparison.from_scores(
+        claim.scores, claim.new, claim.old, claim.level, column.limits, column.bounded
+    )
+    return replace(comparison, factor=claim.factor)
 
 
-def _dominance(
-    claims: Sequence[GateClaim], inference: Inference, family: int
+def _dominance_evidence(
+    claims: Sequence[GateClaim], inference: Inference, tests: int
 ) -> tuple[Evidence, tuple[str, ...]]:
-    """Test dominance in both directions, of the pairs that are claimed and nobody else."""
+    """Test dominance in both directions for the claimed pairs, and return evidence and warnings."""
     dominance = claims[0].dominance
     assert dominance is not None
     pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
     both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
-    # Each direction is tested at half of the claim's share of the level; the family's correction follows.
-    strict = inference.family.at(0.5)
+    # Test each direction at half the level of its claim; the correction of the whole family follows.
+    strict = inference.family.scaled(0.5)
     if strict.correction != "none":
-        strict = replace(inference.family.at(min(len(both) / (2 * family), 1.0)), correction="bonferroni")
-    how = replace(inference, family=strict)
-    study = study_dominance(claims[0].column.scores, [dominance], how, pairs=both)
-    return of_replicates([_of_tests(claim, study.tests[0]) for claim in claims]), study.advice
+        strict = replace(inference.family.scaled(min(len(both) / (2 * tests), 1.0)), correction="bonferroni")
+    halved = replace(inference, family=strict)
+    study = study_dominance(claims[0].column.scores, [dominance], halved, pairs=both)
+    return bootstrap_evidence([_dominance_result(claim, study.tests[0]) for claim in claims]), study.advice
 
 
-def _of_tests(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
+def _dominance_result(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
+    """Return the violation ratio, and the p-values for both directions, of a dominance claim."""
     new, old, dominance, scores = claim.new, claim.old, claim.dominance, claim.column.scores
     assert dominance is not None
     assert tests.p_value is not None
@@ -153,62 +167,64 @@ def _of_tests(claim: GateClaim, tests: DominanceTests) -> ResampledDifference:
     return ResampledDifference(
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
-        scores.labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
+        scores.n_labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
         float(tests.standard_error[new, old]),
         float(tests.p_value[new, old]),
         float(tests.p_value[old, new]),
-        kept=float(scores.judged),
+        variance_floor=float(scores.judged),
     )
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
+    """Raise an error if a claim has too few independent samples to test."""
     scores = claim.scores
-    if scores.strata.several:
+    if scores.strata.has_several_tasks:
         scores.strata.require_testable()
     if scores.strata.random:
         return
     if scores.judged and claim.level is not None:
-        _require_tail(claim, scores.labelled)
+        _require_tail_labels(claim, scores.n_labelled)
     pair = [claim.new, claim.old]
-    if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
-        where = f" in {claim.column.group}" if claim.column.group else ""
-        where += f" on the task {claim.column.task}" if claim.column.task else ""
+    if int(scores.effective_sizes[pair].min()) < MIN_SAMPLES:
+        place = f" in {claim.column.group}" if claim.column.group else ""
+        place += f" on the task {claim.column.task}" if claim.column.task else ""
         raise InputError(
-            f"a gate needs at least {FEWEST_SAMPLES} {scores.unit}{where}",
-            found=f"{found_samples(scores)} of {models[claim.new]} and {models[claim.old]} "
+            f"a gate needs at least {MIN_SAMPLES} {scores.unit_name}{place}",
+            found=f"{describe_sample_size(scores)} of {models[claim.new]} and {models[claim.old]} "
             f"on {claim.column.name}",
-            hint="score more samples; fewer cannot tell a loss from chance",
+            hint="score more samples; fewer cannot separate a loss from chance",
         )
 
 
-def _require_tail(claim: GateClaim, labelled: int) -> None:
-    """A corrected tail rests on the people's scores in it."""
+def _require_tail_labels(claim: GateClaim, labelled: int) -> None:
+    """Raise an error if a tail contains too few human labels to calibrate a judge."""
     assert claim.level is not None
-    if claim.level * labelled >= FEWEST_LABELS - 1e-9:
+    if claim.level * labelled >= MIN_LABELS - 1e-9:
         return
-    least = ceil(100 * FEWEST_LABELS / labelled) / 100
+    least = ceil(100 * MIN_LABELS / labelled) / 100
     raise InputError(
-        f"{option('on', claim.statistic)} looks at {claim.level * labelled:.2g} of {labelled:,} human scores",
-        found=f"fewer than {FEWEST_LABELS}, by which a judge's tail cannot be corrected",
-        hint=f"have people score {ceil(FEWEST_LABELS / claim.level):,} samples"
+        f"{option('on', claim.statistic)} uses {claim.level * labelled:.2g} of {labelled:,} human scores",
+        found=f"fewer than the {MIN_LABELS} that calibrate a judge in the tail",
+        hint=f"have people score {ceil(MIN_LABELS / claim.level):,} samples"
         + (f", or claim {option('on', f'tvar@{least:g}')}" if least < 1 else ""),
     )
 
 
-def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
-    found: dict[str | None, list[str]] = {}
+def _sample_warnings(claims: Sequence[GateClaim]) -> list[str]:
+    """Return warnings about sample sizes, grouped by group of samples."""
+    warnings: dict[str | None, list[str]] = {}
     for claim in claims:
-        found.setdefault(claim.column.group, []).extend(_few(claim))
-    return warnings_of_groups(found)
+        warnings.setdefault(claim.column.group, []).extend(_claim_warnings(claim))
+    return group_warnings(warnings)
 
 
-def _few(claim: GateClaim) -> Iterator[str]:
-    """What to warn of one claim's samples."""
+def _claim_warnings(claim: GateClaim) -> Iterator[str]:
+    """Yield warnings about the sample size of one claim."""
     scores = claim.scores
-    yield from weak_sizes(claim.pair_scores, claim.worth).values()
-    n = scores.labelled or min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
+    yield from size_warnings(claim.pair_scores, claim.effective_size).values()
+    n = scores.n_labelled or min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
     if claim.level is not None and n * claim.level < 5:
         yield (
-            f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {scores.unit}: fewer "
-            "than 5 tell little of a tail"
+            f"{option('on', claim.statistic)} uses only {n * claim.level:.2g} of {n} {scores.unit_name}: "
+            "fewer than 5 say little about a tail"
         )

@@ -1,75 +1,86 @@
-"""Calls that gave no score: how many each model has, and a new model that has many more of them fails."""
+"""Compare the failure rates of models: the proportions of calls without a score."""
 
 from collections.abc import Sequence
 from math import erfc, sqrt
 
 import numpy as np
 
-from riskrank.asked.tiers import TIERS
+from riskrank.options.tiers import TIERS
 from riskrank.scores.files.parsing import ABSENT
+from riskrank.scores.table.score_counts import ScoreCount
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.scored import Scored
 from riskrank.studies.costs import PER_SUCCESS
-from riskrank.studies.document import rows_of
+from riskrank.studies.document import rows_from_columns
 from riskrank.studies.gate.claim import FAILED, NOT_WORSE, Statistic
 from riskrank.studies.gate.document import GateRow
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.verdicts import FAIL
 
 # Tiers of the claims by new model, old model and metric.
-Claimed = dict[tuple[str, str, str], list[str | None]]
+ClaimTiers = dict[tuple[str, str, str], list[str | None]]
 
 
-def claimed_metrics(rows: Sequence[GateRow], wanted: Sequence[Statistic]) -> Claimed:
-    """Which models and metrics claims rest on; a cost per success rests on two metrics."""
-    both = {one.label: one.metrics for one in wanted if one.name == PER_SUCCESS}
-    found: Claimed = {}
+def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> ClaimTiers:
+    """Return the tiers of claims by new model, old model and metric; a cost per success has two metrics."""
+    cost_metrics = {item.label: item.metrics for item in statistics if item.name == PER_SUCCESS}
+    tiers: ClaimTiers = {}
     for row in rows:
-        for metric in both[row.metric] if row.statistic == PER_SUCCESS else (row.metric,):
-            found.setdefault((row.new, row.old, metric), []).append(row.tier)
-    return found
+        for metric in cost_metrics[row.metric] if row.statistic == PER_SUCCESS else (row.metric,):
+            tiers.setdefault((row.new, row.old, metric), []).append(row.tier)
+    return tiers
 
 
-def counted_scores(tables: Sequence[ScoreTable], claims: Claimed) -> list[Scored]:
-    """Of every model and metric that claims are about, how many scores there are of how many."""
+def count_scores(tables: Sequence[ScoreTable], claims: ClaimTiers) -> list[ScoreCount]:
+    """Count the scores and the calls for each model and metric in the claims."""
     claimed = dict.fromkeys((model, metric) for new, old, metric in claims for model in (old, new))
-    found: dict[tuple[str, str], Scored] = {}
+    counts: dict[tuple[str, str], ScoreCount] = {}
     for table in tables:
-        found |= {(one.model, one.metric): one for one in table.scored}
+        counts |= {(count.model, count.metric): count for count in table.scored}
         names = [metric.name for metric in table.metrics]
         names += table.suite.metrics
         for model, name in ((model, name) for model, name in claimed if name in names):
-            every = len(table.values[table.index(model)])
-            full = Scored(model=model, metric=name, scored=every, total=every, why={})
-            found.setdefault((model, name), full)
-    return [found[key] for key in sorted(claimed) if key in found]
+            size = len(table.values[table.index(model)])
+            complete = ScoreCount(model=model, metric=name, scored=size, total=size, why={})
+            counts.setdefault((model, name), complete)
+    return [counts[key] for key in sorted(claimed) if key in counts]
 
 
-def _failed(one: Scored | None, missing: str) -> tuple[float, int]:
-    """The share of calls that gave no score, and of how many."""
-    asked = 0 if one is None else one.total - (missing == "drop") * one.why.get(ABSENT, 0)
-    return 1 - one.scored / asked if one and asked else 0.0, asked
+def _failure_share(count: ScoreCount | None, missing: str) -> tuple[float, int]:
+    """Return the proportion of calls without a score, and the number of calls."""
+    calls = 0 if count is None else count.total - (missing == "drop") * count.why.get(ABSENT, 0)
+    return 1 - count.scored / calls if count and calls else 0.0, calls
 
 
-def failures(
-    claims: Claimed, counted: Sequence[Scored], settings: ClaimSettings, missing: str
+def failure_rows(
+    claims: ClaimTiers, counted: Sequence[ScoreCount], settings: ClaimSettings, missing: str
 ) -> list[GateRow]:
-    """A row for each new model and metric whose share of failures is higher than the old one's by too much.
+    """Return a failing row for each new model and metric with too high an increase in the failure rate.
 
-    That is no claim of the family: what was called and did not answer is counted, and not estimated. A sample
-    that a model was not asked for counts as failed only where what is missing is to count as anything.
+    Failed calls are counted, not estimated, so these rows are not part of the family of tests. Samples that
+    a model did not receive count as failed, unless missing scores are dropped.
+
+    Parameters
+    ----------
+    claims : mapping of (str, str, str) to list of str
+        Tiers of the claims by new model, old model and metric.
+    counted : sequence of ScoreCount
+        Number of scores by model and metric.
+    settings : ClaimSettings
+        Includes the largest acceptable difference of failure rates.
+    missing : str
+        Treatment of missing scores.
     """
-    of = {(one.model, one.metric): one for one in counted}
-    found: list[GateRow] = []
+    count_of = {(count.model, count.metric): count for count in counted}
+    rows: list[GateRow] = []
     for (new, old, metric), tiers in claims.items():
-        both = [_failed(of.get((model, metric)), missing) for model in (new, old)]
-        more = both[0][0] - both[1][0]
-        if more <= 0 or more < settings.most_failed - 1e-12:
+        rates = [_failure_share(count_of.get((model, metric)), missing) for model in (new, old)]
+        excess = rates[0][0] - rates[1][0]
+        if excess <= 0 or excess < settings.most_failed - 1e-12:
             continue
-        error = sqrt(sum(share * (1 - share) / asked for share, asked in both if asked))
-        # Of two independent shares, by the normal approximation: told, and nothing is decided by it.
-        p_value = erfc(more / error / sqrt(2)) if error else 0.0
-        found += rows_of(
+        error = sqrt(sum(share * (1 - share) / calls for share, calls in rates if calls))
+        # Normal approximation for two independent shares; reported only, it does not affect the verdict.
+        p_value = erfc(excess / error / sqrt(2)) if error else 0.0
+        rows += rows_from_columns(
             GateRow,
             slice(None),
             claim=NOT_WORSE,
@@ -77,14 +88,14 @@ def failures(
             old=old,
             metric=metric,
             statistic=FAILED,
-            estimate=np.array([more]),
+            estimate=np.array([excess]),
             margin=settings.most_failed,
             verdict=FAIL,
             p_value=p_value,
             p_adjusted=p_value,
             standard_error=error,
-            samples=both[0][1],
+            samples=rates[0][1],
             direction="lower",
             tier=min(tiers, key=lambda tier: -1 if tier is None else TIERS.index(tier)),
         )
-    return found
+    return rows

@@ -1,20 +1,20 @@
-"""What a gate finds, the answer to all claims first, and how each kind of finding is said."""
+"""Findings of a gate, the overall verdict first, and their sentences."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from riskrank.asked.tiers import ADVISORY
 from riskrank.errors import option
-from riskrank.studies.findings import Finding, Sentences, same_distribution
-from riskrank.studies.gate.document import GateDocument, GateRow, claims_among
-from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, counts, overall
-from riskrank.studies.gate.words import deciding_row, more_resamples, row_sentence, unit_of, what_decides
-from riskrank.studies.sample_findings import blind, of_group
-from riskrank.studies.wording import names, unseen
+from riskrank.options.tiers import ADVISORY
+from riskrank.studies.findings import Finding, Sentences, same_distribution_sentence
+from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
+from riskrank.studies.gate.sentences import deciding_row, needed_text, row_sentence, row_unit, unsettled_rows
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
+from riskrank.studies.sample_findings import detection_limit, group_sentence
+from riskrank.studies.wording import detection_limit_sentence, join_names
 
 SIDES = {word: side for side, word in VERDICTS.items()}
-"""The answer of a test behind what a gate says."""
-_FIGURES = (
+"""Side of a test for each verdict."""
+_FIGURES = [
     "estimate",
     "estimate_low",
     "estimate_high",
@@ -24,117 +24,137 @@ _FIGURES = (
     "relative_margin",
     "p_adjusted",
     "samples",
-)
+]
 
 
 def _needed_words(case: GateDocument) -> str:
-    """What would decide the claim that decides."""
-    return what_decides(deciding_row(case.rows), case.unit, case.scored)
+    """Describe the number of samples needed to decide the deciding claim."""
+    return needed_text(deciding_row(case.rows), case.unit, case.judged_samples)
 
 
-def _alike(case: GateDocument) -> list[str]:
-    """Tasks with the answer that decides, where it is that of several and no pass."""
-    told, rows = deciding_row(case.rows), (row for row in case.rows if row.task)
-    others = [str(row.task) for row in rows if row.verdict == told.verdict and row != told]
-    return [] if told.verdict == PASS else list(dict.fromkeys(others))
+def _tasks_with_same_verdict(case: GateDocument) -> list[str]:
+    """Return the other tasks with the same verdict as the deciding claim; empty for a pass."""
+    deciding, rows = deciding_row(case.rows), (row for row in case.rows if row.task)
+    tasks = [str(row.task) for row in rows if row.verdict == deciding.verdict and row != deciding]
+    return [] if deciding.verdict == PASS else list(dict.fromkeys(tasks))
 
 
-def gate_findings(case: GateDocument, *, alike: bool, rare: bool, least: str | None = None) -> list[Finding]:
-    """The answer to all claims, the claim that decides, what would decide it, and what it does not say.
+def gate_findings(case: GateDocument, *, same: bool, rare: bool, group: str | None = None) -> list[Finding]:
+    """Return the findings: overall verdict, deciding claim, samples needed and limitations.
 
-    Of models that are `alike` on all that is claimed there is nothing to tell; what is `rare` a pass does not
-    speak of, of the group of `least` samples least of all.
+    Parameters
+    ----------
+    case : GateDocument
+    same : bool
+        True if the models have identical score distributions in all claims.
+    rare : bool
+        True if rare large losses remain possible after a pass.
+    group : str, optional
+        Group with the smallest effective sample size.
     """
-    row, outcome, models = deciding_row(case.rows), overall(case.rows), case.provenance.models
-    given = ((name, getattr(row, name)) for name in _FIGURES)
-    figures = {name: float(value) for name, value in given if value is not None}
+    row, outcome, models = deciding_row(case.rows), joint_verdict(case.rows), case.provenance.models
+    values = ((name, getattr(row, name)) for name in _FIGURES)
+    figures = {name: float(value) for name, value in values if value is not None}
     if row.statistic.startswith("tvar@"):
         figures["level"] = float(row.statistic.partition("@")[2])
     pair, answer = tuple(models.index(model) for model in (row.new, row.old)), SIDES[row.verdict]
-    answers: dict[str, float] = {"claims": len(_claims(case)), **counts(case.rows)}
-    found = [
+    answers: dict[str, float] = {"claims": len(_blocking_claims(case)), **count_verdicts(case.rows)}
+    findings = [
         Finding(kind="outcome", figures=answers, answer=SIDES[outcome]),
         Finding(kind="deciding", models=pair, on=row.metric, figures=figures, answer=answer),
     ]
     if _needed_words(case):
         count = {} if row.samples_needed is None else {"samples_needed": row.samples_needed}
-        found.append(Finding(kind="needed", on=row.metric, figures=count))
-    waver, resamples = more_resamples(case)
-    if waver:
-        few = case.provenance.resamples or 0
-        figures = {"claims": len(waver), "resamples": few, "resamples_needed": resamples}
-        found.append(Finding(kind="by-seed", figures=figures))
-    if alike:
-        found.append(Finding(kind="same-distribution", models=pair, on=row.metric))
+        findings.append(Finding(kind="needed", on=row.metric, figures=count))
+    unsettled, resamples = unsettled_rows(case)
+    if unsettled:
+        used = case.provenance.resamples or 0
+        figures = {"claims": len(unsettled), "resamples": used, "resamples_needed": resamples}
+        findings.append(Finding(kind="by-seed", figures=figures))
+    if same:
+        findings.append(Finding(kind="same-distribution", models=pair, on=row.metric))
     passed = outcome == PASS
-    asides: dict[str, tuple[object, Mapping[str, float]]] = {
-        "tasks-alike": (_alike(case), {}),
+    optional: dict[str, tuple[object, Mapping[str, float]]] = {
+        "tasks-alike": (_tasks_with_same_verdict(case), {}),
         "holds-at-every-look": (row.e_value is not None, {}),
         "counted-as": (passed and case.counted_as, case.counted_as.figures if case.counted_as else {}),
-        "judge-worth": (case.judged and case.judged.worth, case.judged.figures if case.judged else {}),
+        "judge-gain": (
+            case.judged and case.judged.gain_sentence,
+            case.judged.figures if case.judged else {},
+        ),
     }
-    found += [Finding(kind=kind, figures=figures) for kind, (told, figures) in asides.items() if told]
-    return [*found, replace(blind(case.worth, case.unit), on=least or "")] if passed and rare else found
+    findings += [Finding(kind=kind, figures=figures) for kind, (use, figures) in optional.items() if use]
+    if passed and rare:
+        findings.append(replace(detection_limit(case.effective_size, case.unit), on=group or ""))
+    return findings
 
 
-def _claims(case: GateDocument) -> list[GateRow]:
-    """Claims that a gate can fail by."""
-    return [row for row in claims_among(case.rows) if row.tier != ADVISORY]
+def _blocking_claims(case: GateDocument) -> list[GateRow]:
+    """Return the claims that can fail the gate."""
+    return [row for row in claim_rows(case.rows) if row.tier != ADVISORY]
 
 
-def _outcome(_: Finding, case: GateDocument) -> str:
+def _outcome_sentence(_: Finding, case: GateDocument) -> str:
+    """Return the sentence with the overall verdict and the number of claims by verdict."""
     advisory = [row for row in case.rows if row.tier == ADVISORY]
-    claims = _claims(case)
-    found = counts(claims)
-    parts = [f"{found[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} shown"]
-    parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
-    parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
-    shown = sum(row.verdict == PASS for row in advisory)
-    beside = f"; {shown} of {len(advisory)} advisory shown, which fails nothing" if advisory else ""
-    return f"{overall(case.rows).upper()}: {', '.join(parts)}{beside}."
+    claims = _blocking_claims(case)
+    verdicts = count_verdicts(claims)
+    parts = [f"{verdicts[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} passed"]
+    parts += [f"{verdicts[FAIL]} failed"] if verdicts[FAIL] else []
+    parts += [f"{verdicts[INCONCLUSIVE]} inconclusive"] if verdicts[INCONCLUSIVE] else []
+    passed = sum(row.verdict == PASS for row in advisory)
+    note = f"; {passed} of {len(advisory)} advisory passed (they cannot fail the gate)" if advisory else ""
+    return f"{joint_verdict(case.rows).upper()}: {', '.join(parts)}{note}."
 
 
-def _deciding(_: Finding, case: GateDocument) -> str:
+def _deciding_sentence(_: Finding, case: GateDocument) -> str:
+    """Return the sentence about the deciding claim."""
     row = deciding_row(case.rows)
-    of_tasks = unit_of(row, case.unit) == "tasks"
-    return f"{'On tasks like these ' if of_tasks else ''}{row_sentence(row)}."
+    of_tasks = row_unit(row, case.unit) == "tasks"
+    return f"{'On tasks like these, ' if of_tasks else ''}{row_sentence(row)}."
 
 
-def _needed(_: Finding, case: GateDocument) -> str:
+def _needed_sentence(_: Finding, case: GateDocument) -> str:
+    """Return the sentence about the number of samples that would decide the claim."""
     bets, needed = deciding_row(case.rows).e_value is not None, _needed_words(case)
-    how = "more being like these" if bets else "normal approximation"
-    return f"{needed[0].upper()}{needed[1:]} would decide that ({how})."
+    basis = "if further samples are like these" if bets else "normal approximation"
+    return f"{needed[0].upper()}{needed[1:]} would decide this claim ({basis})."
 
 
-def _by_seed(finding: Finding, case: GateDocument) -> str:
-    few, claims = finding.figures["resamples"], int(finding.figures["claims"])
-    which = "" if len(case.claims) == 1 else f" {claims} of {len(case.claims)} claims"
-    settles = "the p-value is at its level, and no number of resamples in reach would settle it"
+def _seed_sentence(finding: Finding, case: GateDocument) -> str:
+    """Return the sentence about verdicts that depend on the random seed."""
+    used, claims = finding.figures["resamples"], int(finding.figures["claims"])
+    scope = "" if len(case.claims) == 1 else f" {claims} of {len(case.claims)} claims"
+    remedy = "the p-value is at its level, and no feasible number of resamples would settle it"
     if more := int(finding.figures["resamples_needed"]):
-        settles = f"{option('resamples', more)} should settle {'it' if claims == 1 else 'them'}"
-    return f"At {few:,} resamples another seed may decide{which} otherwise: {settles}."
+        remedy = f"{option('resamples', more)} should settle {'it' if claims == 1 else 'them'}"
+    return f"With {used:,} resamples, another seed may decide{scope} differently: {remedy}."
 
 
-def _tasks_alike(_: Finding, case: GateDocument) -> str:
-    told = deciding_row(case.rows)
-    answer = "Refuted" if told.verdict == FAIL else "Inconclusive"
-    return f"{answer}{' too' if told.task else ''} on {names(_alike(case), 6)}."
+def _tasks_sentence(_: Finding, case: GateDocument) -> str:
+    """Return the sentence that lists the tasks with the same verdict."""
+    deciding = deciding_row(case.rows)
+    answer = "failed" if deciding.verdict == FAIL else "inconclusive"
+    start = f"Also {answer}" if deciding.task else answer.capitalize()
+    return f"{start} on {join_names(_tasks_with_same_verdict(case), 6)}."
 
 
 SENTENCES: Sentences[GateDocument] = Sentences(
     {
-        "outcome": _outcome,
-        "deciding": _deciding,
-        "needed": _needed,
-        "by-seed": _by_seed,
-        "same-distribution": lambda found, case: same_distribution(
-            [case.provenance.models[i] for i in found.models], found.on
+        "outcome": _outcome_sentence,
+        "deciding": _deciding_sentence,
+        "needed": _needed_sentence,
+        "by-seed": _seed_sentence,
+        "same-distribution": lambda finding, case: same_distribution_sentence(
+            [case.provenance.models[i] for i in finding.models], finding.on
         ),
-        "tasks-alike": _tasks_alike,
-        "holds-at-every-look": lambda _, _case: "It may be looked at again at any time.",
-        "blind-to": lambda found, case: of_group(found.on or None, unseen(case.worth, case.unit)),
+        "tasks-alike": _tasks_sentence,
+        "holds-at-every-look": lambda _, _case: "The verdict stays valid if you look again at any time.",
+        "detection-limit": lambda finding, case: group_sentence(
+            finding.on or None, detection_limit_sentence(case.effective_size, case.unit)
+        ),
         "counted-as": lambda _, case: case.counted_as.sentence if case.counted_as else "",
-        "judge-worth": lambda _, case: case.judged.worth if case.judged else "",
+        "judge-gain": lambda _, case: case.judged.gain_sentence if case.judged else "",
     }
 )
-"""How each kind of finding is said."""
+"""Sentence for each kind of finding."""

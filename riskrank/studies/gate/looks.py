@@ -1,4 +1,4 @@
-"""What a look at a growing table saw, so that the next one can tell that nothing was taken back."""
+"""Records of repeated looks at a growing table, which verify that no earlier score has changed."""
 
 import hashlib
 import json
@@ -13,78 +13,87 @@ from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.table.score_table import ScoreTable
 
-# Sample names by metric and model, each with a digest of its scores.
-Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
+# Digest of the scores by metric, model and sample name.
+Digests = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
-# Largest document of looks: a digest of a few million samples.
-MOST_BYTES = 1 << 28
+# Maximum file size, enough for a few million samples.
+MAX_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
 class Looks:
-    """Looks at one table so far.
+    """Record of all looks at a table so far.
 
     Attributes
     ----------
     number : int
-        1 for the first.
+        Number of this look, starting at 1.
     claims : sequence of str
-        Names of the claims, with what decides them; the same at every look.
+        Descriptions of the claims and their settings, which must be the same at every look.
     seen : mapping
         Digests of the scores of every sample, by metric and model.
     """
 
     number: int
     claims: Sequence[str]
-    seen: Seen
+    seen: Digests
 
     def meta(self) -> dict[str, Any]:
-        """As the document tells it."""
+        """Return the record as a ``meta`` entry."""
         return {"number": self.number, "claims": list(self.claims), "seen": self.seen}
 
 
-def digests(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> Seen:
-    """A short digest of the scores of every sample of some models, by metric.
+def digest_scores(tables: Sequence[ScoreTable], claimed: Mapping[str, set[int]]) -> Digests:
+    """Return short digests of each sample's scores, by metric and model.
 
     Parameters
     ----------
     tables : sequence of ScoreTable
-    wanted : mapping of str to set of int
-        Numbers of the models that claims are about, by metric.
+    claimed : mapping of str to set of int
+        Indices of the models in the claims, by metric.
     """
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    digests: dict[str, dict[str, dict[str, str]]] = {}
     for table in tables:
         for number, metric in enumerate(table.metrics):
-            if metric.name in wanted:
-                found[metric.name] = {
-                    table.models[model]: _of_samples(table, model, number)
-                    for model in sorted(wanted[metric.name])
+            if metric.name in claimed:
+                digests[metric.name] = {
+                    table.models[model]: _digest_samples(table, model, number)
+                    for model in sorted(claimed[metric.name])
                 }
-    return found
+    return digests
 
 
-def _of_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
-    """Digest the scores of each sample; missing ones by both bounds, so that filling one in is a change."""
+def _digest_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
+    """Return a digest of each sample's scores.
+
+    A missing score contributes both bounds, so that filling it in changes the digest.
+    """
     worst, rows = table.values[model][:, metric], table.row_samples[model]
     best = worst if table.best is None else table.best[model][:, metric]
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
     digests = {}
-    for own in map(slice, starts.tolist(), [*starts[1:].tolist(), len(rows)]):
-        missing = not np.array_equal(worst[own], best[own])
-        scores = np.stack([worst[own], best[own]], axis=1) if missing else worst[own]
+    for sample_rows in map(slice, starts.tolist(), [*starts[1:].tolist(), len(rows)]):
+        missing = not np.array_equal(worst[sample_rows], best[sample_rows])
+        scores = np.stack([worst[sample_rows], best[sample_rows]], axis=1) if missing else worst[sample_rows]
         digest = hashlib.blake2b((scores + 0.0).tobytes(), digest_size=4)
-        digests[table.samples[rows[own.start]]] = digest.hexdigest()
+        digests[table.samples[rows[sample_rows.start]]] = digest.hexdigest()
     return digests
 
 
 def read_looks(path: str, limit: int) -> Looks:
-    """The looks that an earlier run wrote, in a file of at most so many bytes.
+    """Read the record of looks from the JSON output of an earlier gate.
+
+    Parameters
+    ----------
+    path : str
+    limit : int
+        Largest file size in bytes.
 
     Raises
     ------
     InputError
-        If there is no such file, or it is no gate that may be looked at again.
+        If the file does not exist or has no record of looks.
     """
     try:
         meta = json.loads(read_bytes(path, Budget(limit)))["meta"]["looks"]
@@ -95,44 +104,45 @@ def read_looks(path: str, limit: int) -> Looks:
         return Looks(int(meta["number"]), [*map(str, meta["claims"])], seen)
     except InputError as error:
         raise InputError(
-            f"{option('continues', path)}: {error.what}",
+            f"{option('continues', path)}: {error.problem}",
             found=error.found,
-            hint=f"leave {option('continues')} out at the first look, and keep its JSON",
+            hint=f"leave out {option('continues')} at the first look, and keep the JSON that it writes",
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(
-            f"{option('continues', path)}: not a gate that may be looked at again",
-            found="no JSON with meta.looks in it",
+            f"{option('continues', path)}: not a gate that allows repeated looks",
+            found="no JSON with an entry meta.looks",
             hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
         ) from None
 
 
-def require_continued(path: str, before: Looks, claims: Sequence[str], seen: Seen) -> None:
-    """Refuse a look at other claims, or at a table that lacks or changes a sample of the one before.
+def require_continuation(path: str, previous: Looks, claims: Sequence[str], seen: Digests) -> None:
+    """Check that a look continues the previous one.
 
     Raises
     ------
     InputError
+        If the claims differ, or a sample of the previous look is missing or changed.
     """
-    changed = [*sorted(set(before.claims) ^ set(claims))]
+    changed = [*sorted(set(previous.claims) ^ set(claims))]
     if changed:
         raise InputError(
-            f"{option('continues', path)} was about other claims",
-            found=f"'{changed[0]}' is in one of the two only",
-            hint="looks continue each other only with the claims, margins, level and bounds of the first",
+            f"{option('continues', path)} has other claims",
+            found=f"'{changed[0]}' is a claim of only one of the two looks",
+            hint="repeat the claims, margins, level and bounds of the first look",
         )
-    for metric, models in before.seen.items():
+    for metric, models in previous.seen.items():
         for model, samples in models.items():
-            now = seen.get(metric, {}).get(model, {})
-            for what, strays in (
-                ("lacks", [name for name in samples if name not in now]),
-                ("changes", [name for name in samples if now.get(name, samples[name]) != samples[name]]),
+            current = seen.get(metric, {}).get(model, {})
+            for verb, names in (
+                ("lacks", [name for name in samples if name not in current]),
+                ("changes", [name for name in samples if current.get(name, samples[name]) != samples[name]]),
             ):
-                if strays:
+                if names:
                     raise InputError(
-                        f"the scores take back what {option('continues', path)} saw",
-                        found=f"the table {what} {len(strays):,} of its {len(samples):,} samples of {model} "
-                        f"on {metric}, '{strays[0]}' first",
-                        hint="answers hold at every look only if no sample is taken out or scored anew: give "
-                        f"the scores back, or begin afresh, on new samples, without {option('continues')}",
+                        f"scores that {option('continues', path)} used were removed or changed",
+                        found=f"the table {verb} {len(names):,} of the {len(samples):,} earlier samples of "
+                        f"{model} on {metric}, first '{names[0]}'",
+                        hint="verdicts hold at every look only if no sample is removed or rescored: restore "
+                        f"the scores, or start again on new samples without {option('continues')}",
                     )

@@ -1,52 +1,52 @@
-"""Is the new model better, or not worse, than the old one: the study behind ``gate``."""
+"""Entry point of ``gate``: test whether new models are better, or not worse, than old ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from riskrank.asked.suites import RANDOM
-from riskrank.engine.dominance.ranking import alike
+from riskrank.engine.dominance.ranking import identically_distributed
 from riskrank.errors import option
+from riskrank.options.suites import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
-from riskrank.studies.document import entries
-from riskrank.studies.findings import Said, stated
-from riskrank.studies.gate.anytime import look, wagered
-from riskrank.studies.gate.cheapest import cheapest
-from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, statistics
-from riskrank.studies.gate.claimed import claims_at_best, claims_of, wanted_metrics
-from riskrank.studies.gate.claims import decide, visible
-from riskrank.studies.gate.columns import without_a_claim
+from riskrank.studies.document import attributes
+from riskrank.studies.findings import Remark, verdict_fields
+from riskrank.studies.gate.anytime import place_bet, record_look
+from riskrank.studies.gate.cheapest import choose_cheapest
+from riskrank.studies.gate.claim import MEAN, TASK, GateClaim, Statistic, parse_statistics
+from riskrank.studies.gate.claim_list import best_case_claims, build_claims, used_metrics
+from riskrank.studies.gate.columns import unclaimed_task_notes
+from riskrank.studies.gate.decisions import decide, detectable_gaps
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.evidence import resamples_of
-from riskrank.studies.gate.failures import claimed_metrics, counted_scores, failures
+from riskrank.studies.gate.evidence import resample_count
+from riskrank.studies.gate.failing_cases import lost_cases
+from riskrank.studies.gate.failures import claim_tiers, count_scores, failure_rows
 from riskrank.studies.gate.findings import SENTENCES, gate_findings
-from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.options import ClaimSettings
-from riskrank.studies.gate.verdicts import INCONCLUSIVE, overall
-from riskrank.studies.gate.words import ending, quoted
+from riskrank.studies.gate.sentences import build_quotes, gate_error
+from riskrank.studies.gate.verdicts import INCONCLUSIVE, joint_verdict
 from riskrank.studies.groups.study import refuse_clusters
-from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
-from riskrank.studies.means_only import components_of, why_means
-from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.sample_findings import blind_limit, of_group, size_findings
-from riskrank.studies.settings import family_of, inference_of, provenance
-from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.judge.section import analyze_judge, refuse_options_with_judge
+from riskrank.studies.means_only import design_note, difference_components
+from riskrank.studies.runtime import SERIAL, Runtime
+from riskrank.studies.sample_findings import detection_limit_remark, group_sentence, size_findings
+from riskrank.studies.settings import family_from_settings, inference_from_settings, provenance
+from riskrank.studies.task_scale import rescale_tasks
 
 
 def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings,
-    runtime: Runtime = HERE,
+    runtime: Runtime = SERIAL,
 ) -> GateDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
     ----------
     table : ScoreTable or sequence of ScoreTable
-        Several where metrics were scored on samples of their own, all of the same models.
+        One table, or several with the same models if metrics have different samples.
     settings : ClaimSettings
     runtime : Runtime, optional
 
@@ -59,147 +59,157 @@ def gate(
     InputError
         If two models share fewer than 10 samples.
     UsageError
-        If there is no claim, it names an unknown model or metric, a margin has the wrong unit, or nobody
-        declared the direction of a metric that sounds like a cost.
+        If there is no claim, a claim names an unknown model or metric, or a margin has the wrong unit. Also
+        if the direction of a metric that sounds like a cost is undeclared.
     """
-    given = [table] if isinstance(table, ScoreTable) else list(table)
-    refuse_with_judge(given[0], settings)
-    _refuse_of_rows(given[0], settings)
+    tables = [table] if isinstance(table, ScoreTable) else list(table)
+    refuse_options_with_judge(tables[0], settings)
+    _refuse_unsupported(tables[0], settings)
     if settings.cheapest is not None:
-        return cheapest(given, settings, lambda one: gate(given, one, runtime))
-    return _decided(given, settings, runtime)
+        return choose_cheapest(tables, settings, lambda changed: gate(tables, changed, runtime))
+    return _decide_claims(tables, settings, runtime)
 
 
-def _decided(given: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime) -> GateDocument:
-    """Decide all claims on tables whose tasks are on one scale."""
-    tables = [on_task_scale(one, settings) for one in given]
-    models, metrics = tables[0].models, tuple(metric for one in tables for metric in one.metrics)
+def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtime: Runtime) -> GateDocument:
+    """Test all claims, with tasks on a common scale."""
+    tables = [rescale_tasks(table, settings) for table in inputs]
+    models, metrics = tables[0].models, tuple(metric for table in tables for metric in table.metrics)
     names = [metric.name for metric in metrics]
-    used = wanted_metrics(settings, names)
+    used = used_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
-    wanted = statistics(settings.on, names, suite=bool(given[0].suite), drawn=settings.tasks == RANDOM)
-    # A task by itself needs no scale in common with others.
-    claims = claims_of(tables, given if settings.task_scale is None else tables, settings, wanted)
-    at_best = claims_at_best(given, settings, wanted)
-    inference = inference_of(settings, runtime.jobs)
-    looks = look(tables, settings, claims) if settings.anytime else None
-    wager = partial(wagered, settings=settings) if settings.anytime else None
+    stats = parse_statistics(settings.on, names, suite=bool(inputs[0].suite), random=settings.tasks == RANDOM)
+    # Claims on single tasks need no common scale.
+    claims = build_claims(tables, inputs if settings.task_scale is None else tables, settings, stats)
+    best_case = best_case_claims(inputs, settings, stats)
+    inference = inference_from_settings(settings, runtime.jobs)
+    looks = record_look(tables, settings, claims) if settings.anytime else None
+    make_bet = partial(place_bet, settings=settings) if settings.anytime else None
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
-    judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
-    seen = {} if settings.anytime else visible(rows, claims, family_of(settings))
-    claimed = claimed_metrics(rows, wanted)
-    counted = [] if judged is not None else counted_scores(given, claimed)
+        rows, advice = decide(claims, inference, models, make_bet=make_bet, best_case=best_case)
+    judged = analyze_judge(tables[0], {(claim.new, claim.old) for claim in claims if claim.compares_means})
+    detectable = {} if settings.anytime else detectable_gaps(rows, claims, family_from_settings(settings))
+    claimed = claim_tiers(rows, stats)
+    counted = [] if judged is not None else count_scores(inputs, claimed)
     if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
         rows = [row.with_chosen_labels(chosen_p) for row in rows]
-    rows = [*failures(claimed, counted, settings, given[0].options.missing), *rows]
-    most = max(min(one.column.scores.of_models([one.new, one.old]).cluster_counts) for one in claims)
+    rows = [*failure_rows(claimed, counted, settings, inputs[0].options.missing), *rows]
+    n = max(min(claim.column.scores.select_models([claim.new, claim.old]).cluster_counts) for claim in claims)
     document = GateDocument(
         provenance=provenance(
             "gate",
             tables[0],
             settings,
-            _described(settings, len(claims)),
+            _method_entries(settings, len(claims)),
             seed=settings.seed,
-            resamples=resamples_of(inference, len(claims), most),
-            warnings=[*_notes(tables, wanted), *advice],
+            resamples=resample_count(inference, len(claims), n),
+            warnings=[*_table_warnings(tables, stats), *advice],
             metrics=metrics,
-            samples=len({sample for one in tables for sample in one.samples}),
+            samples=len({sample for table in tables for sample in table.samples}),
             scored=counted,
         ),
         rows=rows,
-        quotes=quoted(rows),
-        unit=_unit(claims),
-        noisiest=_noisiest(given[0], rows),
-        worth=min(claim.worth for claim in claims),
-        family=family_of(settings),
-        outcome=overall(rows),
+        quotes=build_quotes(rows),
+        unit=_sampling_unit(claims),
+        noise_source=_largest_noise(inputs[0], rows),
+        effective_size=min(claim.effective_size for claim in claims),
+        family=family_from_settings(settings),
+        outcome=joint_verdict(rows),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
         overlap=tables[0].overlap,
-        unshared=tables[0].unshared,
-        lost=lost_cases(given, rows, settings),
-        texts=next((one.texts.said for one in given if one.texts is not None), ""),
+        unmatched=tables[0].unmatched,
+        lost_cases=lost_cases(inputs, rows, settings),
+        texts=next((table.texts.summary for table in inputs if table.texts is not None), ""),
         judged=judged,
-        counted_as=why_means(given[0]) if given[0].means_only else None,
-        visible=seen,
+        counted_as=design_note(inputs[0]) if inputs[0].means_only else None,
+        detectable=detectable,
     )
-    # Cases could be listed that are not: models with samples of their own may share none.
-    cases = not settings.listed and not given[0].options.unpaired and judged is None
-    document = replace(document, **_told(document, claims, exact=not at_best))
-    return replace(document, failed=ending(document, settings, cases=cases))
+    # Propose to list cases only if models share samples and the scores are not from a judge.
+    cases = not settings.listed_cases and not inputs[0].options.unpaired and judged is None
+    document = replace(document, **_describe(document, claims, exact=not best_case))
+    return replace(document, failed=gate_error(document, settings, cases=cases))
 
 
-def _told(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:
-    """The sentences, and what the samples leave open where claims rest on samples."""
+def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: bool) -> dict[str, Any]:
+    """Return the document fields that describe the result: verdict, findings and limitations.
+
+    Parameters
+    ----------
+    document : GateDocument
+    claims : sequence of GateClaim
+    exact : bool
+        True if no missing score was replaced by its worst and best values.
+    """
     models, unit, of_samples = document.provenance.models, document.unit, not document.counted_as
-    pairs = (claim.column.scores.of_models([claim.new, claim.old]) for claim in claims)
-    # A score that may be as bad as any, or a task of another kind, is what a pass does not speak of.
+    pairs = (claim.column.scores.select_models([claim.new, claim.old]) for claim in claims)
+    # A pass cannot rule out rare losses if scores are unbounded or tasks are random.
     rare = unit == "tasks" or any(not claim.column.bounded for claim in claims)
-    same = of_samples and exact and all(map(alike, pairs))
-    least = min(claims, key=lambda claim: claim.worth).column.group if of_samples and rare else None
-    findings = gate_findings(document, alike=same, rare=of_samples and rare, least=least)
-    said = SENTENCES.said(findings, document)
-    return stated(models, *said, limits=_limits(claims, unit) if of_samples else ())
+    same = of_samples and exact and all(map(identically_distributed, pairs))
+    group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
+    findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)
+    sentences = SENTENCES.with_sentences(findings, document)
+    return verdict_fields(models, *sentences, limits=_limits(claims, unit) if of_samples else ())
 
 
-def _limits(claims: Sequence[GateClaim], unit: str) -> list[Said]:
-    """What the samples of all, and of each group, leave open."""
-    found: list[Said] = []
+def _limits(claims: Sequence[GateClaim], unit: str) -> list[Remark]:
+    """Return the limitations of the samples, overall and for each group."""
+    all_limits: list[Remark] = []
     for group in dict.fromkeys(claim.column.group for claim in claims):
-        own = [claim for claim in claims if claim.column.group == group]
-        least = min(own, key=lambda claim: claim.worth)
-        limits = [*size_findings(least.pair_scores, least.worth), blind_limit(least.worth, unit)]
-        found += [(replace(one, on=group or ""), of_group(group, text)) for one, text in limits]
-    return found
+        group_claims = [claim for claim in claims if claim.column.group == group]
+        smallest = min(group_claims, key=lambda claim: claim.effective_size)
+        size = smallest.effective_size
+        limits = [*size_findings(smallest.pair_scores, size), detection_limit_remark(size, unit)]
+        all_limits += [(replace(item, on=group or ""), group_sentence(group, text)) for item, text in limits]
+    return all_limits
 
 
-def _refuse_of_rows(table: ScoreTable, settings: ClaimSettings) -> None:
-    """Refuse claims on anything but the means of folds, and looks at samples in the order of time."""
+def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
+    """Raise an error if folds have claims other than on means, or a time series has repeated looks."""
     if settings.anytime and table.units is not None:
-        why = "it bets on independent samples"
-        hint = f"leave out {option('anytime')}: clusters are drawn whole"
-        refuse_clusters(table, command=option("anytime", True), why=why, hint=hint)
+        reason = "its bets assume independent samples"
+        hint = f"leave out {option('anytime')}: clusters are then resampled as units"
+        refuse_clusters(table, command=option("anytime", True), reason=reason, hint=hint)
     means = (MEAN, *(metric.name for metric in table.metrics))
-    asked = [option("on", name) for name in settings.on if name not in means]
-    asked += [option("anytime")] if settings.anytime else []
-    if asked or table.groups is not None:
-        refuse_distributions(table, (asked or [option("group_by")])[0])
+    unsupported = [option("on", name) for name in settings.on if name not in means]
+    unsupported += [option("anytime")] if settings.anytime else []
+    if unsupported or table.groups is not None:
+        refuse_distributions(table, (unsupported or [option("group_by")])[0])
 
 
-def _unit(claims: Sequence[GateClaim]) -> str:
-    """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
-    units = {claim.scores.unit for claim in claims}
+def _sampling_unit(claims: Sequence[GateClaim]) -> str:
+    """Return the plural noun for the resampling unit; "clusters" if any group has clusters."""
+    units = {claim.scores.unit_name for claim in claims}
     return "tasks" if "tasks" in units else min(units)
 
 
-def _noisiest(table: ScoreTable, rows: Sequence[GateRow]) -> str:
-    """What most of the variance of the first open claim comes from, where it is not of items alone."""
-    row = next((one for one in rows if one.verdict == INCONCLUSIVE), None)
-    if row is None or table.noise is None or table.noise.shared:
+def _largest_noise(table: ScoreTable, rows: Sequence[GateRow]) -> str:
+    """Return the largest noise source in the first inconclusive claim; empty if samples are the only one."""
+    row = next((row for row in rows if row.verdict == INCONCLUSIVE), None)
+    if row is None or table.noise is None or table.noise.samples_only:
         return ""
     names = [spec.name for spec in table.metrics]
     if row.metric not in names:
         return ""
     pair = (table.models.index(row.new), table.models.index(row.old))
-    shares = components_of(table, pair, names.index(row.metric)).shares
-    most = max((some for some in shares if some), key=shares.__getitem__)
-    return " and ".join("samples" if name == ITEM else f"values of {name}" for name in sorted(most))
+    shares = difference_components(table, pair, names.index(row.metric)).shares
+    largest = max((sources for sources in shares if sources), key=shares.__getitem__)
+    return " and ".join("samples" if name == ITEM else f"values of {name}" for name in sorted(largest))
 
 
-def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:
-    """Warnings of further tables, and the tasks that nothing is claimed of."""
-    found = list(dict.fromkeys(line for one in tables[1:] for line in one.warnings))
-    return [*found, *(without_a_claim(tables) if any(one.name == TASK for one in wanted) else ())]
+def _table_warnings(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> list[str]:
+    """Return the warnings of all tables but the first, and a note on tasks without a claim."""
+    warnings = list(dict.fromkeys(line for table in tables[1:] for line in table.warnings))
+    return [*warnings, *(unclaimed_task_notes(tables) if any(item.name == TASK for item in stats) else ())]
 
 
-def _described(settings: ClaimSettings, family: int) -> dict[str, object]:
+def _method_entries(settings: ClaimSettings, family: int) -> dict[str, object]:
+    """Return the entries of the provenance's ``method``."""
     return {
-        **entries(settings, "better", "not_worse"),
+        **attributes(settings, "better", "not_worse"),
         "on": list(settings.on) or ["mean"],
         "margin": {metric or "*": value for metric, value in settings.margin},
-        **family_of(settings).settings,
+        **family_from_settings(settings).settings,
         "family": f"{family} claims" if family > 1 else "1 claim",
         "resamples": settings.resamples,
         "inconclusive": settings.inconclusive,

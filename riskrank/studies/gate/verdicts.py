@@ -1,36 +1,36 @@
-"""What gates answer: words of verdicts, which of them is that of all claims, and what a run ends with."""
+"""Verdicts of gates: their summary over claims, and the corresponding errors."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from riskrank.asked.tiers import ADVISORY
-from riskrank.engine.family import Side
+from riskrank.engine.family import Answer
 from riskrank.errors import GateFailed, GateInconclusive
+from riskrank.options.tiers import ADVISORY
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
-VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
-"""What a gate says of the answer to a claim."""
+VERDICTS = {Answer.SIGNIFICANT: PASS, Answer.CONTRADICTED: FAIL, Answer.UNDECIDED: INCONCLUSIVE}
+"""Verdict for each side of a test."""
 
 
-def ends_with(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
-    """What a run of this outcome ends with, by what an open one counts as; None where it passes."""
-    counted = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
-    return GateFailed if counted == FAIL else GateInconclusive if counted == INCONCLUSIVE else None
+def error_type(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
+    """Return the error class for an outcome, given how inconclusive claims count; None for a pass."""
+    verdict = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
+    return GateFailed if verdict == FAIL else GateInconclusive if verdict == INCONCLUSIVE else None
 
 
-def known(end: float) -> float | None:
-    """The end of an interval; None where it is open."""
-    return float(end) if math.isfinite(end) else None
+def finite_or_none(bound: float) -> float | None:
+    """Return a limit of an interval; None if it is infinite."""
+    return float(bound) if math.isfinite(bound) else None
 
 
-def counts(rows: Sequence[Any]) -> dict[str, int]:
-    """Claims by answer; advisory ones fail nothing."""
+def count_verdicts(rows: Sequence[Any]) -> dict[str, int]:
+    """Count the claims by verdict, excluding advisory claims."""
     rows = [row for row in rows if getattr(row, "tier", None) != ADVISORY]
     return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
 
 
-def overall(rows: Sequence[Any]) -> str:
-    """The answer to all claims together."""
-    found = counts(rows)
-    return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS
+def joint_verdict(rows: Sequence[Any]) -> str:
+    """Return the overall verdict: "fail" if any claim fails, else "inconclusive" if any is, else "pass"."""
+    verdicts = count_verdicts(rows)
+    return FAIL if verdicts[FAIL] else INCONCLUSIVE if verdicts[INCONCLUSIVE] else PASS

@@ -1,1 +1,1 @@
-"""The same study of every group of samples: the chapter that studies share."""
+"""Results by group of samples, used by several studies."""

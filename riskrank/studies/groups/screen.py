@@ -1,78 +1,92 @@
-"""Ranks by group beside those of all samples: where the ranking changes."""
+"""Tables of ranks by group of samples, and of pairs whose order differs between groups."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.shown.screens import asked_for, unshown
-from riskrank.shown.view import Cell, Line, Section, Table, headed
-from riskrank.studies.groups.study import Groups, Standing, places
-from riskrank.studies.wording import names, typeset
+from riskrank.render.screens import as_details, hidden_count_lines
+from riskrank.render.view import Cell, Line, Section, Table, column_heads
+from riskrank.studies.groups.study import Groups, Standing, format_groups
+from riskrank.studies.wording import join_names, typeset
 
-# A list of reversals longer than this hides them again.
+# Maximum number of reversals in the table.
 _MOST_REVERSALS = 12
-# Groups a first screen has room for below its table of models.
+# Maximum number of groups on the first screen.
 _MOST_GROUPS = 12
 
 
 def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
-    """A group a line: who comes first there, and whether that is clear; all else for who asks.
+    """Return a table of the best models in each group, with all other sections as details.
 
-    Of the study of all samples its last two lines remain: on the tests, and on what to ask next.
+    Parameters
+    ----------
+    body : sequence of Section
+        Sections of the study of all samples; the last two lines, on tests and further options, are kept.
+    groups : Groups
     """
-    method = groups.leading[0]
+    method = groups.main_methods[0]
     parts = [(part.name, part.samples, part.standings[method]) for part in groups.parts[:_MOST_GROUPS]]
     rows = (
-        _first("all together", None, groups.whole[method], groups.models),
-        *(_first(name, samples, one, groups.models) for name, samples, one in parts),
+        _group_row("all together", None, groups.overall[method], groups.models),
+        *(_group_row(name, samples, standing, groups.models) for name, samples, standing in parts),
     )
-    heads = (*headed(groups.column, right=("samples",)), *headed("first", "clear"))
-    more = unshown(len(groups.parts) - len(parts), "group")
-    lines = [section for section in body if isinstance(section, Line) and not section.more][-2:]
-    rest = asked_for(section for section in body if section not in lines)
-    return [Table("", heads, rows), *more, *lines, *rest, *asked_for(group_sections(groups))]
+    heads = (*column_heads(groups.column, right=("samples",)), *column_heads("first", "clear"))
+    more = hidden_count_lines(len(groups.parts) - len(parts), "group")
+    lines = [section for section in body if isinstance(section, Line) and not section.details][-2:]
+    details = as_details(section for section in body if section not in lines)
+    return [Table("", heads, rows), *more, *lines, *details, *as_details(group_sections(groups))]
 
 
-def _first(name: str, samples: int | None, one: Standing, models: Sequence[str]) -> tuple[Cell | str, ...]:
-    """One group: its best models, and how many others the first one beats there."""
-    best = np.flatnonzero(one.ranks == 1).tolist()
+def _group_row(
+    name: str, samples: int | None, standing: Standing, models: Sequence[str]
+) -> tuple[Cell | str, ...]:
+    """Return a group's row: its best models, and how many models the first one significantly beats."""
+    best = np.flatnonzero(standing.ranks == 1).tolist()
     clear = "not tested"
-    if one.beats is not None:
-        others = len(models) - 1
-        beaten = int(one.beats[best[0]].sum())
-        clear = "ahead of all others" if beaten == others else f"ahead of {beaten} of {others}"
-    return (name, "" if samples is None else f"{samples:,}", names([models[i] for i in best], 3), clear)
+    if standing.beats is not None:
+        rival_count = len(models) - 1
+        beaten = int(standing.beats[best[0]].sum())
+        clear = "ahead of all others" if beaten == rival_count else f"ahead of {beaten} of {rival_count}"
+    return (name, "" if samples is None else f"{samples:,}", join_names([models[i] for i in best], 3), clear)
 
 
 def group_sections(groups: Groups) -> Iterator[Section]:
-    """Ranks by the first method on each column of scores, and reversals by any."""
-    yield from (_ranks(method, groups) for method in groups.leading)
+    """Yield tables of ranks by group for the main methods, and of significant reversals for any method."""
+    yield from (_rank_table(method, groups) for method in groups.main_methods)
     reversals = [*groups.reversals()]
     text = (
-        "each group is studied on its own samples alone, its tests a family of their own; a rank other than "
-        "that of all samples is coloured, and tau is Kendall's with the ranking of all"
+        "each group is analysed separately, with its own family of tests; coloured ranks differ from those "
+        "of all samples, and tau is Kendall's tau with the ranking of all samples"
     )
     if reversals:
         rows = [
-            (found.method, found.model, found.other, places(found.better_in), places(found.worse_in))
-            for found in reversals[:_MOST_REVERSALS]
+            (
+                reversal.method,
+                reversal.model,
+                reversal.other,
+                format_groups(reversal.better_in),
+                format_groups(reversal.worse_in),
+            )
+            for reversal in reversals[:_MOST_REVERSALS]
         ]
-        columns = headed("method", "model", "and", "is better in", "is worse in")
-        title = f"Reversed between groups of {groups.column}, both significantly: {len(reversals)}"
+        columns = column_heads("method", "model", "and", "is better in", "is worse in")
+        title = f"Significant reversals between groups of {groups.column}: {len(reversals)}"
         yield Table(title, columns, tuple(rows), stub=3)
-    elif any(one.beats is not None for one in groups.whole.values()):
-        text += "; no two models are significantly better in one place and worse in another"
+    elif any(standing.beats is not None for standing in groups.overall.values()):
+        text += "; no pair of models is reversed significantly between groups"
     yield Line(f"{text}.", "Groups:")
 
 
-def _ranks(method: str, groups: Groups) -> Table:
-    """A row a group, models in the order of all samples."""
-    everywhere = groups.whole[method].ranks
-    order = sorted(range(len(groups.models)), key=everywhere.__getitem__)
-    rows: list[tuple[Cell | str, ...]] = [("all together", *(str(everywhere[i]) for i in order), "", "")]
+def _rank_table(method: str, groups: Groups) -> Table:
+    """Return a table of ranks by group, with models in the order of the overall ranking."""
+    overall_ranks = groups.overall[method].ranks
+    order = sorted(range(len(groups.models)), key=overall_ranks.__getitem__)
+    rows: list[tuple[Cell | str, ...]] = [("all together", *(str(overall_ranks[i]) for i in order), "", "")]
     for part in groups.parts:
-        here, tau = part.standings[method].ranks, part.tau[method]
-        ranks = [Cell(str(here[i]), "" if here[i] == everywhere[i] else "yellow") for i in order]
+        group_ranks, tau = part.standings[method].ranks, part.tau[method]
+        ranks = [
+            Cell(str(group_ranks[i]), "" if group_ranks[i] == overall_ranks[i] else "yellow") for i in order
+        ]
         rows.append((part.name, *ranks, "–" if tau is None else typeset(f"{tau:.2f}"), f"{part.samples:,}"))
-    columns = headed(groups.column, right=(*(groups.models[i] for i in order), "tau", "samples"))
+    columns = column_heads(groups.column, right=(*(groups.models[i] for i in order), "tau", "samples"))
     return Table(f"Ranks by {groups.column}: {method}", columns, tuple(rows))

@@ -1,7 +1,7 @@
-"""A study for each group of samples beside that of all together, and where they disagree.
+"""Studies of groups of samples, in addition to the study of all samples.
 
-[RAB] Tables 2 and 6 rank the same models on all prompts and on groups of them; what changes is the question.
-A group's study is that of its samples alone, with portfolios and families of tests of its own.
+[RAB] Tables 2 and 6 rank the same models on all prompts and on groups of prompts. The study of a group uses
+only its samples, and has its own portfolio scores and families of tests.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,39 +11,39 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.agreement import kendall_tau
-from riskrank.engine.dominance.tests import across_groups
+from riskrank.engine.dominance.tests import significant_across_groups
 from riskrank.engine.family import Family
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
-from riskrank.scores.table.groups import group_tables, without_groups
+from riskrank.options.commands import grouping_commands
+from riskrank.scores.table.groups import exclusion_hint, group_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, FindingEntry, Row
-from riskrank.studies.gravity import gravity
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.sample_findings import LIMITS, of_group, warnings_of_groups
-from riskrank.studies.wording import counted, fitting, names, so_many
+from riskrank.studies.sample_findings import SIZE_KINDS, group_sentence, group_warnings
+from riskrank.studies.severity import severity_rank
+from riskrank.studies.wording import count_of_total, counted, join_names, split_verdict
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 
 
-_NO_REVERSAL = "no two models change places significantly"
+_NO_REVERSAL = "no pair of models is reversed significantly"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one method ranks the models.
+    """Ranking of all models by one method.
 
     Attributes
     ----------
     scores : ndarray, shape (k,)
-        Larger is better.
+        Score of each model, larger is better.
     beats : ndarray of bool, shape (k, k), or None
-        Whose lead over whom is significant; None where the method tests nothing.
+        True if the row's model is significantly ahead of the column's; None if the method has no tests.
     p_value : ndarray, shape (k, k), or None
-        Of each lead by itself.
+        Unadjusted p-value of each lead.
     family : Family
     """
 
@@ -54,17 +54,17 @@ class Standing:
 
     @property
     def ranks(self) -> np.ndarray:
-        """Ranks from 1; ties share the best."""
+        """Ranks, starting at 1; tied models share the smallest rank."""
         return 1 + (self.scores[None, :] > self.scores[:, None]).sum(axis=1)
 
 
-# By the name of the method.
+# Standings by method.
 Standings = Mapping[str, Standing]
 
 
 @dataclass(frozen=True)
 class Group(Generic[Kind]):
-    """One group's study.
+    """Study of one group of samples.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Group(Generic[Kind]):
     document : Document
     standings : mapping of str to Standing
     tau : mapping of str to float or None
-        Kendall's tau with the ranking of all samples, by method; None where a ranking ties everything.
+        Kendall's tau with the overall ranking, by method; None if all models tie in a ranking.
     """
 
     name: str
@@ -82,10 +82,10 @@ class Group(Generic[Kind]):
     standings: Standings
     tau: Mapping[str, float | None]
 
-    def moved(self, whole: Standings, models: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Models whose rank is another than over all samples, by method."""
-        for method, own in self.standings.items():
-            everywhere, here = whole[method].ranks, own.ranks
+    def rank_changes(self, overall: Standings, models: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Yield, by method, the models whose rank in the group differs from their overall rank."""
+        for method, standing in self.standings.items():
+            everywhere, here = overall[method].ranks, standing.ranks
             for i in np.flatnonzero(everywhere != here).tolist():
                 yield {
                     "method": method,
@@ -97,14 +97,14 @@ class Group(Generic[Kind]):
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two models that tests put in one order somewhere, and in the other order elsewhere.
+    """Two models whose order differs significantly between groups.
 
     Attributes
     ----------
     method : str
     model, other : str
     better_in, worse_in : tuple of str or None
-        Groups in which `model` beats the other, and is beaten by it; None is all samples together.
+        Groups in which `model` is significantly better or worse than `other`; None means all samples.
     """
 
     method: str
@@ -116,176 +116,188 @@ class Reversal:
 
 @dataclass(frozen=True)
 class Groups(Generic[Kind]):
-    """All groups of a study.
+    """Results of a study for all groups of samples.
 
     Attributes
     ----------
     column : str
     models : tuple of str
-    whole : Standings
-        Of all samples together.
+    overall : Standings
+        Rankings on all samples, by method.
     parts : tuple of Group
-        Sorted by name.
+        Groups sorted by name.
     """
 
     column: str
     models: tuple[str, ...]
-    whole: Standings
+    overall: Standings
     parts: tuple[Group[Kind], ...]
 
     @property
-    def leading(self) -> list[str]:
-        """The first method on each column of scores; RA(MRM@acc) and semideviation@acc are of one column."""
-        by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.whole])}
-        return [method for method in self.whole if method in by_column.values()]
+    def main_methods(self) -> list[str]:
+        """First method on each score column; RA(MRM@acc) and semideviation@acc have the same column."""
+        by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.overall])}
+        return [method for method in self.overall if method in by_column.values()]
 
     def meta(self) -> dict[str, Any]:
-        """Entries of ``meta``."""
+        """Return the ``meta`` entries on the groups."""
         described = [
             {
                 "group": part.name,
                 "samples": part.samples,
                 "kendall_tau": dict(part.tau),
-                "moved": [*part.moved(self.whole, self.models)],
+                "moved": [*part.rank_changes(self.overall, self.models)],
                 "verdict": spell(part.document.verdict, flags=True),
             }
             for part in self.parts
         ]
-        return {"groups": described, "reversals": [asdict(found) for found in self.reversals()]}
+        return {"groups": described, "reversals": [asdict(reversal) for reversal in self.reversals()]}
 
     def reversals(self) -> Iterator[Reversal]:
-        """Pairs whose order is significant both ways, in different places."""
-        for method, everywhere in self.whole.items():
-            own = {} if everywhere.beats is None else {None: everywhere.beats}
-            beats = own | self._beats_somewhere(method)
+        """Yield the pairs of models with significant differences in opposite directions."""
+        for method, everywhere in self.overall.items():
+            beats_overall = {} if everywhere.beats is None else {None: everywhere.beats}
+            beats = beats_overall | self._significant_by_group(method)
             for (i, model), (j, other) in combinations(enumerate(self.models), 2):
-                better = tuple(name for name, found in beats.items() if found[i, j])
-                worse = tuple(name for name, found in beats.items() if found[j, i])
+                better = tuple(name for name, leads in beats.items() if leads[i, j])
+                worse = tuple(name for name, leads in beats.items() if leads[j, i])
                 if better and worse:
                     yield Reversal(method, model, other, better, worse)
 
-    def _beats_somewhere(self, method: str) -> dict[str | None, Booleans]:
-        """By group, whose lead is significant among the leads of all groups (Holm over groups × pairs).
+    def _significant_by_group(self, method: str) -> dict[str | None, Booleans]:
+        """Return a mask of significant leads in each group, adjusted by Holm over all groups and pairs.
 
-        Each group has a family of its own, and among many families some pair is turned around by chance.
+        Each group has its own family of tests, so without this adjustment some pairs would reverse by chance.
         """
-        found = {part.name: part.standings[method] for part in self.parts}
+        group_standings = {part.name: part.standings[method] for part in self.parts}
         beats: dict[str | None, Booleans] = {
-            name: one.beats for name, one in found.items() if one.beats is not None
+            name: standing.beats for name, standing in group_standings.items() if standing.beats is not None
         }
-        values = [one.p_value for one in found.values() if one.p_value is not None]
+        values = [standing.p_value for standing in group_standings.values() if standing.p_value is not None]
         if len(values) < len(beats) or not values:
             return beats
-        together = across_groups(values, replace(next(iter(found.values())).family, correction="holm"))
-        return {name: own & p for (name, own), p in zip(beats.items(), together, strict=True)}
+        together = significant_across_groups(
+            values, replace(next(iter(group_standings.values())).family, correction="holm")
+        )
+        return {name: leads & p for (name, leads), p in zip(beats.items(), together, strict=True)}
 
     def sentence(self) -> str:
-        """Where the ranking changes between groups, by the first method."""
-        method = next(iter(self.whole))
-        everywhere = self.whole[method].ranks
-        moved, of = self._moved(method), len(self.parts)
+        """Return a sentence on how ranks by the first method differ between groups."""
+        method = next(iter(self.overall))
+        everywhere = self.overall[method].ranks
+        moved, of = self._changed_groups(method), len(self.parts)
         head = f"By {self.column}: the order of the models"
         if not moved:
-            return f"{head} is the same in {so_many(of, of, 'groups')}."
+            return f"{head} is the same in {count_of_total(of, of, 'groups')}."
         first = moved[0].standings[method].ranks == 1
         best = [self.models[i] for i in np.flatnonzero(first).tolist()]
         verb = "comes" if len(best) == 1 else "come"
         if np.array_equal(first, everywhere == 1):
             verb = f"still {verb}"
-        many = so_many(len(moved), of, "groups")
-        changes = f"changes in {many}, most in {moved[0].name}, where {names(best)} {verb} first"
-        told = self._reversed(method)
-        if told == _NO_REVERSAL:  # what was tested comes before what only these samples show
-            return f"By {self.column}: {told}; in these samples their order {changes}."
-        return f"{head} {changes}; {told}."
+        many = count_of_total(len(moved), of, "groups")
+        changes = f"changes in {many}, most in {moved[0].name}, where {join_names(best)} {verb} first"
+        reversals_text = self._describe_reversals(method)
+        if reversals_text == _NO_REVERSAL:  # report tests before observed changes
+            return f"By {self.column}: {reversals_text}; the observed order {changes}."
+        return f"{head} {changes}; {reversals_text}."
 
-    def _moved(self, method: str) -> list[Group[Kind]]:
-        """Groups in which the ranking is another than over all samples, the most different first."""
-        everywhere = self.whole[method].ranks
+    def _changed_groups(self, method: str) -> list[Group[Kind]]:
+        """Return the groups whose ranking differs from the overall one, the most different first."""
+        everywhere = self.overall[method].ranks
         moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
         return sorted(moved, key=lambda part: part.tau[method] or 0.0)
 
     def findings(self) -> Iterator[FindingEntry]:
-        """Where the ranking changes, and what the samples of each group leave open."""
-        moved = self._moved(method := next(iter(self.whole)))
+        """Yield the finding on rank changes, and the limitations of each group's sample size."""
+        moved = self._changed_groups(method := next(iter(self.overall)))
         figures: dict[str, float] = {"groups": len(self.parts), "changed": len(moved)}
         if moved and (tau := moved[0].tau[method]) is not None:
             figures["kendall_tau"] = tau
         yield FindingEntry("by-group", [], None, figures, None, self.sentence())
         for part in self.parts:
-            for one in part.document.findings:
-                if one.kind in LIMITS:
-                    yield replace(one, on=part.name, sentence=of_group(part.name, one.sentence))
+            for finding in part.document.findings:
+                if finding.kind in SIZE_KINDS:
+                    yield replace(finding, on=part.name, sentence=group_sentence(part.name, finding.sentence))
 
-    def _reversed(self, method: str) -> str:
-        if self.whole[method].beats is None:
-            return "nothing is tested"
-        found = [one for one in self.reversals() if one.method == method]
-        if not found:
+    def _describe_reversals(self, method: str) -> str:
+        """Describe the significant reversals between groups under a method."""
+        if self.overall[method].beats is None:
+            return "reversals are not tested"
+        reversals = [reversal for reversal in self.reversals() if reversal.method == method]
+        if not reversals:
             return _NO_REVERSAL
-        first = found[0]
-        more = f"; so it is for {counted(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+        first = reversals[0]
+        more = f"; also reversed: {counted(len(reversals) - 1, 'other pair')}" if len(reversals) > 1 else ""
         return (
-            f"{first.model} is significantly better than {first.other} in {places(first.better_in)} and "
-            f"worse in {places(first.worse_in)}{more}"
+            f"{first.model} is significantly better than {first.other} in {format_groups(first.better_in)} "
+            f"and worse in {format_groups(first.worse_in)}{more}"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedDocument(Document[Row]):
-    """What is found of all samples together and, where they were grouped, of each group.
+    """A study of all samples and, if requested, of each group.
 
     Attributes
     ----------
     groups : Groups or None
-        None where nobody asked for groups; rows then have no field `group`.
+        None if no groups were requested; rows then have no field ``group``.
     """
 
     groups: Groups | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """The groups, where there are some."""
+        """Return the ``meta`` entries on the groups; empty without groups."""
         return {} if self.groups is None else self.groups.meta()
 
 
-def places(groups: Sequence[str | None]) -> str:
-    """Groups in a sentence."""
+def format_groups(groups: Sequence[str | None]) -> str:
+    """Join group names for a sentence; None stands for all samples."""
     return listing(["all together" if group is None else group for group in groups], 3)
 
 
-def refuse_clusters(table: ScoreTable, *, command: str, why: str, hint: str) -> None:
-    """Refuse clusters of samples where nothing would be done with them.
+def refuse_clusters(table: ScoreTable, *, command: str, reason: str, hint: str) -> None:
+    """Raise an error if samples are clustered or in time order, which the command does not support.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    command : str
+    reason, hint : str
+        Explanation and remedy for clusters.
 
     Raises
     ------
     UsageError
+        If the samples are clustered or in time order.
     """
     if table.units is not None:
         raise UsageError(
-            f"{command} knows no samples in the order of time",
-            found="samples that are dates" if table.options.time is None else option("time"),
-            hint=f"if their order means nothing: {option('time', 'none')}",
+            f"{command} does not support samples in time order",
+            found="sample names that are dates" if table.options.time is None else option("time"),
+            hint=f"if their order is irrelevant, use {option('time', 'none')}",
         )
     if table.cluster_names is not None:
         raise UsageError(
-            f"{command} knows no clusters of samples",
-            found=f"{counted(len(table.cluster_names), 'cluster')}, but {why}",
+            f"{command} does not support clusters of samples",
+            found=f"{counted(len(table.cluster_names), 'cluster')}, but {reason}",
             hint=hint,
         )
 
 
 def refuse_groups(table: ScoreTable, command: str) -> None:
-    """Refuse groups where nothing would be done with them.
+    """Raise an error if groups are requested, which the command does not support.
 
     Raises
     ------
     UsageError
+        If the table has groups.
     """
     if table.groups is not None:
         raise UsageError(
-            f"{command} does not study groups",
+            f"{command} does not support groups",
             found=option("group_by", table.options.group_by),
-            hint=f"{names(grouping())} do; read one group with {option('where')}",
+            hint=f"{join_names(grouping_commands())} support groups; select one group with {option('where')}",
         )
 
 
@@ -296,87 +308,95 @@ def study_by_group(
     settings: Any,
     runtime: Runtime,
 ) -> Kind:
-    """Study all samples together, then each group; subsamples are of all samples.
+    """Run a study on all samples, then on each group; stability is assessed on all samples only.
 
     Parameters
     ----------
     study : callable
-        From a table, settings and a runtime to a document.
+        Function of a table, settings and a runtime that returns a document.
     standings : callable
-        How each method ranks the models in such a document.
+        Function of a document that returns the ranking by each method.
     table : ScoreTable
-        With groups.
+        Table with groups of samples.
     settings : Settings
     runtime : Runtime
 
     Returns
     -------
     GroupedDocument
-        That of all samples, with the rows and the warnings of the groups behind its own.
+        Document of all samples, with the rows and warnings of the groups appended.
 
     Raises
     ------
     InputError
-        If a group has too few samples for tests, or none of a model.
+        If a group has too few samples for tests, or lacks a model.
     """
     parts = group_tables(table)
     if not settings.no_test:
-        require_samples(parts, table, otherwise=f"give statistics only: {option('no_test', True)}")
-    whole = study(replace(table, groups=None, group_names=()), settings, runtime)
-    everywhere = standings(whole)
-    found = []
-    smaller = replace(settings, stability=()) if hasattr(settings, "stability") else settings
+        require_samples(parts, table, alternative=f"skip the tests: {option('no_test', True)}")
+    overall_document = study(replace(table, groups=None, group_names=()), settings, runtime)
+    overall_standings = standings(overall_document)
+    studied = []
+    group_settings = replace(settings, stability=()) if hasattr(settings, "stability") else settings
     for name, part in parts.items():
-        document = study(part, smaller, runtime)
-        here = standings(document)
-        tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
-        found.append(Group(name, len(part.samples), document, here, tau))
-    groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
-    verdict, more = fitting([whole.verdict, groups.sentence()])
-    rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
-    warnings: dict[str | None, Iterable[str]] = {None: whole.provenance.warnings}
-    warnings |= {part.name: part.document.provenance.warnings for part in found}
+        document = study(part, group_settings, runtime)
+        group_standings = standings(document)
+        tau = {
+            method: _kendall_tau(overall_standings[method].scores, standing.scores)
+            for method, standing in group_standings.items()
+        }
+        studied.append(Group(name, len(part.samples), document, group_standings, tau))
+    groups = Groups(str(table.options.group_by), table.models, overall_standings, tuple(studied))
+    verdict, omitted = split_verdict([overall_document.verdict, groups.sentence()])
+    rows = [replace(row, group=part.name) for part in studied for row in part.document.rows]
+    warnings: dict[str | None, Iterable[str]] = {None: overall_document.provenance.warnings}
+    warnings |= {part.name: part.document.provenance.warnings for part in studied}
     return replace(
-        whole,
-        rows=[*whole.rows, *rows],
+        overall_document,
+        rows=[*overall_document.rows, *rows],
         verdict=verdict,
-        more=(*whole.more, *more),
-        findings=sorted([*whole.findings, *groups.findings()], key=lambda one: gravity(one.kind)),
-        provenance=replace(whole.provenance, warnings=warnings_of_groups(warnings)),
+        more=(*overall_document.more, *omitted),
+        findings=sorted(
+            [*overall_document.findings, *groups.findings()],
+            key=lambda standing: severity_rank(standing.kind),
+        ),
+        provenance=replace(overall_document.provenance, warnings=group_warnings(warnings)),
         groups=groups,
     )
 
 
-def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, otherwise: str) -> None:
-    """Refuse groups that are too small for tests, all at once and before any work is done.
+def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alternative: str) -> None:
+    """Raise an error that lists all groups too small for tests, before any computation.
 
     Parameters
     ----------
     parts : mapping of str to ScoreTable
         Tables of the groups.
     table : ScoreTable
-        Of all.
-    otherwise : str
-        What else to do than to leave them out.
+        Table of all samples.
+    alternative : str
+        Remedy other than omitting the small groups.
 
     Raises
     ------
     InputError
+        If a group has too few samples.
     """
     units = {name: min(len(np.unique(codes)) for codes in part.clusters) for name, part in parts.items()}
-    few = [name for name, count in units.items() if count < FEWEST_SAMPLES]
-    if not few:
+    small = [name for name, count in units.items() if count < MIN_SAMPLES]
+    if not small:
         return
     unit = "samples" if table.cluster_names is None else "clusters of samples"
-    instead = without_groups(table, few) if len(few) < len(parts) else "group by a column of fewer values"
+    remedy = exclusion_hint(table, small) if len(small) < len(parts) else "group by another column"
     raise InputError(
-        f"tests need {FEWEST_SAMPLES} {unit} in every group of {table.options.group_by}, and "
-        f"{len(few)} of {len(parts)} groups {'has' if len(few) == 1 else 'have'} fewer",
-        found=listing([f"{units[name]} in {name}" for name in few]),
-        hint=f"{instead}, or {otherwise}",
+        f"tests need {MIN_SAMPLES} {unit} in every group of {table.options.group_by}, but "
+        f"{len(small)} of {len(parts)} groups {'has' if len(small) == 1 else 'have'} fewer",
+        found=listing([f"{units[name]} in {name}" for name in small]),
+        hint=f"{remedy}, or {alternative}",
     )
 
 
-def _tau(one: np.ndarray, other: np.ndarray) -> float | None:
-    tau = float(kendall_tau(np.stack([one, other]).astype(np.float64))[0, 1])
+def _kendall_tau(standing: np.ndarray, other: np.ndarray) -> float | None:
+    """Return Kendall's tau between two score vectors; None if all scores are tied."""
+    tau = float(kendall_tau(np.stack([standing, other]).astype(np.float64))[0, 1])
     return None if np.isnan(tau) else tau

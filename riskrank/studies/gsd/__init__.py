@@ -1,1 +1,1 @@
-"""Generalized stochastic dominance over criteria of mixed scales: the room of ``gsd``."""
+"""The study behind ``gsd``: generalized stochastic dominance over criteria of mixed scales."""

@@ -1,4 +1,4 @@
-"""The criteria ``gsd`` works on: quality vectors of exact integers, of samples or of the tasks of a suite."""
+"""The criteria of ``gsd``: exact integer quality vectors of samples, or of the tasks of a suite."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,134 +6,139 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.option import ByName
-from riskrank.asked.suites import RANDOM
-from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
-from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.gsd.quality import QualityTable, quality_table, suspicious_ordinal_criteria
+from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option
+from riskrank.options.option import ByName
+from riskrank.options.suites import RANDOM
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE, Suite
 from riskrank.studies.directions import require_directions
 from riskrank.studies.gsd.options import CriteriaSettings, GsdSettings
-from riskrank.studies.targets import tasks_of
+from riskrank.studies.targets import build_task_design
 
 
 def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
-    """Take the tasks of a suite as samples; other tables stay as they are.
+    """Convert a suite to a table in which each task is one sample; return other tables unchanged.
 
     Parameters
     ----------
     table : ScoreTable
     settings : GsdSettings
-        Whether tasks like these were asked about, and anything is tested, for which it takes six of them.
+        For a suite, the settings must request random tasks. Tests need at least six tasks.
 
     Returns
     -------
     ScoreTable
-        Of a suite, one row a model and task, with a note.
+        For a suite, a table with one row per model and task, and a warning.
 
     Raises
     ------
     UsageError
-        Of a suite that nobody asked to take so, or whose tasks do not count alike or share no metrics; of
-        another table where that was asked.
+        If random tasks are not requested for a suite, or are requested for another table. Also if task
+        weights are unequal, or the tasks have no common metrics.
     InputError
-        If there are fewer than six tasks to test.
+        If tests are requested with fewer than six tasks.
     """
     suite = table.suite
     if not suite:
-        tasks_of(table, random=settings.tasks == RANDOM)
+        build_task_design(table, random=settings.tasks == RANDOM)
         return table
-    _refuse(suite, asked=settings.tasks == RANDOM)
-    if not settings.no_test and len(suite.names) < FEWEST_TASKS:
+    _require_suitable_suite(suite, requested=settings.tasks == RANDOM)
+    if not settings.no_test and len(suite.names) < MIN_TASKS:
         raise InputError(
-            f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
+            f"generalising to other tasks needs at least {MIN_TASKS} tasks",
             found=f"{len(suite.names)} tasks: {listing(suite.names)}",
-            hint=f"add tasks, or pool them: {option('task', 'none')} in the place of {option('tasks')}",
+            hint=f"add tasks, or pool them: {option('task', 'none')} instead of {option('tasks')}",
         )
-    rows = [suite.of_sample[samples] for samples in table.row_samples]
+    task_rows = [suite.of_sample[samples] for samples in table.row_samples]
     count = len(suite.names)
-    numbers = tuple(np.arange(count) for _ in table.models)
+    task_numbers = tuple(np.arange(count) for _ in table.models)
     return replace(
         table,
         samples=suite.names,
-        values=tuple(_means(own, values, count) for own, values in zip(rows, table.values, strict=True)),
-        row_samples=numbers,
-        clusters=numbers,
-        has_draws=False,
+        values=tuple(
+            _task_means(task_of_row, values, count)
+            for task_of_row, values in zip(task_rows, table.values, strict=True)
+        ),
+        row_samples=task_numbers,
+        clusters=task_numbers,
+        has_repeats=False,
         suite=NO_SUITE,
-        warnings=(*table.warnings, *_notes(table, settings.ordinal)),
+        warnings=(*table.warnings, *_task_warnings(table, settings.ordinal)),
     )
 
 
-def _notes(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
-    yield f"{option('tasks', RANDOM)}: the samples are the tasks, by the means of their scores"
+def _task_warnings(table: ScoreTable, ordinal: Sequence[str]) -> Iterator[str]:
+    """Yield warnings about treating tasks as samples."""
+    yield f"{option('tasks', RANDOM)}: each task is one sample, with its mean scores"
     levels = [spec.name for spec in table.metrics if spec.scale == "ordinal" or spec.name in ordinal]
     if levels:
-        yield f"means average levels of {listing(levels)}, of which only the order means something"
+        yield f"means average the levels of {listing(levels)}, although only their order is meaningful"
 
 
-def _refuse(suite: Suite, *, asked: bool) -> None:
-    if not asked:
+def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
+    """Raise a UsageError unless tasks were requested as samples and the suite allows it."""
+    if not requested:
         raise UsageError(
-            "gsd takes the tasks of a suite as its samples, or all samples as one pot: say which",
+            "gsd must know whether tasks are its samples, or whether all samples are pooled",
             found=f"a suite of {len(suite.names)} tasks",
-            hint=f"speak of tasks like these, {option('tasks', RANDOM)}, or pool: {option('task', 'none')}",
+            hint=f"treat tasks as samples, {option('tasks', RANDOM)}, or pool them: {option('task', 'none')}",
         )
     if np.ptp(suite.weights) > 1e-12:
         raise UsageError(
-            "gsd counts every task alike",
+            "gsd weights all tasks equally",
             found=f"weights from {suite.weights.min():.3g} to {suite.weights.max():.3g}",
             hint=f"leave out {option('task_weight')}",
         )
     if suite.specs:
         raise UsageError(
             "gsd compares models by criteria that all tasks share",
-            found="tasks with metrics of their own",
-            hint="rank them, by ranks within the tasks: riskrank rank",
+            found="tasks with different metrics",
+            hint="use ranks within the tasks: riskrank rank",
         )
 
 
-def _means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """Mean of every column on every task, shape (T, m)."""
+def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Return the mean of every column on every task, shape (T, m)."""
     sizes = np.bincount(tasks, minlength=count)
     return np.column_stack([np.bincount(tasks, column, minlength=count) / sizes for column in values.T])
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Quality vectors and where they come from.
+    """Quality vectors of all models, and the criteria from which they were built.
 
     Attributes
     ----------
     specs : tuple of MetricSpec
-        With the scales as asked for.
+        Metrics with the scales set by the options.
     quality : QualityTable
     scores : ndarray, shape (k, s, n)
-        Larger is better, draws averaged.
-    described : dict
-        Scales and rounding, for the settings of a document.
+        Scores, larger is better, averaged over repeats.
+    method_settings : dict
+        Scales and rounding, for the document's provenance.
     warnings : tuple of str
-        Of the scales.
+        Warnings about the scales.
     """
 
     specs: tuple[MetricSpec, ...]
     quality: QualityTable
     scores: Floats
-    described: dict[str, Any]
+    method_settings: dict[str, Any]
     warnings: tuple[str, ...]
 
 
-def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
-    """Turn the rows of a table into quality vectors.
+def build_criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
+    """Convert the samples of a table to quality vectors.
 
     Parameters
     ----------
     table : ScoreTable
-        Paired, with draws or without.
+        Paired table, with or without repeats.
     settings : CriteriaSettings
 
     Returns
@@ -143,21 +148,21 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     Raises
     ------
     UsageError
-        For models with samples of their own, criteria without a direction, and names of none.
+        If models are unpaired, a criterion has no direction, or a criterion is unknown.
     InputError
-        For values outside their declared bounds, or with more digits than can be compared exactly.
+        If scores lie outside their declared bounds, or have too many digits for an exact comparison.
     """
     if table.options.unpaired:
         raise UsageError(
             "gsd compares models on the same samples",
             found=option("unpaired", True),
-            hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
+            hint=f"leave it out; {option('missing', 'drop')} compares on the common samples",
         )
     require_directions(table, command="gsd", metrics="criteria")
-    specs = _with_scales(table.metrics, settings.ordinal)
-    digits = _by_criterion("digits", settings.digits, specs)
-    tolerance = _by_criterion("tolerance", settings.tolerance, specs)
-    draws = table.as_draws()
+    specs = _override_scales(table.metrics, settings.ordinal)
+    digits = _numbers_by_criterion("digits", settings.digits, specs)
+    tolerance = _numbers_by_criterion("tolerance", settings.tolerance, specs)
+    draws = table.score_array()
     labels = [spec.name for spec in specs]
     quality = quality_table(
         draws,
@@ -171,10 +176,12 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
         specs=specs,
         quality=quality,
         scores=np.nanmean(draws, axis=2),
-        described={
+        method_settings={
             "ordinal": [spec.name for spec in specs if spec.scale == "ordinal"],
-            "digits": {one: int(n) for one, n in zip(labels, digits, strict=True) if n is not None},
-            "tolerance": {one: step for one, step in zip(labels, tolerance, strict=True) if step is not None},
+            "digits": {name: int(n) for name, n in zip(labels, digits, strict=True) if n is not None},
+            "tolerance": {
+                name: step for name, step in zip(labels, tolerance, strict=True) if step is not None
+            },
         },
         warnings=(
             *_scale_warnings(specs, quality, averaged=table.options.repeats == "mean"),
@@ -183,63 +190,68 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     )
 
 
-def _with_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
+def _override_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
+    """Return the metrics, with the given criteria set to an ordinal scale."""
     labels = [spec.name for spec in specs]
     for name in ordinal:
         index_of(name, labels, kind="criterion", plural="criteria", parameter="ordinal")
     return tuple(replace(spec, scale="ordinal") if spec.name in ordinal else spec for spec in specs)
 
 
-def _by_criterion(parameter: str, given: ByName, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
-    """The number of each criterion; None for ordinal ones, and where nothing is said."""
+def _numbers_by_criterion(
+    parameter: str, numbers: ByName, specs: Sequence[MetricSpec]
+) -> tuple[float | None, ...]:
+    """Return a per-criterion option's value for each criterion; None if not set or ordinal."""
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]
-    everywhere: float | None = None
-    single: dict[str, float] = {}
-    for name, value in given:
+    default: float | None = None
+    by_name: dict[str, float] = {}
+    for name, value in numbers:
         if not name:
-            everywhere = value
+            default = value
             continue
         index_of(name, labels, kind="criterion", plural="criteria", parameter=parameter)
         if name not in cardinal:
             raise UsageError(
                 f"{option(parameter, f'{name}={value:g}')} rounds an ordinal criterion",
-                found=f"{name} is ordinal, its values are never subtracted",
+                found=f"{name} is ordinal, so its values are only ordered",
                 hint="leave it out, or round the column beforehand",
             )
-        single[name] = value
-    return tuple(single.get(name, everywhere) if name in cardinal else None for name in labels)
+        by_name[name] = value
+    return tuple(by_name.get(name, default) if name in cardinal else None for name in labels)
 
 
 def _constant_warnings(labels: Sequence[str], quality: QualityTable) -> list[str]:
+    """Return warnings about criteria that are constant."""
     constant = (quality.vectors == quality.vectors[0]).all(axis=0)
     return [
-        f"criterion '{name}' is the same everywhere, possibly by rounding: it says nothing"
+        f"criterion '{name}' has a single value, possibly after rounding, so it is uninformative"
         for name, same in zip(labels, constant, strict=True)
         if same
     ]
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, averaged: bool) -> list[str]:
-    many_levels, permuted_copies = scale_doubts(quality)
+    """Return warnings about scales, bounds and averages that are probably not intended."""
+    many_levels, permuted_copies = suspicious_ordinal_criteria(quality)
     texts = [
-        f"ordinal criterion '{specs[j].name}' has {levels} levels: is it made from a measurement? A cardinal "
-        "scale would use its differences, fewer levels would be compared faster"
+        f"ordinal criterion '{specs[j].name}' has {levels} levels and may be a measurement: a cardinal scale "
+        "would use its differences, and fewer levels would be faster"
         for j, levels in many_levels
     ]
     texts += [
-        f"ordinal criterion '{specs[j].name}' holds the values of '{specs[i].name}' in another order: "
-        "is one a copy whose rows were shuffled?"
+        f"ordinal criterion '{specs[j].name}' has the values of '{specs[i].name}' in another order: "
+        "one may be a copy with shuffled rows"
         for i, j in permuted_copies
     ]
     ordinal = [spec.name for spec in specs if spec.scale == "ordinal"]
     if averaged and ordinal:
         texts.append(
-            f"{option('repeats', 'mean')} averages levels of {listing(ordinal)}, of which only the order "
-            f"means something: {option('repeats', 'draws')} does not"
+            f"{option('repeats', 'mean')} averages the levels of {listing(ordinal)}, although only their "
+            f"order is meaningful: {option('repeats', 'draws')} does not"
         )
     texts += [
-        f"bounds of '{spec.name}' have no finite logarithm on one side: the observed extreme serves there"
+        f"bounds of '{spec.name}' have no finite logarithm on one side: the observed extreme is used"
         for spec in specs
         if spec.transform == "neg_log" and spec.bounds is not None and spec.bounds[0] <= 0
     ]

@@ -1,4 +1,4 @@
-"""What ``gsd`` found: a row an ordered pair and threshold, and in ``meta`` what is not about one pair."""
+"""The document of ``gsd``: one row per ordered pair and threshold, with further results in ``meta``."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,39 +15,45 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.types import Floats
-from riskrank.studies.document import Document, entries, of, rows_from
+from riskrank.studies.document import Document, attributes, computed, rows_from_records
 from riskrank.studies.metric_means import MetricMeans
 
 
 @dataclass(frozen=True, slots=True)
 class GsdRow:
-    """One ordered pair at one threshold; ``winner`` is the model whose dominance is looked at."""
+    """Test of whether ``winner`` dominates ``loser`` at one threshold."""
 
-    winner: str = of(lambda models, i: models[i])
-    loser: str = of(lambda models, j: models[j])
-    delta: float = of(
-        lambda found, i, j: (
-            float(found.relation.slack[i, j]) if found.threshold.share is not None else found.threshold.delta
+    winner: str = computed(lambda models, i: models[i])
+    loser: str = computed(lambda models, j: models[j])
+    delta: float = computed(
+        lambda analysis, i, j: (
+            float(analysis.relation.slack[i, j])
+            if analysis.threshold.share is not None
+            else analysis.threshold.delta
         )
     )
-    optimum: float = of(lambda found, i, j: float(found.relation.optimum[i, j]))
-    dominates: bool = of(lambda found, i, j: bool(found.relation.dominates[i, j]))
-    p_value: float | None = of(lambda test: test and test.p_value)
-    p_adjusted: float | None = of(lambda found, i, j, test: test and float(found.p_adjusted[i, j]))
-    share_smaller: float | None = of(lambda test: test and test.share_smaller)
-    # Without a test only the optimum's own.
-    lps_solved: int = of(lambda test: 1 if test is None else test.lps_solved)
-    significant: bool | None = of(lambda found, i, j, test: test and bool(found.significant[i, j]))
-    exact: bool | None = of(lambda test: test and test.exact)
-    survives: int | None = of(lambda found, i, j: found.survives.get((i, j)))
-    regularization: float | None = of(lambda found: found.threshold.share)
-    delta_max: float = of(lambda found, i, j: float(found.relation.largest_slack[i, j]))
-    decided: bool | None = of(lambda found, i, j, test: test and not bool(found.undecided[i, j]))
+    optimum: float = computed(lambda analysis, i, j: float(analysis.relation.optimum[i, j]))
+    dominates: bool = computed(lambda analysis, i, j: bool(analysis.relation.dominates[i, j]))
+    p_value: float | None = computed(lambda test: test and test.p_value)
+    p_adjusted: float | None = computed(
+        lambda analysis, i, j, test: test and float(analysis.p_adjusted[i, j])
+    )
+    share_smaller: float | None = computed(lambda test: test and test.share_smaller)
+    # Without a test, only the program of the optimum is counted.
+    lps_solved: int = computed(lambda test: 1 if test is None else test.lps_solved)
+    significant: bool | None = computed(
+        lambda analysis, i, j, test: test and bool(analysis.significant[i, j])
+    )
+    exact: bool | None = computed(lambda test: test and test.exact)
+    survives: int | None = computed(lambda analysis, i, j: analysis.tolerated_samples.get((i, j)))
+    regularization: float | None = computed(lambda analysis: analysis.threshold.share)
+    delta_max: float = computed(lambda analysis, i, j: float(analysis.relation.largest_slack[i, j]))
+    decided: bool | None = computed(lambda analysis, i, j, test: test and not bool(analysis.undecided[i, j]))
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The utility behind an answer, and its quality vectors in the units of the file, shape (d, n)."""
+    """Witness utility that decides a comparison, with its quality vectors in the units of the file."""
 
     witness: Witness
     scores: Floats
@@ -55,28 +61,28 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class GsdDocument(Document[GsdRow], schema="gsd"):
-    """The relation of all models at every threshold, tested.
+    """Dominance relation of all models at every threshold, with tests.
 
     Attributes
     ----------
     analyses : tuple of GsdAnalysis
-        One a threshold.
+        One per threshold.
     criteria : tuple of str
         Names of the n criteria.
     relabelling : Relabelling
-        How it was tested.
+        Settings of the tests.
     quality : QualityTable
-        The models' quality vectors.
+        Quality vectors of the models.
     system : {"pair", "all"}
-        Models whose vectors the utilities are about.
+        Models whose quality vectors form the preference system: those of a pair, or all models.
     front_tests : tuple of FrontTest
     explanations : tuple of Explanation
     baselines : CriteriaTests or None
-        None unless asked for.
+        Rank tests of every criterion; None unless requested.
     means : tuple of MetricMeans
-        Raw means of every metric.
+        Means of every metric in the units of the file.
     unit : {"sample", "task"}
-        What a sample is: of a suite a task, by its means.
+        Sampling unit; "task" if each sample is the mean over a task.
     """
 
     analyses: tuple[GsdAnalysis, ...]
@@ -92,111 +98,132 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
 
     @property
     def lps_solved(self) -> int:
-        """Linear programs solved for relations, tests and front tests."""
-        return sum(found.lps_solved for found in self.analyses) + sum(
+        """Number of linear programs solved for relations, pairwise tests and front tests."""
+        return sum(analysis.lps_solved for analysis in self.analyses) + sum(
             test.lps_solved for front in self.front_tests for test in front.tests
         )
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
-        """Optima of all relabelled samples of one test; the test itself needed only some of them."""
+        """Return the null distribution of a pair's test: the optima of all relabellings, computed exactly."""
         utilities = Utilities(self.quality, analysis.threshold, self.system)
         return null_optima(utilities, winner, loser, self.relabelling)
 
     def meta(self) -> Mapping[str, Any]:
-        """Diagram, front, contamination, witnesses, baselines, and the work done."""
-        models, analyses, level = self.provenance.models, self.analyses, self.relabelling.family.level(1)
+        """Return the ``meta`` entries: diagram, front, contamination, witnesses, baselines and cost."""
+        models, analyses, level = (
+            self.provenance.models,
+            self.analyses,
+            self.relabelling.family.interval_level(1),
+        )
         largest = analyses[0].relation.delta_max
 
-        def everywhere(told: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-            return [{**_at(one.threshold), **entry} for one in analyses for entry in told(one)]
+        def for_every_threshold(
+            entries_of: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]],
+        ) -> list[dict[str, Any]]:
+            """Return the entries of all analyses, each with its threshold."""
+            return [
+                {**_threshold_entry(analysis.threshold), **entry}
+                for analysis in analyses
+                for entry in entries_of(analysis)
+            ]
 
         return {
             "delta_max": largest,
             "xi": largest if analyses[0].threshold.rows == "r1+r2" else None,
-            # Of a class of equals the first model names it in the edges of the diagram.
-            "hasse": everywhere(
-                lambda one: (
-                    _pair(models, (one.hasse.nodes[node][0] for node in edge)) for edge in one.hasse.edges
+            # The first model of a class of equals represents it in the edges of the diagram.
+            "hasse": for_every_threshold(
+                lambda analysis: (
+                    _pair_entry(models, (analysis.hasse.nodes[node][0] for node in edge))
+                    for edge in analysis.hasse.edges
                 )
             ),
-            "classes": everywhere(
-                lambda one: (
+            "classes": for_every_threshold(
+                lambda analysis: (
                     {"models": [models[i] for i in node], "level": level + 1}
-                    for node, level in zip(one.hasse.nodes, one.hasse.levels, strict=True)
+                    for node, level in zip(analysis.hasse.nodes, analysis.hasse.levels, strict=True)
                 )
             ),
-            "incomparable": everywhere(
-                lambda one: ({"models": [models[i] for i in pair]} for pair in one.incomparable)
+            "incomparable": for_every_threshold(
+                lambda analysis: ({"models": [models[i] for i in pair]} for pair in analysis.incomparable)
             ),
-            "front": everywhere(
-                lambda one: [{"models": [models[i] for i in np.flatnonzero(one.front).tolist()]}]
+            "front": for_every_threshold(
+                lambda analysis: [{"models": [models[i] for i in np.flatnonzero(analysis.front).tolist()]}]
             ),
-            "front_tests": [_front_test(front, models, level) for front in self.front_tests],
-            "contamination": everywhere(
-                lambda one: (
-                    {**_pair(models, pair), "survives": survived, "p_values": one.tests[pair].contamination}
-                    for pair, survived in one.survives.items()
+            "front_tests": [_front_test_entry(front, models, level) for front in self.front_tests],
+            "contamination": for_every_threshold(
+                lambda analysis: (
+                    {
+                        **_pair_entry(models, pair),
+                        "survives": survived,
+                        "p_values": analysis.tests[pair].contamination,
+                    }
+                    for pair, survived in analysis.tolerated_samples.items()
                 )
             ),
-            "witness": [_witness(found, models, self.criteria) for found in self.explanations],
-            "baselines": self.baselines and _baselines(self.baselines, models, self.criteria, level),
+            "witness": [
+                _witness_entry(explanation, models, self.criteria) for explanation in self.explanations
+            ],
+            "baselines": self.baselines and _baseline_entries(self.baselines, models, self.criteria, level),
             "lps_solved": self.lps_solved,
-            "rows_generated": sum(found.relation.rows_generated for found in analyses),
+            "rows_generated": sum(explanation.relation.rows_generated for explanation in analyses),
         }
 
 
-def rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]:
-    """All ordered pairs, threshold by threshold."""
+def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]:
+    """Return one row per threshold and ordered pair."""
     pairs = [*permutations(range(len(models)), 2)]
-    records = ((one, models, *pair, one.tests.get(pair)) for one in analyses for pair in pairs)
-    return rows_from(GsdRow, "found models i j test", records)
+    records = ((analysis, models, *pair, analysis.tests.get(pair)) for analysis in analyses for pair in pairs)
+    return rows_from_records(GsdRow, "analysis models i j test", records)
 
 
-def _at(threshold: Threshold) -> dict[str, Any]:
+def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
+    """Return a threshold as the entries ``delta`` and ``regularization``, one of which is None."""
     delta = threshold.delta if threshold.share is None else None
     return {"delta": delta, "regularization": threshold.share}
 
 
-def _front_test(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
-    """The static test, and the dynamic one competitor by competitor."""
+def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
+    """Return the entry of a front test: the static test, and the dynamic test of each competitor."""
     rejected = front.rejected(level)
     contaminated = any(test.contamination for test in front.tests)
-    return _at(front.threshold) | {
+    return _threshold_entry(front.threshold) | {
         "model": models[front.model],
         "in_front": front.in_front(level),
         "p_value": front.p_value,
-        "survives": front.survives(level) if contaminated else None,
+        "survives": front.tolerated_samples(level) if contaminated else None,
         "competitors": [
-            {"model": models[test.winner], **entries(test, "optimum", "p_value")}
+            {"model": models[test.winner], **attributes(test, "optimum", "p_value")}
             | {"rejected": test.winner in rejected}
-            | entries(test, "share_smaller", "contamination", "lps_solved")
+            | attributes(test, "share_smaller", "contamination", "lps_solved")
             for test in front.tests
         ],
     }
 
 
-def _witness(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """The whole utility, the largest contribution first."""
-    one = found.witness
-    parts = (one.utility, one.winner_share, one.loser_share, one.contribution)
+def _witness_entry(
+    explanation: Explanation, models: Sequence[str], criteria: Sequence[str]
+) -> dict[str, Any]:
+    """Return the entry of a witness utility, the largest contribution first."""
+    witness = explanation.witness
+    parts = (witness.utility, witness.winner_share, witness.loser_share, witness.contribution)
     names = ("utility", "winner_share", "loser_share", "contribution")
-    vectors = zip(found.scores.tolist(), *(part.tolist() for part in parts), strict=True)
+    vectors = zip(explanation.scores.tolist(), *(part.tolist() for part in parts), strict=True)
     return {
-        "delta": one.slack,
-        "regularization": one.threshold.share,
-        **_pair(models, (one.winner, one.loser)),
-        "optimum": one.optimum,
+        "delta": witness.slack,
+        "regularization": witness.threshold.share,
+        **_pair_entry(models, (witness.winner, witness.loser)),
+        "optimum": witness.optimum,
         "vectors": [
-            {"scores": dict(zip(criteria, scores, strict=True)), **dict(zip(names, own, strict=True))}
-            for scores, *own in vectors
+            {"scores": dict(zip(criteria, scores, strict=True)), **dict(zip(names, numbers, strict=True))}
+            for scores, *numbers in vectors
         ],
     }
 
 
-def _baselines(
+def _baseline_entries(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> dict[str, Any]:
-    """Friedman and Nemenyi of every criterion, and the pairs of the all-test and the one-test."""
+    """Return the entry of the rank tests per criterion, the all-test and the one-test."""
     return {
         "criteria": [
             {
@@ -205,17 +232,18 @@ def _baselines(
                 "friedman_p_value": float(tests.friedman_p_value[j]),
                 "mean_rank": dict(zip(models, tests.mean_rank[j].tolist(), strict=True)),
                 "nemenyi": [
-                    {**_pair(models, pair), "p_value": float(tests.nemenyi_p_value[j, *pair])}
-                    for pair in tests.ahead(j)
+                    {**_pair_entry(models, pair), "p_value": float(tests.nemenyi_p_value[j, *pair])}
+                    for pair in tests.ordered_pairs(j)
                 ],
             }
             for j, name in enumerate(criteria)
         ],
-        "all_test": [_pair(models, pair) for pair in np.argwhere(tests.all_test(level)).tolist()],
-        "one_test": [_pair(models, pair) for pair in np.argwhere(tests.one_test(level)).tolist()],
+        "all_test": [_pair_entry(models, pair) for pair in np.argwhere(tests.all_test(level)).tolist()],
+        "one_test": [_pair_entry(models, pair) for pair in np.argwhere(tests.one_test(level)).tolist()],
     }
 
 
-def _pair(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
+def _pair_entry(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
+    """Return a pair as entries ``winner`` and ``loser``."""
     winner, loser = (models[i] for i in pair)
     return {"winner": winner, "loser": loser}

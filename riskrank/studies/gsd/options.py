@@ -1,101 +1,114 @@
-"""What scores mean, which relation to find, how to test it, and what to ask beyond it."""
+"""Options of ``gsd``: the scales of the criteria, the dominance relation, its tests and further analyses."""
 
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-from riskrank.asked.option import METHOD, ByName, Settings, ask, rare, several, switch
-from riskrank.asked.resampling import CORRECTIONS, FamilySettings
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.asked.values import number_or_nan, numbers_by_name
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, ByName, Settings, param, rare, several, switch
+from riskrank.options.resampling import CORRECTIONS, FamilySettings
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.values import name_value_pairs, number_or_nan
 
-# Beyond this a double holds no decimal digit.
+# A double has no more decimal digits.
 MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
 class CriteriaSettings(Settings):
-    """What the scores of a criterion mean."""
+    """Options for the scales and the rounding of the criteria."""
 
     ordinal: tuple[str, ...] = several(
-        "Criteria of which only the order means something.", metavar="NAME,...", commas=True
+        "Metrics on an ordinal scale, where only the order has a meaning.", metavar="NAME,...", commas=True
     )
     digits: ByName = several(
-        "Decimal places that count, of all cardinal criteria or of one.",
+        "Number of decimal places to keep, for all cardinal metrics or for one.",
         metavar="[NAME=]N",
-        unset="all there are",
+        unset="all",
         against=("tolerance",),
     )
-    tolerance: ByName = rare("Instead: the step cardinal scores are rounded to.", (), metavar="[NAME=]STEP")
+    tolerance: ByName = rare(
+        "Step to which cardinal scores are rounded, instead of decimal places.", (), metavar="[NAME=]STEP"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("digits", _roundings("digits", self.digits))
-        self._normalise("tolerance", _roundings("tolerance", self.tolerance))
+        self._normalise("digits", _normalise_roundings("digits", self.digits))
+        self._normalise("tolerance", _normalise_roundings("tolerance", self.tolerance))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelabellingSettings(FamilySettings):
-    """How to test by relabelling."""
+    """Options for the relabelling tests."""
 
-    resamples: int | str = ask(
-        "Random relabellings: a number, or as many as the family needs; all, exactly, if there are no more.",
+    resamples: int | str = param(
+        "Number of random permutations; auto uses as many as the family of tests needs. If fewer "
+        "permutations exist, all are used and the test is exact.",
         "auto",
         metavar="auto|N",
     )
     resampling: str = rare(
-        "Swap two models' scores within samples, or deal all of them out anew.",
+        "Permutations: swap the scores of two models within samples, or permute the pooled scores.",
         "swap",
         choices=("swap", "pooled"),
     )
-    pairs: str | None = ask(
-        "Test pairs with dominance in the sample, or all.", choices=("dominant", "all"), unset="dominant"
+    pairs: str | None = param(
+        "Pairs to test: those with dominance in the sample, or all.",
+        choices=("dominant", "all"),
+        unset="dominant",
     )
-    correction: str = ask("Correction over all ordered pairs.", "holm", choices=CORRECTIONS)
+    correction: str = param("Correction over all ordered pairs.", "holm", choices=CORRECTIONS)
     contamination: bool = rare(
-        "How many samples may be arbitrary before a result is significant no more.", False
+        "Show how many samples may be arbitrary before a result loses its significance.", False
     )
     no_test: bool = switch(
-        "The relation only: no relabelling.", against=("pairs", "contamination", "front_test")
+        "Show only the dominance relation, without tests.", against=("pairs", "contamination", "front_test")
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class GsdSettings(CriteriaSettings, RelabellingSettings):
-    """Which relation, how to test it, and what to ask beyond it."""
+    """Options of ``gsd``: the dominance relation, its tests and further analyses."""
 
     PANEL: ClassVar[str] = METHOD
 
     tasks: str | None = rare(
-        "Of a suite, random: its tasks are the samples, by their means, to speak of tasks like these.",
+        "Task suites: random uses the means of the tasks as samples, to generalise to other tasks.",
         choices=(FIXED, RANDOM),
     )
     delta: tuple[float, ...] = several(
-        "Least difference in utility of a better and a worse score.",
+        "Smallest difference in utility between a better and a worse score.",
         metavar="D,...",
         unset="0",
         example="0.00001",
     )
     delta_on: str | None = rare(
-        f"Where {option('delta')} holds: between scores, or also between differences.",
+        f"Where {option('delta')} applies: between scores (r1), or also between differences (r1+r2).",
         choices=("r1", "r1+r2"),
         unset="r1",
     )
     regularization: tuple[float, ...] = rare(
-        f"Instead of {option('delta')}: this share of the largest one on r1+r2.",
+        f"Share of the largest possible {option('delta')} on r1+r2, instead of {option('delta')}.",
         (),
         metavar="R,...",
         example="0.5",
         against=("delta", "delta_on"),
     )
     system: str = rare(
-        "Utilities know the scores of the two models compared, or of all.", "pair", choices=("pair", "all")
+        "Scores that the utilities cover: those of the two models compared, or those of all models.",
+        "pair",
+        choices=("pair", "all"),
     )
-    epsilon: float = rare("How nearly another must dominate to leave the front.", 0.0, metavar="E")
-    front_test: tuple[str, ...] = several("Test that no other model dominates this one.", metavar="MODEL")
-    witness: tuple[str, ...] = several("The utility under which A compares worst with B.", metavar="A:B")
-    baselines: bool = rare("Friedman and Nemenyi per criterion, all-test and one-test.", False)
+    epsilon: float = rare(
+        "Tolerance for the front: a model leaves it if another model dominates it up to this value.",
+        0.0,
+        metavar="E",
+    )
+    front_test: tuple[str, ...] = several("Test that no other model dominates this model.", metavar="MODEL")
+    witness: tuple[str, ...] = several("Show the utility under which A compares worst with B.", metavar="A:B")
+    baselines: bool = rare(
+        "Also show the Friedman and Nemenyi tests for each metric, and the all-test and one-test.", False
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,18 +116,19 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
 
 
-def _roundings(parameter: str, given: Any) -> ByName:
-    """One number for all, by name, or texts such as ``acc=2``, in one form."""
-    return tuple(_rounding(parameter, name, number) for name, number in numbers_by_name(given))
+def _normalise_roundings(parameter: str, values: Any) -> ByName:
+    """Convert a number, a mapping, or texts such as ``acc=2``, to (criterion, rounding) pairs."""
+    return tuple(_normalise_rounding(parameter, name, number) for name, number in name_value_pairs(values))
 
 
-def _rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
-    whole, value = parameter == "digits", number_or_nan(number)
-    if not (value.is_integer() and abs(value) <= MOST_DIGITS if whole else 0 < value < inf):
-        wanted = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "a number above 0"
-        example = "3" if whole else "0.001"
+def _normalise_rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
+    """Validate the rounding of one criterion; raise a UsageError if the number is not valid."""
+    is_digits, value = parameter == "digits", number_or_nan(number)
+    if not (value.is_integer() and abs(value) <= MOST_DIGITS if is_digits else 0 < value < inf):
+        expected = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if is_digits else "a number above 0"
+        example = "3" if is_digits else "0.001"
         raise UsageError(
-            f"{option(parameter)} takes {wanted}, with the name of a criterion before it or without",
+            f"{option(parameter)} needs {expected}, optionally after the name of a criterion",
             found=f"{name}={number}" if name else f"{number}",
             hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
             "criterion",

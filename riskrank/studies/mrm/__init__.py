@@ -1,1 +1,1 @@
-"""Mean minus risk: the room of ``mrm``."""
+"""The study behind ``mrm``: mean-risk models."""

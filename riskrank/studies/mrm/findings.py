@@ -1,4 +1,4 @@
-"""What mean-risk models find, the gravest first, and how each kind of finding is said."""
+"""Findings of ``mrm`` and their sentences."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
-from riskrank.studies.findings import Case, Finding, Sentences, better_means
+from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings
 from riskrank.studies.metric_means import worst_everywhere
-from riskrank.studies.wording import all_metrics, interval, names, number, percent
+from riskrank.studies.wording import all_metrics, format_number, format_percent, format_range, join_names
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanRiskCase(Case):
-    """What sentences are made from.
+    """Results from which the findings and sentences are derived.
 
     Attributes
     ----------
     studies : dict of str to MeanRiskStudy
-        By column of scores.
+        Results by score column.
     aggregations : dict of str to Aggregation
     """
 
@@ -28,7 +28,7 @@ class MeanRiskCase(Case):
 
 
 def mrm_findings(case: MeanRiskCase) -> list[Finding]:
-    """Who comes first by the consistent risks together, and whether single risks and raw means agree.
+    """Return the findings, the most severe first: leaders, and single risks or raw means that disagree.
 
     Parameters
     ----------
@@ -37,47 +37,49 @@ def mrm_findings(case: MeanRiskCase) -> list[Finding]:
     Returns
     -------
     list of Finding
-        At least one.
+        At least one finding.
     """
-    first, *others = case.columns
-    answer = case.same or (_together(case) if others else _first(case, first))
+    first, *other_columns = case.columns
+    answer = case.identical_distributions or (
+        _findings_across_columns(case) if other_columns else _first_findings(case, first)
+    )
     level = {"confidence": case.family.confidence}
     gains = [
-        Finding("gain", tuple(order_of(study)[:2]), on=name, figures=_lead(study) | level)
+        Finding("gain", tuple(model_order(study)[:2]), on=name, figures=_lead_figures(study) | level)
         for name, study in case.studies.items()
     ]
-    return [*answer, *case.beside, *gains]
+    return [*answer, *case.side_findings, *gains]
 
 
-def order_of(study: MeanRiskStudy) -> list[int]:
-    """Models from first to last by the consistent risks together, or by the only ones there are."""
+def model_order(study: MeanRiskStudy) -> list[int]:
+    """Return the models in the aggregate order of the consistent risks, or in the order of the only risk."""
     if study.aggregation is None:
         return study.models.order(0).tolist()
     return study.aggregation.order.tolist()
 
 
-def _together(case: MeanRiskCase) -> Iterator[Finding]:
-    """Of several columns: who comes first where, and over all metrics."""
-    firsts = tuple(dict.fromkeys(order_of(study)[0] for study in case.studies.values()))
+def _findings_across_columns(case: MeanRiskCase) -> Iterator[Finding]:
+    """Yield the findings for several score columns: the leader on each column, and over all metrics."""
+    firsts = tuple(dict.fromkeys(model_order(study)[0] for study in case.studies.values()))
     yield Finding("first-on-each" if len(firsts) == 1 else "first-here-and-there", firsts)
     overall = case.aggregations.get("RA(MRM@M)")
     if overall is not None:
         yield Finding("over-all-metrics", (int(overall.order[0]),))
 
 
-def _first(case: MeanRiskCase, column: str) -> Iterator[Finding]:
-    """Who comes first, and what raw means say against it."""
+def _first_findings(case: MeanRiskCase, column: str) -> Iterator[Finding]:
+    """Yield the finding about the leader on one score column, and raw means that contradict it."""
     study = case.studies[column]
-    first, rivals = order_of(study)[0], [i for i in _equal(study) if i != order_of(study)[0]]
+    first, rivals = model_order(study)[0], [i for i in _tied_first(study) if i != model_order(study)[0]]
     figures = {} if study.aggregation is None else {"measures": int(study.models.ssd_consistent.sum())}
     yield Finding("tie" if rivals else "first", (first, *rivals), on=column, figures=figures)
     if case.mean_of(column) is None and first in worst_everywhere(case.means) and len(case.means) > 1:
         yield Finding("worst-on-every-metric", (first,))
-    yield from better_means(case, column, first)
+    yield from better_mean_findings(case, column, first)
 
 
-def _equal(study: MeanRiskStudy) -> list[int]:
-    """Models that come first in some order that fits the consistent risks best, as far as those are known."""
+def _tied_first(study: MeanRiskStudy) -> list[int]:
+    """Return the models that come first in at least one known optimal aggregate order."""
     rank = study.models.rank
     if study.aggregation is None:
         return [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
@@ -86,87 +88,91 @@ def _equal(study: MeanRiskStudy) -> list[int]:
     return [leader, *sorted({optimum[0] for optimum in optima} | same - {leader})]
 
 
-def _consistent(study: MeanRiskStudy) -> int:
-    """The first consistent risk, by number, or the first there is."""
+def _first_consistent(study: MeanRiskStudy) -> int:
+    """Return the index of the first risk consistent with second-order dominance; 0 if there is none."""
     return int(np.argmax(study.models.ssd_consistent))
 
 
-def _lead(study: MeanRiskStudy) -> dict[str, float]:
-    """Mean minus the first consistent risk, of the leader, with its interval, and of the next."""
-    at, (leader, following) = _consistent(study), order_of(study)[:2]
-    value, against = study.models.value[[leader, following], at]
-    found = {"value": value, "against": against, "difference": value - against}
+def _lead_figures(study: MeanRiskStudy) -> dict[str, float]:
+    """Return mean minus the first consistent risk, for the leader (with interval) and the runner-up."""
+    measure, (leader, following) = _first_consistent(study), model_order(study)[:2]
+    value, against = study.models.value[[leader, following], measure]
+    figures = {"value": value, "against": against, "difference": value - against}
     if study.value_low is not None and study.value_high is not None:
-        ends = (study.value_low[leader, at], study.value_high[leader, at])
-        found |= dict(zip(("value_low", "value_high"), ends, strict=True))
-    return {name: float(value) for name, value in found.items()}
+        bounds = (study.value_low[leader, measure], study.value_high[leader, measure])
+        figures |= dict(zip(("value_low", "value_high"), bounds, strict=True))
+    return {name: float(value) for name, value in figures.items()}
 
 
-def _who(finding: Finding, case: MeanRiskCase) -> str:
+def _first_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Name the leaders on one score column, and single risks that disagree."""
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
-    count, found = int(study.models.ssd_consistent.sum()), study.aggregation
-    by = f"{count} measures of risk together" if count > 1 else columns[_consistent(study)].risk.name
-    also = "" if found is None or found.unique else " (other orders fit them as well)"
-    # Whom one of these shares a first place with does not come first in its stead.
-    behind = (rank[[*finding.models]] > 1).all(axis=0)
-    others = sorted(models[i] for i in np.flatnonzero((rank[:, behind] == 1).any(axis=1)).tolist())
-    agree = f"; by single measures {names(others)} would come first" if others else ""
+    count, aggregation = int(study.models.ssd_consistent.sum()), study.aggregation
+    by = f"{count} risk measures combined" if count > 1 else columns[_first_consistent(study)].risk.name
+    also = "" if aggregation is None or aggregation.unique else " (other orders fit equally well)"
+    # A model that only ties with one of these does not contradict it.
+    not_first = (rank[[*finding.models]] > 1).all(axis=0)
+    disagreeing = sorted(models[i] for i in np.flatnonzero((rank[:, not_first] == 1).any(axis=1)).tolist())
+    agree = f"; single measures put {join_names(disagreeing)} first" if disagreeing else ""
     if not agree and finding.kind == "first" and len(columns) > 1:
-        agree = ", as by every single one"
-    on = f"on {case.score(finding.on)} by mean minus risk"
-    who = names([models[i] for i in finding.models])
-    comes = "comes first" if finding.kind == "first" else "tie for the first place"
-    return f"{who} {comes} {on}, by {by}{also}{agree}."
+        agree = ", and by every single measure"
+    on = f"on {case.column_label(finding.on)} by mean minus risk"
+    subject = join_names([models[i] for i in finding.models])
+    comes = "comes first" if finding.kind == "first" else "tie for first place"
+    return f"{subject} {comes} {on}, using {by}{also}{agree}."
 
 
-def _on_columns(finding: Finding, case: MeanRiskCase) -> str:
-    where: dict[int, list[str]] = {}
+def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Name the leader on each of several score columns."""
+    columns_of: dict[int, list[str]] = {}
     for name, study in case.studies.items():
-        where.setdefault(order_of(study)[0], []).append(case.score(name))
+        columns_of.setdefault(model_order(study)[0], []).append(case.column_label(name))
     if finding.kind == "first-on-each":
-        first = finding.models[0]
-        return f"By mean minus risk {case.models[first]} comes first on each of {names(where[first], 6)}."
-    parts = [f"{case.models[i]} on {names(on, 6)}" for i, on in where.items()]
-    return f"By mean minus risk no model comes first everywhere: {names(parts, 6)}."
+        names = join_names(columns_of[finding.models[0]], 6)
+        return f"By mean minus risk, {case.models[finding.models[0]]} comes first on each of {names}."
+    parts = [f"{case.models[i]} on {join_names(on, 6)}" for i, on in columns_of.items()]
+    return f"By mean minus risk, no model comes first everywhere: {join_names(parts, 6)}."
 
 
-def _over_all(finding: Finding, case: MeanRiskCase) -> str:
-    doubt = "" if case.aggregations["RA(MRM@M)"].unique else ", though other orders fit as well"
-    return f"Over all metrics together {case.models[finding.models[0]]} comes first{doubt}."
+def _overall_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Name the leader of the rankings aggregated over all metrics."""
+    caveat = "" if case.aggregations["RA(MRM@M)"].unique else " (other orders fit equally well)"
+    return f"Over all metrics, {case.models[finding.models[0]]} comes first{caveat}."
 
 
-def _gain(finding: Finding, case: MeanRiskCase) -> str:
-    """Mean minus the first consistent risk, of the leader and of the next."""
+def _gain_sentence(finding: Finding, case: MeanRiskCase) -> str:
+    """Return the sentence that compares leader and runner-up by mean minus the first consistent risk."""
     study, models = case.studies[finding.on], case.models
-    (leader, following), at = finding.models, _consistent(study)
-    own, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
-    ends = ""
+    (leader, following), at = finding.models, _first_consistent(study)
+    value, lead = finding.figures["value"], finding.figures["value"] - finding.figures["against"]
+    interval_text = ""
     if "value_low" in finding.figures:
-        span = interval(finding.figures["value_low"], finding.figures["value_high"])
-        ends = f" ({percent(case.family.confidence)} interval {span})"
-    beside = f"{number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as that of"
+        span = format_range(finding.figures["value_low"], finding.figures["value_high"])
+        interval_text = f" ({format_percent(case.family.confidence)} interval {span})"
+    comparison = (
+        f"{format_number(abs(lead))} {'more' if lead >= 0 else 'less'} than" if lead else "the same as"
+    )
     column = study.models.columns[at]
     risk = column.risk.name if column.level is None else f"{column.risk.name} at {column.level:g}"
-    gain = f"{models[leader]}'s mean minus risk by {risk} is {number(own)}{ends}"
-    return f"{gain}, {beside} {models[following]}, the next."
+    gain = f"{models[leader]}'s mean minus risk by {risk} is {format_number(value)}{interval_text}"
+    return f"{gain}, {comparison} {models[following]}, the next model."
 
 
 SENTENCES: Sentences[MeanRiskCase] = Sentences(
     {
-        "first": _who,
-        "tie": _who,
-        "first-on-each": _on_columns,
-        "first-here-and-there": _on_columns,
-        "over-all-metrics": _over_all,
+        "first": _first_sentence,
+        "tie": _first_sentence,
+        "first-on-each": _columns_sentence,
+        "first-here-and-there": _columns_sentence,
+        "over-all-metrics": _overall_sentence,
         "worst-on-every-metric": lambda finding, case: (
-            f"But {case.models[finding.models[0]]}'s mean is the worst of all on "
-            f"{all_metrics(len(case.means))}."
+            f"But {case.models[finding.models[0]]} has the worst mean on {all_metrics(len(case.means))}."
         ),
-        "nothing-tested": lambda _, _case: "No difference was tested here; rank does that.",
-        "gain": _gain,
+        "nothing-tested": lambda _, _case: "mrm does not test differences; use rank.",
+        "gain": _gain_sentence,
     },
-    # What a single measure of risk says takes its name to be understood.
+    # Statements on a single risk need its name.
     aside=("gain",),
 )
-"""How each kind of finding is said."""
+"""Sentence of each kind of finding."""

@@ -1,34 +1,36 @@
-"""Which risks to subtract from the mean, and on what."""
+"""Options of ``mrm``."""
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import rare, several, switch
-from riskrank.asked.resampling import ResamplingSettings
-from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import option
+from riskrank.options.option import rare, several, switch
+from riskrank.options.resampling import ResamplingSettings
+from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import AGGREGATORS
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalSettings(ResamplingSettings):
-    """Whether there are intervals."""
+    """Options for bootstrap intervals."""
 
-    no_test: bool = switch("Statistics only: no resampling, no intervals.")
+    no_test: bool = switch("Show only statistics, without resampling and intervals.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
-    """Which risks to subtract from the mean, and on what."""
+    """Options of ``mrm``: the risks to subtract from the mean, and the scores to use."""
 
-    per_metric: bool = switch("Every metric on its own instead of the portfolio.")
+    per_metric: bool = switch("Analyse each metric separately instead of the combined score.")
     with_portfolio: bool = rare(
-        f"With {option('per_metric')}: the portfolio as well.", False, needs="per_metric"
+        f"With {option('per_metric')}: analyse the combined score as well.", False, needs="per_metric"
     )
     risk: tuple[str, ...] = several(
-        "Only this risk, such as semideviation, negative-tvar or gini-tail.", metavar="NAME", unset="all"
+        "Use only this risk measure, such as semideviation, negative-tvar or gini-tail.",
+        metavar="NAME",
+        unset="all",
     )
     level: tuple[float, ...] = several("Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
     aggregate: str = rare(
-        "Distance by which the rankings of consistent risks become one.", "kemeny", choices=AGGREGATORS
+        "Distance for aggregating the rankings of consistent risk measures.", "kemeny", choices=AGGREGATORS
     )

@@ -1,1 +1,1 @@
-"""Metrics folded into one score: the room of ``portfolio``."""
+"""The study behind ``portfolio``: combined scores of several metrics."""

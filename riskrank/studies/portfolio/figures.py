@@ -1,15 +1,15 @@
-"""Pictures of portfolio scores ([RAB] Fig. 1a, 1b and 9)."""
+"""Figures of portfolio scores ([RAB] Fig. 1a, 1b and 9)."""
 
 from functools import partial
 
-from riskrank.shown.figures.curves import CAPTIONS, draw_curves
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
+from riskrank.render.figures.curves import CAPTIONS, draw_curves
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
 from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument
 
 
 def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
-    """Curves of three kinds."""
+    """Return pictures of quantile functions, Tail Value at Risk and distribution functions."""
     return [
         Picture(kind, caption.format("the portfolio"), partial(_draw, kind, document))
         for kind, caption in CAPTIONS.items()
@@ -17,4 +17,5 @@ def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Pic
 
 
 def _draw(kind: str, document: PortfolioDocument | PortfolioSummaryDocument) -> Plot:
+    """Draw one kind of curve for all models."""
     return draw_curves(kind, document.curves, document.provenance.models, "the portfolio")

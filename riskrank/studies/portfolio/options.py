@@ -1,17 +1,17 @@
-"""How metrics become one score, and what is shown of it."""
+"""Options of ``portfolio``, and of other commands that combine metrics."""
 
 from dataclasses import dataclass
 
-from riskrank.asked.option import Settings, rare, several, switch
 from riskrank.errors import UsageError
+from riskrank.options.option import Settings, rare, several, switch
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioSettings(Settings):
-    """How metrics become one score."""
+    """Options for combining metrics into one score."""
 
     copula: str = rare(
-        "Fold the metrics by the independent, P(IC), or the empirical copula, P(EC).",
+        "Copula that combines the metrics: independent, P(IC), or empirical, P(EC).",
         "independent",
         choices=("independent", "empirical"),
     )
@@ -19,11 +19,11 @@ class PortfolioSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class FoldingSettings(PortfolioSettings):
-    """How to fold, and what to show of it."""
+    """Options of ``portfolio``: how to combine metrics, and what to report."""
 
-    summary: bool = switch("One row a model: mean, sd, quantiles, Tail Value at Risk.")
+    summary: bool = switch("Show one row per model: mean, sd, quantiles and Tail Value at Risk.")
     level: tuple[float, ...] = several(
-        "Levels of quantiles and TVaR.",
+        "Levels of the quantiles and of TVaR.",
         metavar="P,...",
         unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75",
         needs="summary",
@@ -34,7 +34,7 @@ class FoldingSettings(PortfolioSettings):
         outside = [level for level in self.level if not 0 < level <= 1]
         if outside:
             raise UsageError(
-                "a quantile level must lie above 0 and at most at 1",
+                "a quantile level must be above 0 and at most 1",
                 found=f"{outside[0]:g}",
                 hint="give levels such as 0.05 or 0.5",
             )

@@ -1,85 +1,88 @@
-"""Portfolio scores, the first of them, or their summary by model."""
+"""Terminal output of ``portfolio``: the first scores, or a summary by model."""
 
 from functools import partial
 
 import numpy as np
 
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_ROWS, all_rows, offered, unshown
-from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Column, Line, OfModel, OfRow, Section, by_row, each
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_ROWS, follow_up_sections, hidden_count_lines, rows_hint
+from riskrank.render.text_charts import sparklines
+from riskrank.render.view import Column, Line, ModelColumn, RowColumn, Section, build_table, value_column
 from riskrank.studies.portfolio.study import (
     PortfolioDocument,
     PortfolioRow,
     PortfolioSummaryDocument,
 )
-from riskrank.studies.wording import percent, rounded
+from riskrank.studies.wording import format_fixed, format_percent
 
 _FIRST_ROWS = 10
-# Levels of a quantile function as wide as a sparkline.
+# Probabilities of the quantiles in a sparkline.
 _SPARK = np.arange(1, 21) / 20
 
 
 def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section]:
-    """The first rows and how to get all of them, or all models with their quantiles and tails."""
+    """Return a table of the first scores with a hint on how to get all, or a summary by model."""
     if isinstance(document, PortfolioSummaryDocument):
         return _summary(document)
-    columns: list[OfRow] = [
+    columns: list[RowColumn] = [
         (Column(name, "right" if name in ("score", "draw") else "left"), partial(_cell, name))
         for name in document.fields
     ]
-    shown = document.rows[:_FIRST_ROWS]
+    rows = document.rows[:_FIRST_ROWS]
     text = (
-        f"the first {len(shown)} of {len(document.rows):,} scores. {all_rows('all')}, "
-        f"{option('summary', True)} shows a row a model."
+        f"the first {len(rows)} of {len(document.rows):,} scores. {rows_hint('all')}, "
+        f"{option('summary', True)} shows one row per model."
     )
-    return [by_row("Portfolio scores", columns, shown, stub=2), Line(text, "Shown:")]
+    return [build_table("Portfolio scores", columns, rows, stub=2), Line(text, "Shown:")]
 
 
 def _cell(name: str, row: PortfolioRow) -> str:
-    return numbers.score(row.score) if name == "score" else str(getattr(row, name))
+    """Format one field of a row."""
+    return numbers.format_score(row.score) if name == "score" else str(getattr(row, name))
 
 
 def _summary(document: PortfolioSummaryDocument) -> list[Section]:
-    """Models by mean with their worst cases; every quantile for who asks."""
-    summary, models = document.found, document.provenance.models
-    decimals, shown = document.decimals, summary.best_mean_first[:MOST_ROWS]
+    """Return a table of means and tail means by model, followed by quantiles as details."""
+    summary, models = document.summary, document.provenance.models
+    decimals, listed = document.decimals, summary.best_mean_first[:MOST_ROWS]
     (level,), worst = document.worst.levels, document.worst.tail_values[:, 0]
     lines = sparklines(document.quantiles(_SPARK))
-    columns: list[OfModel] = [
+    columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: models[i]),
         (Column("samples"), lambda i: f"{summary.size[i]:,}"),
-        (Column("mean"), lambda i: rounded(float(summary.mean[i]), decimals)),
-        (Column(f"worst {percent(level)}"), lambda i: rounded(float(worst[i]), decimals)),
-        (Column("from worst to best", "left", only="terminal"), lambda i: lines[i]),
+        (Column("mean"), lambda i: format_fixed(float(summary.mean[i]), decimals)),
+        (Column(f"worst {format_percent(level)}"), lambda i: format_fixed(float(worst[i]), decimals)),
+        (Column("from worst to best", "left", medium="terminal"), lambda i: lines[i]),
     ]
-    combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."
+    combined = "One combined score per sample, from 0 to 1; larger is better. Nothing was tested."
     return [
-        by_row("", columns, shown),
-        *unshown(len(models) - len(shown), "model"),
+        build_table("", columns, listed),
+        *hidden_count_lines(len(models) - len(listed), "model"),
         Line(combined),
-        *offered(_quantiles(document)),
+        *follow_up_sections(_quantile_sections(document)),
     ]
 
 
-def _quantiles(document: PortfolioSummaryDocument) -> list[Section]:
-    """Models by mean, best first, with quantiles and tails."""
-    summary, models = document.found, document.provenance.models
-    columns: list[OfModel | None] = [
+def _quantile_sections(document: PortfolioSummaryDocument) -> list[Section]:
+    """Return a table of quantiles and tail means by model, in order of the mean."""
+    summary, models = document.summary, document.provenance.models
+    columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: models[i]),
         (Column("n"), lambda i: str(summary.size[i])),
-        (Column("mean"), lambda i: numbers.score(summary.mean[i])),
-        (Column("sd"), lambda i: numbers.score(summary.sd[i])),
+        (Column("mean"), lambda i: numbers.format_score(summary.mean[i])),
+        (Column("sd"), lambda i: numbers.format_score(summary.sd[i])),
     ]
     for name, values in (("Q", summary.quantiles), ("TVaR", summary.tail_values)):
         heads = (f"{name}\n{level:g}" for level in summary.levels)
-        columns += (each(head, of, numbers.score) for head, of in zip(heads, values.T, strict=True))
+        columns += (
+            value_column(head, of, numbers.format_score) for head, of in zip(heads, values.T, strict=True)
+        )
     text = (
-        "Q p is the score a share p of the samples does not exceed; TVaR p is the mean of the worst share p. "
-        "Larger is better everywhere."
+        "Q p: quantile of the scores at level p; TVaR p: mean of the worst share p of the scores. "
+        "Larger is always better."
     )
     return [
-        by_row("Portfolio by model, best mean first", columns, summary.best_mean_first),
+        build_table("Portfolio by model, best mean first", columns, summary.best_mean_first),
         Line(text, "Reading:"),
     ]

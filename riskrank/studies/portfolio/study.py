@@ -1,4 +1,4 @@
-"""Several metrics folded into one score a sample, or summed up by model: the study behind ``portfolio``."""
+"""Entry point of ``portfolio``: combine metrics into one score per sample, or summarise it by model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,29 +11,35 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.ranking import tail_level
 from riskrank.engine.portfolio.quantiles import quantile
-from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, curves, summarise
+from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise, summarise_curves
 from riskrank.engine.types import Floats
-from riskrank.scores.table.metrics import assumed_against_its_name
+from riskrank.scores.table.metrics import contradicts_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Document, Row, of, rows_from
-from riskrank.studies.findings import NOTHING_TESTED, Finding, Sentences, same_scores, untested
-from riskrank.studies.metric_means import assumed, bad_cases
+from riskrank.studies.document import Document, Row, computed, rows_from_records
+from riskrank.studies.findings import (
+    NOTHING_TESTED,
+    Finding,
+    Sentences,
+    same_score_findings,
+    untested_finding,
+)
+from riskrank.studies.metric_means import assumption_prefix, is_bad_case_level
 from riskrank.studies.portfolio.options import FoldingSettings
-from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import sample_findings
 from riskrank.studies.settings import portfolio_settings, provenance
-from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
-from riskrank.studies.targets import check_portfolio, clustered, fold
-from riskrank.studies.wording import decimals_of, names, percent, rounded
+from riskrank.studies.suites.section import SuiteOutline, suite_outline
+from riskrank.studies.targets import check_portfolio, combined_scores, to_clustered
+from riskrank.studies.wording import decimals_from_errors, format_fixed, format_percent, join_names
 
 METRIC = "portfolio"
-"""Metric of the scores in the table that is written, which every command reads."""
+"""Metric name in the output table, which every command can read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioRow:
-    """One sample's score."""
+    """Portfolio score of one model on one sample."""
 
     model: str
     sample: str
@@ -43,7 +49,7 @@ class PortfolioRow:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioDraw:
-    """One draw's score; draws of a sample are told apart by their number."""
+    """Portfolio score of one repeat; ``draw`` numbers the repeats of a sample."""
 
     model: str
     sample: str
@@ -54,19 +60,21 @@ class PortfolioDraw:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioSummary:
-    """One model's scores; quantiles and Tail Values at Risk by their level."""
+    """Summary of one model's portfolio scores; quantiles and Tail Values at Risk are keyed by level."""
 
-    model: str = of(lambda models, i: models[i])
-    n: int = of(lambda found, i: int(found.size[i]))
-    mean: float = of(lambda found, i: float(found.mean[i]))
-    sd: float = of(lambda found, i: float(found.sd[i]))
-    quantiles: Mapping[str, float] = of(lambda found, i: _by_level(found, found.quantiles[i]))
-    tvar: Mapping[str, float] = of(lambda found, i: _by_level(found, found.tail_values[i]))
+    model: str = computed(lambda models, i: models[i])
+    n: int = computed(lambda summary, i: int(summary.size[i]))
+    mean: float = computed(lambda summary, i: float(summary.mean[i]))
+    sd: float = computed(lambda summary, i: float(summary.sd[i]))
+    quantiles: Mapping[str, float] = computed(
+        lambda summary, i: _values_by_level(summary, summary.quantiles[i])
+    )
+    tvar: Mapping[str, float] = computed(lambda summary, i: _values_by_level(summary, summary.tail_values[i]))
 
 
 @dataclass(frozen=True, eq=False)
 class PortfolioScores(Sequence[Any]):
-    """Rows of a frame as a type of row, made when they are asked for: there may be millions."""
+    """Sequence of portfolio rows, created on access because there may be millions."""
 
     frame: pl.DataFrame
     kind: type
@@ -85,14 +93,14 @@ class PortfolioScores(Sequence[Any]):
 
 @dataclass(frozen=True, kw_only=True)
 class FoldedDocument(Document[Row]):
-    """Portfolio scores.
+    """Base class for documents of portfolio scores.
 
     Attributes
     ----------
     scores : tuple of k ndarrays, shapes (n_i,)
-        Of each model.
+        Scores of each model.
     weights : tuple of k ndarrays, shapes (n_i,), or None
-        How much each of them counts in a suite.
+        Weight of each score; None without a suite.
     suite : SuiteOutline or None
     """
 
@@ -102,167 +110,185 @@ class FoldedDocument(Document[Row]):
 
     @cached_property
     def curves(self) -> Summary:
-        """Quantile functions and Tail Value at Risk of all models."""
-        return curves(self.scores, self.weights)
+        """Quantile functions and Tail Values at Risk of all models."""
+        return summarise_curves(self.scores, self.weights)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioDocument(FoldedDocument[PortfolioRow], schema="portfolio"):
-    """Portfolio scores as a long table."""
+    """Portfolio scores in long format, one row per sample."""
 
     rows: PortfolioScores
 
     def columns(self) -> dict[str, list[Any]]:
-        """All rows, field by field, without making them."""
+        """Return the rows as columns, without creating row objects."""
         return self.rows.frame.to_dict(as_series=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioDrawsDocument(PortfolioDocument):
-    """Portfolio scores of samples that have several draws."""
+    """Portfolio scores in long format, one row per repeat of a sample."""
 
     row_type: ClassVar[type] = PortfolioDraw
 
 
 @dataclass(frozen=True, kw_only=True)
 class PortfolioSummaryDocument(FoldedDocument[PortfolioSummary], schema="portfolio"):
-    """Portfolio scores summed up by model.
+    """Summary of portfolio scores by model.
 
     Attributes
     ----------
-    found : Summary
+    summary : Summary
     worst : Summary
-        Of the worst share of samples that is told of.
+        Tail means at the level shown in the output.
     decimals : int
-        Digits that the errors of the means leave.
+        Decimals that the standard errors of the means support.
     """
 
-    found: Summary
+    summary: Summary
     worst: Summary
     decimals: int
 
     def quantiles(self, levels: ArrayLike) -> Floats:
-        """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
-        both = zip(self.scores, self.weights, strict=True)
-        return np.array([quantile(column, levels, own) for column, own in both])
+        """Return the quantiles of all k models at l probabilities in (0, 1], shape (k, l)."""
+        scores_and_weights = zip(self.scores, self.weights, strict=True)
+        return np.array([quantile(column, levels, weights) for column, weights in scores_and_weights])
 
 
 @dataclass(frozen=True, eq=False)
 class PortfolioCase:
-    """What sentences are made from."""
+    """Results from which the findings and sentences are derived."""
 
-    found: Summary
+    summary: Summary
     worst: Summary
     models: Sequence[str]
 
     @property
     def decimals(self) -> int:
-        """Digits that the errors of the means leave."""
-        return decimals_of(self.found.sd / np.sqrt(self.found.size))
+        """Decimals that the standard errors of the means support."""
+        return decimals_from_errors(self.summary.sd / np.sqrt(self.summary.size))
 
 
 def portfolio_findings(case: PortfolioCase, table: ScoreTable) -> Iterator[Finding]:
-    """Who has the best mean, who the best worst cases, and who are alike row by row."""
+    """Yield findings on the models with the best mean, the best tail mean, and identical scores."""
     (level,), tails = case.worst.levels, case.worst.tail_values[:, 0]
-    yield Finding("first", _firsts(case.found.mean), figures={"mean": float(case.found.mean.max())})
-    if bad_cases(level):
+    yield Finding("first", _best_models(case.summary.mean), figures={"mean": float(case.summary.mean.max())})
+    if is_bad_case_level(level):
         figures = {"level": level, "tail": float(tails.max())}
-        yield Finding("mildest-tail", _firsts(tails), figures=figures)
-    yield from same_scores(table, table.models)
+        yield Finding("mildest-tail", _best_models(tails), figures=figures)
+    yield from same_score_findings(table, table.models)
 
 
-def _firsts(values: Floats) -> tuple[int, ...]:
+def _best_models(values: Floats) -> tuple[int, ...]:
+    """Return the indices of all models with the largest value."""
     return tuple(np.flatnonzero(values == values.max()).tolist())
 
 
-def _first(finding: Finding, case: PortfolioCase) -> str:
-    mean, best = rounded(finding.figures["mean"], case.decimals), finding.models
-    who, has = names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
+def _best_mean_sentence(finding: Finding, case: PortfolioCase) -> str:
+    """Name the models with the largest mean."""
+    mean, best = format_fixed(finding.figures["mean"], case.decimals), finding.models
+    subject, verb = join_names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
     if len(best) == len(case.models):
-        return f"{who} have the same mean, {mean}." if len(best) > 1 else f"{who}'s mean is {mean}."
-    return f"{who} {has} the largest mean, {mean}."
+        return f"{subject} have the same mean, {mean}." if len(best) > 1 else f"{subject}'s mean is {mean}."
+    return f"{subject} {verb} the largest mean, {mean}."
 
 
-def _mildest(finding: Finding, case: PortfolioCase) -> str:
-    worst, average = percent(finding.figures["level"]), rounded(finding.figures["tail"], case.decimals)
+def _best_tail_sentence(finding: Finding, case: PortfolioCase) -> str:
+    """Name the models with the largest tail mean."""
+    worst, average = (
+        format_percent(finding.figures["level"]),
+        format_fixed(finding.figures["tail"], case.decimals),
+    )
     safest, text = finding.models, f"he worst {worst} average {average}"
     if len(safest) == len(case.models):
         return f"T{text}."
     several = len(safest) > 1
-    if safest == _firsts(case.found.mean):
-        return f"{'Their' if several else 'Its'} bad cases are the mildest, too: t{text}."
-    who = names([case.models[i] for i in safest])
-    return f"{who} {'have' if several else 'has'} the mildest bad cases: t{text}."
+    if safest == _best_models(case.summary.mean):
+        return f"{'Their' if several else 'Its'} bad cases are also the mildest: t{text}."
+    subject = join_names([case.models[i] for i in safest])
+    return f"{subject} {'have' if several else 'has'} the mildest bad cases: t{text}."
 
 
-SENTENCES: Sentences[PortfolioCase] = Sentences({"first": _first, "mildest-tail": _mildest})
-"""How each kind of finding is said."""
+SENTENCES: Sentences[PortfolioCase] = Sentences(
+    {"first": _best_mean_sentence, "mildest-tail": _best_tail_sentence}
+)
+"""Sentence of each kind of finding."""
 
 
 def portfolio(
-    table: ScoreTable, settings: FoldingSettings, runtime: Runtime = HERE
+    table: ScoreTable, settings: FoldingSettings, runtime: Runtime = SERIAL
 ) -> PortfolioDocument | PortfolioSummaryDocument:
-    """Fold the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
+    """Combine the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
 
     Parameters
     ----------
     table : ScoreTable
-        Of one model or more.
+        Table with at least one model.
     settings : FoldingSettings
     runtime : Runtime, optional
-        Folding needs none of it.
+        Not used.
 
     Returns
     -------
     PortfolioDocument or PortfolioSummaryDocument
-        Rows a sample, a draw, or with ``summary`` a model.
+        One row per sample or repeat or, with ``summary``, per model.
 
     Raises
     ------
     UsageError
-        If weights are given that the empirical copula has no use for.
+        If weights are given for the empirical copula, which does not support them.
     """
     check_portfolio(table, settings)
     refuse_distributions(table, "portfolio")
-    scores = fold(table, settings)
-    levels, drawn = tuple(sorted(set(settings.level or DEFAULT_LEVELS))), clustered(table, scores, settings)
-    found = summarise(drawn.values, levels, drawn.weights)
-    worst = summarise(drawn.values, levels[:1] if settings.level else [tail_level(drawn)], drawn.weights)
-    doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
-    case = PortfolioCase(found, worst, table.models)
+    scores = combined_scores(table, settings)
+    levels, clustered_scores = (
+        tuple(sorted(set(settings.level or DEFAULT_LEVELS))),
+        to_clustered(table, scores, settings),
+    )
+    summary = summarise(clustered_scores.values, levels, clustered_scores.weights)
+    worst = summarise(
+        clustered_scores.values,
+        levels[:1] if settings.level else [tail_level(clustered_scores)],
+        clustered_scores.weights,
+    )
+    doubtful = [metric.name for metric in table.metrics if contradicts_name(metric)]
+    case = PortfolioCase(summary, worst, table.models)
     limits = [
-        *((one, NOTHING_TESTED) for one in untested(tested=False)),
-        *sample_findings([drawn], tested=False),
+        *((finding, NOTHING_TESTED) for finding in untested_finding(tested=False)),
+        *sample_findings([clustered_scores], tested=False),
     ]
     shared: dict[str, Any] = {
         "provenance": provenance("portfolio", table, settings, portfolio_settings(settings, table)),
-        **SENTENCES.told(
-            portfolio_findings(case, table), case, table.models, assumed(doubtful), limits=limits
+        **SENTENCES.fields(
+            portfolio_findings(case, table), case, table.models, assumption_prefix(doubtful), limits=limits
         ),
-        "scores": drawn.values,
-        "weights": drawn.weights,
+        "scores": clustered_scores.values,
+        "weights": clustered_scores.weights,
         "suite": suite_outline(table),
     }
     if settings.summary:
-        records = ((found, table.models, i) for i in range(len(table.models)))
-        rows = rows_from(PortfolioSummary, "found models i", records)
-        return PortfolioSummaryDocument(rows=rows, found=found, worst=worst, decimals=case.decimals, **shared)
-    kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
+        records = ((summary, table.models, i) for i in range(len(table.models)))
+        rows = rows_from_records(PortfolioSummary, "summary models i", records)
+        return PortfolioSummaryDocument(
+            rows=rows, summary=summary, worst=worst, decimals=case.decimals, **shared
+        )
+    kind = PortfolioDrawsDocument if table.has_repeats else PortfolioDocument
     return kind(rows=PortfolioScores(_frame(table, scores), kind.row_type), **shared)
 
 
 def _frame(table: ScoreTable, scores: Sequence[Floats]) -> pl.DataFrame:
-    """A row a score; draws of a sample are numbered."""
-    model = np.repeat(np.arange(len(scores)), [len(own) for own in scores])
+    """Return a data frame with one row per score, with numbered repeats."""
+    model = np.repeat(np.arange(len(scores)), [len(model_scores) for model_scores in scores])
     columns = {
         "model": pl.Series(table.models).gather(model),
         "sample": pl.Series(table.samples).gather(np.concatenate(table.row_samples)),
         "score": np.concatenate(scores),
     }
     number = pl.int_range(1, pl.len() + 1).over("model", "sample").alias("draw")
-    draw = [number] if table.has_draws else []
+    draw = [number] if table.has_repeats else []
     return pl.DataFrame(columns).select("model", "sample", *draw, pl.lit(METRIC).alias("metric"), "score")
 
 
-def _by_level(found: Summary, values: Floats) -> dict[str, float]:
-    return dict(zip((f"{level:g}" for level in found.levels), values.tolist(), strict=True))
+def _values_by_level(summary: Summary, values: Floats) -> dict[str, float]:
+    """Return values as a dict keyed by level."""
+    return dict(zip((f"{level:g}" for level in summary.levels), values.tolist(), strict=True))

@@ -1,1 +1,1 @@
-"""How many samples a comparison needs: the room of ``power``."""
+"""Studies behind ``power``: required sample sizes."""

@@ -1,4 +1,4 @@
-"""Named distributions in the place of a table: ``normal:0.5,2``, ``new=normal:0.5,2``."""
+"""Parsing of distributions to simulate from, such as ``normal:0.5,2`` or ``new=normal:0.5,2``."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,67 +7,68 @@ from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_di
 from riskrank.errors import UsageError, did_you_mean, listing, option
 
 
-def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
-    """Read distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; empty if these are tables.
+def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
+    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; return {} for tables.
 
     Parameters
     ----------
     arguments : sequence of object
-        What a door was given: distributions, or files and frames.
+        Positional arguments of the command: distributions, or files and data frames.
 
     Returns
     -------
     dict of str to Distribution
-        By the name given, else by what they are.
+        Distributions by name, or by text if unnamed.
 
     Raises
     ------
     UsageError
-        If some are distributions and others are not, or a name is given twice.
+        If some arguments are distributions and others are not, or a name is given twice.
     """
-    named = [
-        isinstance(one, str) and _family(one) in FAMILIES and not Path(one).exists() for one in arguments
+    is_named = [
+        isinstance(item, str) and _family(item) in FAMILIES and not Path(item).exists() for item in arguments
     ]
-    if not any(named):
+    if not any(is_named):
         return {}
-    if not all(named):
-        stranger, known = arguments[named.index(False)], f"the distributions are {listing(FAMILIES)}"
+    if not all(is_named):
+        table, families = arguments[is_named.index(False)], f"available distributions: {listing(FAMILIES)}"
         raise UsageError(
-            "files and distributions do not go together",
-            found=f"{stranger} beside {arguments[named.index(True)]}",
-            hint=did_you_mean(_family(stranger), FAMILIES, otherwise=known),
+            "files and distributions cannot be combined",
+            found=f"{table} and {arguments[is_named.index(True)]}",
+            hint=did_you_mean(_family(table), FAMILIES, fallback=families),
         )
-    found: dict[str, Distribution] = {}
+    distributions: dict[str, Distribution] = {}
     for argument in arguments:
         label, equals, text = str(argument).rpartition("=")
         distribution = parse_distribution(text)
         name = label.strip() if equals else str(distribution)
-        if not name or name in found:
+        if not name or name in distributions:
             raise UsageError(
-                "every distribution needs a name of its own",
+                "every distribution needs a unique name",
                 found=str(argument),
                 hint="name them: new=normal:0.5,2 old=normal:0,1",
             )
-        found[name] = distribution
-    return found
+        distributions[name] = distribution
+    return distributions
 
 
-def refuse_table_options(given: Iterable[str]) -> None:
-    """Refuse options that say how to read or fold a table, where there is none.
+def refuse_table_options(names: Iterable[str]) -> None:
+    """Raise an error if an option for reading or aggregating a table is set although there is no table.
 
     Raises
     ------
     UsageError
-        For the first of them.
+        If `names` is not empty.
     """
-    for name in given:
+    for name in names:
         raise UsageError(
-            f"{option(name)} belongs to a pilot table",
-            found="distributions, which are not read from a table",
-            hint="leave it out",
+            f"{option(name)} needs a pilot table",
+            found="distributions instead of a table",
+            hint=f"leave out {option(name)}",
         )
 
 
 def _family(argument: object) -> str:
+    """Return the part of an argument that may name a distribution family, in lower case."""
     text = str(argument)
     return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()

@@ -1,34 +1,34 @@
-"""How many labels a gate needs where a judge scores all samples: what a study of power plans for it."""
+"""Plan how many human labels a gate needs if a judge scores all samples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from riskrank.engine.judges.correction import FEWEST_OTHERS
+from riskrank.engine.judges.correction import MIN_UNLABELLED
 from riskrank.engine.power.labels import LabelNeed
 from riskrank.engine.power.required_size import check_search
-from riskrank.engine.sampling.design import FEWEST_LABELS
+from riskrank.engine.sampling.design import MIN_LABELS
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, entries
-from riskrank.studies.findings import Case, Finding, Said, stated
+from riskrank.studies.document import Document, attributes
+from riskrank.studies.findings import Case, Finding, Remark, verdict_fields
 from riskrank.studies.gate.columns import score_columns
-from riskrank.studies.judged.chapter import GAIN, refuse_with_judge
+from riskrank.studies.judge.section import GAIN, refuse_options_with_judge
 from riskrank.studies.pairs import require_pair
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.verdict import needed
-from riskrank.studies.settings import family_of, level_of, provenance
+from riskrank.studies.power.verdict import size_sentence
+from riskrank.studies.settings import alpha_entry, family_from_settings, provenance
 from riskrank.studies.targets import check_portfolio
-from riskrank.studies.wording import percent, two_digits
+from riskrank.studies.wording import format_percent, two_digits
 
-# Where no number of labels is enough, and nobody asked for one.
+# Numbers of labels to show if none is enough and none is requested.
 _SIZES = (50, 100, 200)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsRow:
-    """Probability that a gate passes with so many labels."""
+    """Probability that a gate passes with the given number of labels."""
 
     metric: str
     new: str
@@ -39,28 +39,28 @@ class LabelsRow:
 
     @property
     def claim(self) -> str:
-        """The claim without its subject: ``not worse than old by 0.1``."""
+        """The claim without its subject, such as ``not worse than old by 0.1``."""
         return f"not worse than {self.old} by {self.margin:,g}" if self.margin else f"better than {self.old}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsDocument(Document[LabelsRow], schema="power-labels"):
-    """Power of a gate by labels, and the labels that the target needs.
+    """Power of a gate by number of labels, and the number of labels needed for the target power.
 
     Attributes
     ----------
     size : int or None
-        Labels needed; None if those up to the limit are not enough.
+        Number of labels needed; None if above the limit.
     target : float
     power : float
-        At the size, or at the limit.
+        Power at `size`, or at the limit.
     without_judge : int or None
-        Labels that would do without the judge.
+        Number of labels needed without the judge.
     endless_samples : int or None
-        Labels that would do if the judge scored samples without end.
+        Number of labels needed if the judge scored infinitely many samples.
     limit : int
     labelled, samples : int
-        Of the pilot.
+        Numbers of labels and samples in the pilot.
     """
 
     size: int | None
@@ -73,88 +73,91 @@ class LabelsDocument(Document[LabelsRow], schema="power-labels"):
     samples: int
 
     def meta(self) -> Mapping[str, Any]:
-        """The labels that the target needs."""
+        """Return the ``meta`` entry on the required number of labels."""
         names = "size target power without_judge endless_samples limit labelled samples"
-        return {"required_labels": entries(self, *names.split())}
+        return {"required_labels": attributes(self, *names.split())}
 
 
-def labels_of_pilot(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
-    """Plan a gate with a pilot that people and a judge scored.
+def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
+    """Plan the number of labels for a gate, from a pilot with human and judge scores.
 
     Raises
     ------
     UsageError
-        If settings are not about a gate on means, or there are several pairs and none is named.
+        If the settings do not apply to a gate on means, or there are several pairs and none is named.
     """
     assert table.judged is not None
     judged, metric, margin, target = table.judged, table.metrics[0].name, settings.margin, settings.target
-    asked = option("judge", judged.judge)
-    settings.refuse_dominance(asked)
-    refuse_with_judge(table, settings)
-    pair = require_pair(table, settings.pair, asked)
+    judge_option = option("judge", judged.judge)
+    settings.refuse_dominance(judge_option)
+    refuse_options_with_judge(table, settings)
+    pair = require_pair(table, settings.pair, judge_option)
     check_portfolio(table, settings)
     lowest, highest = score_columns(table, {metric: margin}, settings)[metric][0].limits
     need_of = partial(
-        LabelNeed.of, boundary=-margin, level=family_of(settings).level(1), reach=highest - lowest
+        LabelNeed.from_pilot,
+        boundary=-margin,
+        level=family_from_settings(settings).interval_level(1),
+        reach=highest - lowest,
     )
     corrections = [judged.corrections[model] for model in pair]
     need = need_of(*corrections)
     samples = len(corrections[0].judge)
-    most = samples - FEWEST_OTHERS
-    limit = min(settings.limit or most, most)
-    size = need.labels(target, limit)
-    sizes = _sizes(settings, size, limit, samples)
-    check_search(sizes, limit=limit, smallest=FEWEST_LABELS)
-    alone = need_of(*(replace(correction, power=0.0) for correction in corrections))
+    largest = samples - MIN_UNLABELLED
+    limit = min(settings.limit or largest, largest)
+    size = need.required_labels(target, limit)
+    sizes = _label_counts(settings, size, limit, samples)
+    check_search(sizes, limit=limit, smallest=MIN_LABELS)
+    without_judge = need_of(*(replace(correction, judge_weight=0.0) for correction in corrections))
     new, old = (table.models[model] for model in pair)
-    described = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **level_of(settings)}
-    document = LabelsDocument(
-        provenance=provenance("power", table, settings, described),
+    method = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **alpha_entry(settings)}
+    plan = LabelsDocument(
+        provenance=provenance("power", table, settings, method),
         rows=[LabelsRow(metric, new, old, margin, count, need.power(count)) for count in sizes],
         size=size,
         target=target,
         power=need.power(size or (limit if need.effect > 0 else sizes[-1])),
-        without_judge=replace(alone, effect=need.effect).labels(target),
-        endless_samples=replace(need, samples=float("inf")).labels(target),
+        without_judge=replace(without_judge, effect=need.effect).required_labels(target),
+        endless_samples=replace(need, samples=float("inf")).required_labels(target),
         limit=limit,
         labelled=len(judged.labelled),
         samples=samples,
     )
-    assuming = Case(table=table, columns={}).assuming
-    return replace(document, **stated(table.models, *_findings(document, need, pair), assuming=assuming))
+    assuming = Case(table=table, columns={}).assumption
+    return replace(plan, **verdict_fields(table.models, *_findings(plan, need, pair), assuming=assuming))
 
 
-def _sizes(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
-    """Return the sizes asked for, or about half of the labels needed, as many, and twice as many."""
+def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
+    """Return the requested numbers of labels, or about half, once and twice the number needed."""
     if settings.sizes:
-        most = samples - FEWEST_OTHERS
-        if max(settings.sizes) > most:
+        largest = samples - MIN_UNLABELLED
+        if max(settings.sizes) > largest:
             raise UsageError(
-                f"{option('sizes')} are labels, and {FEWEST_OTHERS} samples at least are left to the judge",
+                f"{option('sizes')} must leave at least {MIN_UNLABELLED} samples without a label",
                 found=f"{max(settings.sizes):,} labels of {samples:,} samples",
-                hint=f"give at most {most}",
+                hint=f"give at most {largest}",
             )
         return sorted(set(settings.sizes))
     sizes = _SIZES if size is None else [two_digits(size * times) for times in (0.5, 1, 2)]
-    return sorted({max(min(count, limit), FEWEST_LABELS) for count in sizes})
+    return sorted({max(min(count, limit), MIN_LABELS) for count in sizes})
 
 
-def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Said]:
-    """Say how many labels it takes, what the judge saves, and what more samples would."""
+def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
+    """Return the findings: labels needed, and labels needed with infinitely many judged samples."""
     size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
     figures = {"limit": float(limit)} if size is None else {"size": float(size)}
     figures |= {"power": document.power, "target": document.target}
-    found, claim = Finding(kind="size-needed", models=pair, figures=figures), f"that {row.new} is {row.claim}"
+    entry, claim = Finding(kind="size-needed", models=pair, figures=figures), f"that {row.new} is {row.claim}"
     if need.effect <= 0:
-        return [(found, f"No number of labels shows {claim}: in the pilot it does not hold.")]
-    alone, note = document.without_judge, ""
-    if alone is not None and alone >= GAIN * (size or 0):
-        note = f"; without the judge about {two_digits(alone):,}"
-    units, power = f"labels of {samples:,} samples", percent(document.target)
-    text = needed(size, limit, units, claim, power, least=size == FEWEST_LABELS, note=note)
+        return [(entry, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
+    without_judge, note = document.without_judge, ""
+    if without_judge is not None and without_judge >= GAIN * (size or 0):
+        note = f"; without the judge, about {two_digits(without_judge):,}"
+    units, power = f"labels of {samples:,} samples", format_percent(document.target)
+    text = size_sentence(size, limit, units, claim, power, least=size == MIN_LABELS, note=note)
     endless = document.endless_samples
-    if size is not None or endless is None or limit < samples - FEWEST_OTHERS:
-        return [(found, text)]
-    more = f"If the judge scored samples without end, about {two_digits(endless):,} would do."
+    if size is not None or endless is None or limit < samples - MIN_UNLABELLED:
+        return [(entry, text)]
+    more = f"With unlimited samples for the judge, about {two_digits(endless):,} labels would suffice."
     figures = {"labels": float(endless)}
-    return [(found, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
+    return [(entry, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]

@@ -1,4 +1,4 @@
-"""What to buy where noise has several sources: items, wordings, judges (method §15)."""
+"""Plan the cheapest numbers of items, prompts, judges and other noise levels (method §15)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.values import require_known
 from riskrank.engine.evidence.crossed import Components
 from riskrank.errors import option
+from riskrank.options.values import check_names
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
-from riskrank.studies.findings import Finding, Said, stated
-from riskrank.studies.means_only import components_of, why_means
+from riskrank.studies.findings import Finding, Remark, verdict_fields
+from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.pairs import require_pair
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.settings import level_of, provenance
-from riskrank.studies.wording import names, number
+from riskrank.studies.settings import alpha_entry, provenance
+from riskrank.studies.wording import format_number, join_names
 
-# Of the variance today, so that the standard error is halved.
-KEPT = 0.25
+# Target as a share of the current variance; it halves the standard error.
+TARGET_VARIANCE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source of noise: what it is of the variance of the mean, how many levels there are and would do."""
+    """A noise source: its proportion of the mean's variance, its number of levels, and the number needed."""
 
     source: str
     share: float
@@ -35,76 +35,80 @@ class SourceRow:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
-    """What halves the standard error of a difference of means, at the least cost.
+    """Cheapest plan that halves the standard error of a difference between means.
 
     Attributes
     ----------
     components : Components
     error, planned : float
-        Standard error today, and of the plan; NaN where there is none.
-    why : str
-        What the sources are.
+        Current standard error, and that under the plan; None if no plan suffices.
+    note : str
+        Sentence about the noise sources.
     """
 
     components: Components
     error: float
     planned: float | None
-    why: str
+    note: str
 
     def meta(self) -> Mapping[str, Any]:
-        """Standard errors today, of the plan, and that no number of items passes."""
-        return {"error": self.error, "planned": self.planned, "floor": self.components.floor}
+        """Return the ``meta`` entries: the current and planned standard error, and its floor.
+
+        The floor is the standard error that remains with infinitely many items.
+        """
+        return {"error": self.error, "planned": self.planned, "floor": self.components.minimum_error}
 
 
-def plan_of_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
-    """Plan how many levels of each source halve the standard error of a difference of means.
+def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
+    """Plan the number of levels of each source that halves the standard error of a difference between means.
 
     Raises
     ------
     UsageError
-        If there are several metrics, no pair, or a cost of what is no source.
+        If there are several metrics or no pair, or a cost names an unknown source.
     """
     pair = require_pair(table, settings.pair, option("noise", ",".join(table.options.noise)))
-    found = components_of(table, pair)
-    require_known(settings.cost, found.names, kind="source", parameter="cost")
-    costs = {name: settings.cost.get(name, 1.0) for name in found.names}
-    plan = found.cheapest(costs, KEPT)
-    error = float(np.sqrt(found.variance(found.levels)))
-    planned = None if plan is None else float(np.sqrt(found.variance(plan)))
-    wanted = dict.fromkeys(found.names) if plan is None else dict(zip(found.names, plan, strict=True))
-    levels = dict(zip(found.names, found.levels, strict=True))
+    noise = difference_components(table, pair)
+    check_names(settings.cost, noise.names, kind="source", parameter="cost")
+    costs = {name: settings.cost.get(name, 1.0) for name in noise.names}
+    plan = noise.cheapest_plan(costs, TARGET_VARIANCE)
+    error = float(np.sqrt(noise.variance(noise.levels)))
+    planned = None if plan is None else float(np.sqrt(noise.variance(plan)))
+    needed = dict.fromkeys(noise.names) if plan is None else dict(zip(noise.names, plan, strict=True))
+    levels = dict(zip(noise.names, noise.levels, strict=True))
     rows = []
-    for some, share in sorted(found.shares.items(), key=lambda one: -one[1]):
-        source = " × ".join(name for name in found.names if name in some) or "rest"
-        # Levels and costs are those of a single source.
-        single = next(iter(some)) if len(some) == 1 else ""
-        rows.append(SourceRow(source, share, levels.get(single), wanted.get(single), costs.get(single)))
-    described = {"pair": [table.models[i] for i in pair], **level_of(settings)}
+    for sources, share in sorted(noise.shares.items(), key=lambda item: -item[1]):
+        source = " × ".join(name for name in noise.names if name in sources) or "rest"
+        # Interactions of sources have no levels or costs.
+        single = next(iter(sources)) if len(sources) == 1 else ""
+        rows.append(SourceRow(source, share, levels.get(single), needed.get(single), costs.get(single)))
+    method = {"pair": [table.models[i] for i in pair], **alpha_entry(settings)}
     document = NoisePlanDocument(
-        provenance=provenance("power", table, settings, described),
+        provenance=provenance("power", table, settings, method),
         rows=rows,
-        components=found,
+        components=noise,
         error=error,
         planned=planned,
-        why=why_means(table).sentence,
+        note=design_note(table).sentence,
     )
-    return replace(document, **stated(table.models, *_said(document, plan, pair)))
+    return replace(document, **verdict_fields(table.models, *_describe(document, plan, pair)))
 
 
-def _said(document: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Said]:
-    """What halves the standard error, and what no number of items brings it below."""
-    found, planned, floor = document.components, document.planned, document.components.floor
-    what = " − ".join(document.provenance.models[i] for i in pair)
-    halve = f"To halve the standard error of {what}, {number(document.error)}"
-    figures = {"error": document.error} | ({} if planned is None else {"planned": planned})
+def _describe(doc: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Remark]:
+    """Return the findings: the plan, and the standard error that remains with infinitely many items."""
+    components, planned, floor = doc.components, doc.planned, doc.components.minimum_error
+    difference = " − ".join(doc.provenance.models[i] for i in pair)
+    halve = f"To halve the standard error of {difference} ({format_number(doc.error)})"
+    figures = {"error": doc.error} | ({} if planned is None else {"planned": planned})
     if plan is None or planned is None:
-        text = f"{halve}, more than 40 levels of a source would be needed."
+        text = f"{halve}, a source would need more than 40 levels."
     else:
-        counts = [f"{count} of {name}" for name, count in zip(found.names[1:], plan[1:], strict=True)]
+        counts = [f"{count} of {name}" for name, count in zip(components.names[1:], plan[1:], strict=True)]
         counts = [f"{plan[0]:,} items", *counts]
-        text = f"{halve}: {names(counts, 9)}, the cheapest that do ({number(planned)})."
-    alone = f"More items alone never bring it below {number(floor)}." if floor > 0 else ""
+        text = f"{halve}, use {join_names(counts, 9)}, the cheapest plan (error {format_number(planned)})."
+    limit = f"More items alone cannot reduce the error below {format_number(floor)}."
+    floor_text = limit if floor > 0 else ""
     return [
         (Finding(kind="levels-needed", models=pair, figures=figures), text),
-        (Finding(kind="floor", models=pair, figures={"error": floor}), alone),
+        (Finding(kind="floor", models=pair, figures={"error": floor}), floor_text),
     ]

@@ -1,42 +1,44 @@
-"""The one test whose power is wanted, and the sizes to try."""
+"""Options of the ``power`` command."""
 
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, differing, rare, several
-from riskrank.asked.resampling import RejectionSettings
-from riskrank.asked.suites import SuiteSettings
-from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.option import METHOD, non_defaults, param, rare, several
+from riskrank.options.resampling import RejectionSettings
+from riskrank.options.suites import SuiteSettings
+from riskrank.options.values import contradict
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings
 
-_OF_TESTS = ("resamples", "simulations", "variance", "correction", "paper_exact")
-_OF_DOMINANCE = ("order", "test", "threshold", "copula", *_OF_TESTS)
+_TEST_OPTIONS = ("resamples", "simulations", "variance", "correction", "paper_exact")
+_DOMINANCE_OPTIONS = ("order", "test", "threshold", "copula", *_TEST_OPTIONS)
 
-# Options of some plans, and the one that asks for these.
-_BELONGS = {"cost": "noise", "margin": "judge"}
+# Options by the option that they require.
+_REQUIRED = {"cost": "noise", "margin": "judge"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTestSettings(RejectionSettings):
-    """The one test whose power is wanted."""
+    """Options that define the test to plan."""
 
-    order: str | int = ask("Order of dominance.", "2", choices=("1", "2"))
-    test: str | None = ask(
-        "Kind of claim.",
+    order: str | int = param("Order of dominance to test.", "2", choices=("1", "2"))
+    test: str | None = param(
+        "Kind of claim to plan for.",
         choices=(DIRECT, RELATIVE, ABSOLUTE),
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
     )
     threshold: tuple[float, ...] = rare(
-        "Largest violation ratio of an absolute test.", (), metavar="TAU", example="0.25"
+        "Largest violation ratio in an absolute test.", (), metavar="TAU", example="0.25"
     )
-    resamples: int | str = ask(
-        "Bootstrap resamples of each test, or as many as the family needs.", "auto", metavar="auto|B"
+    resamples: int | str = param(
+        "Number of bootstrap resamples per test; auto uses as many as the family of tests needs.",
+        "auto",
+        metavar="auto|B",
     )
     variance: str = rare(
-        "Test by resampling, or by the limit theorem, many times faster.",
+        "Test by resampling (bootstrap), or by the limit theorem (clt), which is much faster.",
         "bootstrap",
         choices=("bootstrap", "clt"),
         against=("paper_exact",),
@@ -49,69 +51,86 @@ class PlannedTestSettings(RejectionSettings):
             raise UsageError(
                 "an absolute test needs one threshold",
                 found=listing(f"{tau:g}" for tau in self.threshold),
-                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another",
+                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another threshold",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
-    """The one test whose power is wanted, and the sizes to try."""
+    """Options of ``power``: the test to plan, and sample sizes to try."""
 
     PANEL: ClassVar[str] = METHOD
 
     sizes: tuple[int, ...] = several(
-        "Samples per model to simulate; of a suite samples a task, or tasks; with a judge labels.",
+        "Sizes to simulate: samples per model. For task suites they are samples per task, or tasks; with a "
+        "judge, labels.",
         metavar="N,N,...",
-        unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
+        unset="100,500,1000; 20,50,100 samples per task; 10,20,50 tasks; labels near the required number",
     )
-    pair: str | None = ask("One pair, as dominance of these two alone tests it.", metavar="BETTER:WORSE")
-    target: float = ask("Power to find the sample size of.", 0.8, metavar="POWER", above=0, below=1)
+    pair: str | None = param(
+        "Plan for one pair, tested as dominance tests these two models alone.", metavar="BETTER:WORSE"
+    )
+    target: float = param(
+        "Power that the planned sample size must reach.", 0.8, metavar="POWER", above=0, below=1
+    )
     limit: int | None = rare(
-        "Largest size to try.",
+        "Largest sample size to try.",
         metavar="N",
-        unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
+        unset=f"5 times the largest of {option('sizes')}; for labels, all samples but 2",
     )
-    simulations: int = ask(
-        "How many tables to draw: 40 in closed form for each, and up to a fifth tested whole, one at least.",
+    simulations: int = param(
+        "Number of simulations per size. Each evaluates 40 tables in closed form; up to a fifth as many "
+        "tables, at least one, are tested in full.",
         100,
         metavar="R",
         least=1,
     )
     margin: float = rare(
-        f"With {option('judge')}: the claim is not worse by so much, in the place of better.",
+        f'With {option("judge")}: plan for the claim "not worse by this margin" instead of "better".',
         0.0,
         metavar="VALUE",
         least=0,
         below=inf,
     )
     cost: dict[str, float] = rare(
-        f"With {option('noise')}: what a level of each source costs, items and the others.",
+        f"With {option('noise')}: cost of one level of each source, including items.",
         (),
         metavar="SOURCE=VALUE",
         example="judge=20",
         above=0,
     )
 
-    def refuse_dominance(self, asked: str) -> None:
-        """Refuse what is asked of tests of dominance where a gate on means is planned.
+    def refuse_dominance(self, gate_option: str) -> None:
+        """Raise an error if dominance-test options are set although a gate on means is planned.
+
+        Parameters
+        ----------
+        gate_option : str
+            Name of the option that requests the gate.
 
         Raises
         ------
         UsageError
+            If such an option is set.
         """
-        hint = "one is about dominance, the other about means: leave out one"
-        for name in differing(self):
-            if name in _OF_DOMINANCE:
-                contradict(option(name), asked, hint)
+        hint = "one plans a test of dominance, the other a test of means: leave out one"
+        for name in non_defaults(self):
+            if name in _DOMINANCE_OPTIONS:
+                contradict(option(name), gate_option, hint)
 
-    def refuse_idle(self, name: str) -> None:
-        """Refuse costs where no sources of noise are planned, or a margin where dominance is.
+    def refuse_unused(self, name: str) -> None:
+        """Raise an error if ``cost`` is set without ``noise``, or ``margin`` without ``judge``.
+
+        Parameters
+        ----------
+        name : {"cost", "margin"}
 
         Raises
         ------
         UsageError
+            If the option is set and has no effect.
         """
-        if name in differing(self):
-            other = option(_BELONGS[name])
+        if name in non_defaults(self):
+            other = option(_REQUIRED[name])
             hint = f"add {other}, or leave out {option(name)}"
-            raise UsageError(f"{option(name)} goes with {other}", found=f"no {other}", hint=hint)
+            raise UsageError(f"{option(name)} needs {other}", found=f"no {other}", hint=hint)

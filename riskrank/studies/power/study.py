@@ -1,68 +1,70 @@
-"""How many samples a comparison needs, from a pilot or from distributions: the study behind ``power``."""
+"""Entry point of ``power``: required sample size, from a pilot or from distributions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from riskrank.asked.option import told
-from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
-from riskrank.engine.dominance.tests import advice_on
+from riskrank.engine.dominance.tests import collect_advice
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
-from riskrank.engine.sampling.design import FEWEST_SAMPLES
-from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.errors import listing
+from riskrank.options.option import changed_settings
+from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import Document, Provenance, entries, of, rows_from
-from riskrank.studies.findings import stated
+from riskrank.studies.document import Document, Provenance, attributes, computed, rows_from_records
+from riskrank.studies.findings import verdict_fields
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.distributions import refuse_table_options
-from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
-from riskrank.studies.power.noise import NoisePlanDocument, plan_of_noise
+from riskrank.studies.power.labels import LabelsDocument, plan_labels
+from riskrank.studies.power.noise import NoisePlanDocument, plan_noise
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import power_findings
-from riskrank.studies.runs import RunsSplit, split_of_runs
-from riskrank.studies.runtime import HERE, Runtime
+from riskrank.studies.repeats import RunsSplit, split_run_variance
+from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import size_findings
-from riskrank.studies.settings import inference_of, level_of, portfolio_settings, provenance
-from riskrank.studies.targets import check_portfolio, draws_tasks, score_tables, targets
-from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.settings import alpha_entry, inference_from_settings, portfolio_settings, provenance
+from riskrank.studies.targets import check_portfolio, resamples_tasks, score_tables, targets
+from riskrank.studies.task_scale import rescale_tasks
 
 
 @dataclass(frozen=True, slots=True)
 class PowerRow:
-    """Power at one size; where there are several pairs, ``claim`` "all" is all of them at once."""
+    """Power of one claim at one sample size; ``claim`` "all" is the joint power of several pairs."""
 
-    metric: str | None = of(lambda metric: metric)
-    claim: str = of(lambda pair: "all" if pair is None else "pair")
-    winner: str | None = of(lambda models, pair: pair and models[pair[0]])
-    loser: str | None = of(lambda models, pair: pair and models[pair[1]])
-    order: int = of(lambda study: study.plan.claim.order)
-    test: str = of(lambda study: study.plan.claim.kind)
-    threshold: float = of(lambda study: study.plan.claim.boundary)
-    violation_ratio: float | None = of(lambda study, pair: pair and float(study.plan.reference.ratios[pair]))
-    size: int = of(lambda study, at: int(study.curve.sizes[at]))
-    power: float = of(lambda study, at, number: float(study.curve.power[at, number]))
-    standard_error: float = of(lambda study, at, number: float(study.curve.standard_error[at, number]))
+    metric: str | None = computed(lambda metric: metric)
+    claim: str = computed(lambda pair: "all" if pair is None else "pair")
+    winner: str | None = computed(lambda models, pair: pair and models[pair[0]])
+    loser: str | None = computed(lambda models, pair: pair and models[pair[1]])
+    order: int = computed(lambda study: study.plan.claim.order)
+    test: str = computed(lambda study: study.plan.claim.kind)
+    threshold: float = computed(lambda study: study.plan.claim.boundary)
+    violation_ratio: float | None = computed(
+        lambda study, pair: pair and float(study.plan.reference.ratios[pair])
+    )
+    size: int = computed(lambda study, at: int(study.curve.sizes[at]))
+    power: float = computed(lambda study, at, number: float(study.curve.power[at, number]))
+    standard_error: float = computed(lambda study, at, number: float(study.curve.standard_error[at, number]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PowerDocument(Document[PowerRow], schema="power"):
-    """Power by size, and the size the target needs.
+    """Power by sample size, and the sample size needed for the target power.
 
     Attributes
     ----------
     study : PowerStudy
     metric : str or None
-        Column of the pilot's scores; None where distributions were planned with.
+        Score column of the pilot; None for distributions.
     split : RunsSplit or None
-        Variance of the pilot's means between and within samples, where it has repeats.
+        Split of the pilot's variance into samples and runs, if it has repeats.
     """
 
     study: PowerStudy
@@ -70,86 +72,90 @@ class PowerDocument(Document[PowerRow], schema="power"):
     split: RunsSplit | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """The size the target needs, and what was simulated to find it."""
+        """Return the ``meta`` entries on the required and the simulated sample sizes."""
         study, interval = self.study, self.study.interval
-        ends = {name: interval and getattr(interval, name) for name in ("low", "high", "level")}
-        tried = zip(study.tried.sizes.tolist(), study.tried.power[:, -1].tolist(), strict=True)
+        bounds = {name: interval and getattr(interval, name) for name in ("low", "high", "level")}
+        tried = zip(study.full_curve.sizes.tolist(), study.full_curve.power[:, -1].tolist(), strict=True)
         return {
             "required_size": {
                 "size": study.size,
                 "of": study.plan.unit,
-                **{f"size_{name}": value for name, value in ends.items()},
-                **entries(study, "target", "power", "standard_error", "confirmed"),
-                "endless_samples": study.endless,
+                **{f"size_{name}": value for name, value in bounds.items()},
+                **attributes(study, "target", "power", "standard_error", "confirmed"),
+                "endless_samples": study.tasks_needed,
                 "tried": [{"size": size, "power": power} for size, power in tried],
             },
-            "variance": [] if self.split is None else self.split.described(self.provenance.models),
+            "variance": [] if self.split is None else self.split.entries(self.provenance.models),
         }
 
 
-Planned = PowerDocument | LabelsDocument | NoisePlanDocument
+PowerResult = PowerDocument | LabelsDocument | NoisePlanDocument
 
 
-def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = HERE) -> Planned:
-    """Say how often dominance would be significant with so many samples, and how many it takes.
+def power(table: ScoreTable, settings: PowerSettings, runtime: Runtime = SERIAL) -> PowerResult:
+    """Estimate the power of dominance tests by sample size, and the size needed for a target power.
 
-    Data sets are drawn with replacement from a pilot; each is tested as ``rank`` tests it, a pair that is
-    named as ``dominance`` of these two. The order planned for is every one that is significant in the
-    pilot. With a judge it is the labels that a gate on means needs.
+    Data sets are drawn with replacement from a pilot and tested as in ``rank``. A named pair is tested as in
+    ``dominance`` on these two models; otherwise the plan is for all pairs significant in the pilot. For a
+    pilot with a judge, the result is the number of labels needed for a gate on means.
 
     Parameters
     ----------
     table : ScoreTable
-        The pilot.
+        Scores of the pilot.
     settings : PowerSettings
     runtime : Runtime, optional
 
     Returns
     -------
-    PowerDocument
+    PowerDocument, LabelsDocument or NoisePlanDocument
 
     Raises
     ------
     InputError
-        If no dominance is significant in the pilot and no pair is named, or it has fewer than 10 samples.
+        If no pair is named and none is significant in the pilot, or the pilot has fewer than 10 samples.
     UsageError
-        If settings do not fit the table.
+        If the settings do not apply to the table.
     """
     if table.noise is not None:
-        return plan_of_noise(table, settings)
-    settings.refuse_idle("cost")
+        return plan_noise(table, settings)
+    settings.refuse_unused("cost")
     refuse_distributions(table, "power")
     if table.judged is not None:
-        return labels_of_pilot(table, settings)
-    settings.refuse_idle("margin")
-    table = on_task_scale(table, settings)
+        return plan_labels(table, settings)
+    settings.refuse_unused("margin")
+    table = rescale_tasks(table, settings)
     check_portfolio(table, settings)
-    claim, pair = claim_of(settings), _pair(settings, table.models)
+    claim, pair = build_claim(settings), _resolve_pair(settings, table.models)
     column, models = targets(table, settings)[0], table.models
     if pair is not None and claim.kind != RELATIVE:
-        # Two models alone: nobody else folds metrics or is tested with them.
-        both = score_tables(table, settings).of_models(pair) if len(table.metrics) > 1 else None
-        scores = column.scores.of_models(pair) if both is None else both.column(column.name)
+        # Test the two models alone: other models affect neither the portfolio nor the tests.
+        pair_tables = score_tables(table, settings).select_models(pair) if len(table.metrics) > 1 else None
+        scores = (
+            column.scores.select_models(pair)
+            if pair_tables is None
+            else pair_tables.clustered_column(column.name)
+        )
         column, models, pair = replace(column, scores=scores), tuple(models[at] for at in pair), (0, 1)
-    inference = inference_of(settings, runtime.jobs)
-    label = "testing the pilot's tasks" if draws_tasks(settings) else "testing the pilot"
+    inference = inference_from_settings(settings, runtime.jobs)
+    label = "testing the pilot's tasks" if resamples_tasks(settings) else "testing the pilot"
     with runtime.progress(label) as progress:
         plan = plan_from_pilot(column.scores, claim, inference, pair=pair, progress=progress)
     folded = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
     origin = partial(provenance, "power", table, settings, seed=settings.seed, models=models)
-    document = _simulated(plan, settings, runtime, models, origin, folded, column.name)
-    return replace(document, split=split_of_runs(column.name, column.scores))
+    document = _simulate(plan, settings, runtime, models, origin, folded, column.name)
+    return replace(document, split=split_run_variance(column.name, column.scores))
 
 
 def power_between(
-    distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = HERE
+    distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime = SERIAL
 ) -> PowerDocument:
-    """Say how often dominance between named distributions would be significant.
+    """Estimate the power of dominance tests between given distributions.
 
     Parameters
     ----------
     distributions : mapping of str to Distribution
-        One a model, the better ones first: each is to be ahead of those after it.
+        One distribution per model, the best first. Each is tested for dominance over all later ones.
     settings : PowerSettings
     runtime : Runtime, optional
 
@@ -160,46 +166,47 @@ def power_between(
     Raises
     ------
     UsageError
-        If there are fewer than two distributions, or settings are for a table.
+        If there are fewer than two distributions, or the settings need a table.
     """
     standard = vars(PortfolioSettings()) | vars(SuiteSettings())
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
-    settings.refuse_idle("margin")
-    claim, inference = claim_of(settings), inference_of(settings, runtime.jobs)
+    settings.refuse_unused("margin")
+    claim, inference = build_claim(settings), inference_from_settings(settings, runtime.jobs)
     models = tuple(distributions)
-    pair = _pair(settings, models)
+    pair = _resolve_pair(settings, models)
     if pair is not None and claim.kind != RELATIVE:
         models, pair = tuple(models[at] for at in pair), (0, 1)
-    kept = [distributions[model] for model in models]
-    plan = plan_from_distributions(kept, claim, inference, pair=pair)
-    source = {"distributions": dict(zip(models, map(str, kept), strict=True))}
-    asked = partial(Provenance, command="power", seed=settings.seed, settings=told(settings))
-    origin = partial(asked, models=models, inputs=[], metrics=[], samples=0)
-    return _simulated(plan, settings, runtime, models, origin, source)
+    ordered = [distributions[model] for model in models]
+    plan = plan_from_distributions(ordered, claim, inference, pair=pair)
+    source = {"distributions": dict(zip(models, map(str, ordered), strict=True))}
+    base = partial(Provenance, command="power", seed=settings.seed, settings=changed_settings(settings))
+    origin = partial(base, models=models, inputs=[], metrics=[], samples=0)
+    return _simulate(plan, settings, runtime, models, origin, source)
 
 
-def claim_of(settings: PowerSettings) -> Claim:
-    """The claim to test.
+def build_claim(settings: PowerSettings) -> Claim:
+    """Build the dominance claim to test.
 
     Raises
     ------
     UsageError
-        If its threshold or a size makes no sense.
+        If the threshold or a sample size is out of range.
     """
-    of, smallest = (TASKS, FEWEST_TASKS) if draws_tasks(settings) else ("", FEWEST_SAMPLES)
-    # Sizes that nobody asked for are known with the table.
+    unit, smallest = (TASKS, MIN_TASKS) if resamples_tasks(settings) else ("", MIN_SAMPLES)
+    # Default sizes depend on the table and are valid.
     sizes = settings.sizes or (smallest,)
-    check_search(sizes, limit=settings.limit, smallest=smallest, of=of)
+    check_search(sizes, limit=settings.limit, smallest=smallest, unit=unit)
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
     return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
 
 
-def _pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:
+def _resolve_pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:
+    """Return the indices of the named pair; None if no pair is named."""
     return None if settings.pair is None else resolve_pair(settings.pair, models, parameter="pair")
 
 
-def _simulated(
+def _simulate(
     plan: Plan,
     settings: PowerSettings,
     runtime: Runtime,
@@ -208,50 +215,65 @@ def _simulated(
     source: Mapping[str, Any],
     metric: str | None = None,
 ) -> PowerDocument:
-    """Run a plan; the origin is told its source and how it was done."""
-    drawn = "resampling tasks" if draws_tasks(settings) else "resampling tables"
-    with runtime.progress(drawn if plan.inference.resampled else "testing tables") as progress:
-        wanted = entries(settings, "target", "limit") | {"repeats": settings.simulations}
-        study = study_power(plan, settings.sizes or None, **wanted, progress=progress)
-    many = plan.inference.resamples if plan.inference.resampled else None
+    """Simulate the power of a plan and return its document.
+
+    Parameters
+    ----------
+    plan : Plan
+    settings : PowerSettings
+    runtime : Runtime
+    models : sequence of str
+    origin : callable
+        Function that builds the provenance from method, resamples and warnings.
+    source : mapping
+        Provenance entries that describe the pilot or the distributions.
+    metric : str, optional
+        Score column of the pilot.
+    """
+    label = "resampling tasks" if resamples_tasks(settings) else "resampling tables"
+    with runtime.progress(label if plan.inference.uses_resampling else "testing tables") as progress:
+        options = attributes(settings, "target", "limit") | {"repeats": settings.simulations}
+        study = study_power(plan, settings.sizes or None, **options, progress=progress)
+    planned = plan.inference.resamples if plan.inference.uses_resampling else None
     method = {
         **source,
         "sizes": study.curve.sizes,
         "sizes_count": plan.unit,
-        **entries(settings, "simulations", "target", "limit"),
+        **attributes(settings, "simulations", "target", "limit"),
         "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
         "order": plan.claim.order,
         "test": plan.claim.kind,
         "threshold": plan.claim.threshold,
-        **level_of(settings),
+        **alpha_entry(settings),
         "correction": "k^2" if settings.paper_exact else settings.correction,
-        **entries(settings, "variance", "paper_exact"),
-        "resamples": many,
+        **attributes(settings, "variance", "paper_exact"),
+        "resamples": planned,
         "family": len(plan.family),
     }
-    resamples, warnings = None if many == "auto" else many, [*_advice(plan, models)]
-    limits = [] if plan.named else size_findings(plan.scores, plan.scores.effective_size)
+    resamples, warnings = None if planned == "auto" else planned, [*_warnings(plan, models)]
+    limits = [] if plan.uses_distributions else size_findings(plan.scores, plan.scores.min_effective_size)
     return PowerDocument(
         provenance=origin(method=method, resamples=resamples, warnings=warnings),
-        rows=_rows(metric, study, models),
-        **stated(models, *power_findings(study), limits=limits),
+        rows=_build_rows(metric, study, models),
+        **verdict_fields(models, *power_findings(study), limits=limits),
         study=study,
         metric=metric,
     )
 
 
-def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
-    yield from advice_on(plan.scores, plan.inference, ())
-    if plan.unattainable:
-        pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
-        where = "even without noise" if plan.named else "in the pilot"
-        number = "tasks like these" if plan.unit == TASKS else "samples"
-        yield f"no number of {number} will show {pairs}: {where} the claim does not hold"
+def _warnings(plan: Plan, models: Sequence[str]) -> Iterator[str]:
+    """Yield warnings about the plan, and about pairs that no sample size could separate."""
+    yield from collect_advice(plan.scores, plan.inference, ())
+    if plan.unattainable_pairs:
+        pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable_pairs), 4)
+        basis = "even without noise" if plan.uses_distributions else "in the pilot"
+        unit = "tasks like these" if plan.unit == TASKS else "samples"
+        yield f"no number of {unit} can show {pairs}: {basis} the claim does not hold"
 
 
-def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[PowerRow]:
-    """One row a pair and size, then all pairs at once."""
+def _build_rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[PowerRow]:
+    """Return one row per pair and sample size, followed by the rows of the joint power."""
     pairs, sizes = study.plan.pairs, range(len(study.curve.sizes))
     claims = [*enumerate(pairs), *[(len(pairs), None)] * (len(pairs) > 1)]
     records = ((metric, study, models, pair, number, at) for number, pair in claims for at in sizes)
-    return rows_from(PowerRow, "metric study models pair number at", records)
+    return rows_from_records(PowerRow, "metric study models pair number at", records)

@@ -1,85 +1,103 @@
-"""How many samples are needed, in a sentence or two."""
+"""Findings and sentences on the required sample size."""
 
 from riskrank.engine.power.planning import TASKS
 from riskrank.engine.power.required_size import SizeInterval
 from riskrank.engine.power.study import PowerStudy
-from riskrank.studies.findings import Finding, Said
-from riskrank.studies.wording import percent
+from riskrank.studies.findings import Finding, Remark
+from riskrank.studies.wording import format_percent
 
 
-def power_findings(study: PowerStudy) -> list[Said]:
-    """Say how many samples it takes, or that no number does; of a pilot also what else is possible."""
+def power_findings(study: PowerStudy) -> list[Remark]:
+    """Return the findings: size needed, limit for infinitely many samples per task, and possible sizes."""
     pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
-    size = {"limit": float(study.tried.sizes[-1])} if study.size is None else {"size": float(study.size)}
-    figures = size | {"power": study.power, "target": study.target} | _whole_tests(study)
-    endless = {} if study.endless is None else {"tasks": float(study.endless)}
+    size = {"limit": float(study.full_curve.sizes[-1])} if study.size is None else {"size": float(study.size)}
+    figures = size | {"power": study.power, "target": study.target} | _disagreement(study)
+    endless = {} if study.tasks_needed is None else {"tasks": float(study.tasks_needed)}
     return [
-        (Finding(kind="size-needed", models=pair, figures=figures), _size_needed(study)),
-        (Finding(kind="endless-samples", models=pair, figures=endless), _endless(study)),
+        (Finding(kind="size-needed", models=pair, figures=figures), _required_size(study)),
+        (Finding(kind="endless-samples", models=pair, figures=endless), _endless_sentence(study)),
         *_possible_sizes(study.interval, pair),
     ]
 
 
-def _whole_tests(study: PowerStudy) -> dict[str, float]:
-    """Return how many whole tests differ from the closed form; nothing if they confirm the size."""
-    if study.confirmed or study.size is None or study.size == study.plan.smallest:
+def _disagreement(study: PowerStudy) -> dict[str, float]:
+    """Return how many full tests disagree with the approximation; empty if they confirm the size."""
+    if study.confirmed or study.size is None or study.size == study.plan.min_size:
         return {}
     checks = study.agreement
     return {"differing": float(checks.verdicts - checks.agreed), "verdicts": float(checks.verdicts)}
 
 
-def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Said]:
-    """What else a pilot is compatible with, where that says something."""
+def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
+    """Return the finding on the range of sizes compatible with the pilot; empty if not informative."""
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
     beyond = interval.limit if interval.high is None else None
-    ends = {"low": interval.low, "high": interval.high, "limit": beyond}
-    figures = {name: float(end) for name, end in ends.items() if end is not None}
-    found = Finding(kind="possible-sizes", models=models, figures=figures)
+    bounds = {"low": interval.low, "high": interval.high, "limit": beyond}
+    figures = {name: float(bound) for name, bound in bounds.items() if bound is not None}
+    finding = Finding(kind="possible-sizes", models=models, figures=figures)
     above = f"more than {interval.limit:,}" if interval.high is None else f"{interval.high:,}"
-    return [(found, f"From this pilot anything from {interval.low:,} to {above} is possible.")]
+    return [(finding, f"The pilot is compatible with sizes from {interval.low:,} to {above}.")]
 
 
-def _size_needed(study: PowerStudy) -> str:
-    plan, counts = study.plan, _whole_tests(study)
-    what = "the pair" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} pairs at once"
-    if plan.unattainable:
-        where = "even without noise" if plan.named else "in the pilot"
-        number = "tasks like these" if plan.unit == TASKS else "samples"
-        return f"No number of {number} shows {what}: {where} the claim does not hold."
-    least, limit = study.size == plan.smallest, int(study.tried.sizes[-1])
-    note = (
-        "; {differing:.0f} of {verdicts:.0f} verdicts of the whole test differ".format(**counts)
-        if counts
-        else ""
+def _required_size(study: PowerStudy) -> str:
+    """Return a sentence with the required sample size."""
+    plan, counts = study.plan, _disagreement(study)
+    subject = "the claim" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} claims at once"
+    if plan.unattainable_pairs:
+        basis = "even without noise" if plan.uses_distributions else "in the pilot"
+        unit = "tasks like these" if plan.unit == TASKS else "samples"
+        return f"No number of {unit} can show {subject}: {basis} the claim does not hold."
+    least, limit = study.size == plan.min_size, int(study.full_curve.sizes[-1])
+    units = describe_unit(study)
+    note = "; {differing:.0f} of {verdicts:.0f} full tests disagree".format(**counts) if counts else ""
+    return size_sentence(
+        study.size, limit, units, subject, format_percent(study.target), least=least, note=note
     )
-    return needed(study.size, limit, unit_words(study), what, percent(study.target), least=least, note=note)
 
 
-def needed(
-    size: int | None, limit: int, units: str, what: str, power: str, *, least: bool, note: str = ""
+def size_sentence(
+    size: int | None, limit: int, units: str, subject: str, power: str, *, least: bool, note: str = ""
 ) -> str:
-    """Say which size shows something with a power, or that it takes more than the limit."""
+    """Return a sentence with the sample size needed for a power, or stating that it exceeds the limit.
+
+    Parameters
+    ----------
+    size : int or None
+        Sample size needed; None if above the limit.
+    limit : int
+    units : str
+        Plural noun for the samples.
+    subject : str
+        Phrase for the claims to be shown.
+    power : str
+        Power as a percentage.
+    least : bool
+        True if `size` is the smallest possible size.
+    note : str, optional
+        Text to append.
+    """
     if size is None:
-        return f"More than {limit:,} {units} are needed to show {what} with a power of {power}{note}."
-    return f"{'At most' if least else 'About'} {size:,} {units} show {what} with a power of {power}{note}."
+        return f"More than {limit:,} {units} are needed to show {subject} with a power of {power}{note}."
+    amount = f"{'At most' if least else 'About'} {size:,} {units}"
+    return f"{amount} are needed to show {subject} with a power of {power}{note}."
 
 
-def unit_words(study: PowerStudy) -> str:
-    """What sizes count; of a suite with the tasks there are."""
+def describe_unit(study: PowerStudy) -> str:
+    """Return the plural noun for sample sizes, including the number of tasks for a suite."""
     plan = study.plan
-    if not plan.scores.strata.several:
+    if not plan.scores.strata.has_several_tasks:
         return plan.unit
-    return f"{plan.unit} like these" if plan.unit == TASKS else f"{plan.unit} on these {plan.sampler.width}"
+    return f"{plan.unit} " + ("like these" if plan.unit == TASKS else f"on these {plan.sampler.n_strata}")
 
 
-def _endless(study: PowerStudy) -> str:
-    """Whether more samples on the tasks there are would do, where tasks are drawn and more are needed."""
-    fewest, count = study.endless, len(study.plan.sampler.lengths[0])
+def _endless_sentence(study: PowerStudy) -> str:
+    """Return a sentence on the tasks needed with infinitely many samples each; empty if there are enough."""
+    fewest, count = study.tasks_needed, len(study.plan.sampler.unit_sizes[0])
     if fewest is None or (study.size is not None and study.size <= count):
         return ""
     least = f"at least {fewest:,}" if study.size is None else f"about {fewest:,}"
-    said = f"With endless samples on each it would take {least}"
+    text = f"With unlimited samples per task, {least} tasks would be needed"
     if fewest > count:
-        return f"{said}, more than the {count} there are: more tasks are the only help."
-    return "" if study.size is None else f"{said}, and there are {count}."
+        return f"{text}, more than the {count} available: only more tasks help."
+    return "" if study.size is None else f"{text}, and {count} are available."

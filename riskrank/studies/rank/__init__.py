@@ -1,1 +1,1 @@
-"""A ranking and how sure it is: the room of ``rank``."""
+"""The study behind ``rank``: rankings and their certainty."""

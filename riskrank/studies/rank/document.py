@@ -1,4 +1,4 @@
-"""What ``rank`` finds: a row a method and model, and what the tests and the resamples say of them."""
+"""The document of ``rank``: one row per method and model, with the results of tests and resampling."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from riskrank.engine.aggregation.agreement import kendall_tau
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.judges.tails import tail_values
+from riskrank.engine.judges.tails import judged_tail_means
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.engine.types import Floats, Integers
 from riskrank.studies.groups.study import Standing
-from riskrank.studies.rank.case import Tail, WorseCases
+from riskrank.studies.rank.context import ColumnTails, TailWarning
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.settings import described_aggregation
+from riskrank.studies.rank.leader import Leader
+from riskrank.studies.settings import describe_aggregation
 from riskrank.studies.targets import Units
 from riskrank.studies.tested_document import TestedDocument
 
@@ -31,53 +31,53 @@ CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too fe
 NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
 
 MEANING = {
-    CLEAR: "the first is significantly better than every other",
-    TIED: "not shown who is best: collect more samples before shipping one",
-    DISAGREEMENT: "no model is shown to be best: the tests do not agree on the first",
-    TRADE: "the tests show differences; which model is best depends on what counts more",
-    FEW: f"fewer than {FEW_SAMPLES} do not tell who is best: collect more before shipping one",
-    NOT_DECIDED: "more resamples would tell whether the first is ahead",
-    NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
-    DOUBTFUL: "the first is ahead if the labels were chosen by chance, and they do not look so",
+    CLEAR: "the first model is significantly better than every other model",
+    TIED: "no model is significantly better than all others: collect more samples before shipping one",
+    DISAGREEMENT: "the tests disagree on the best model",
+    TRADE: "there are significant differences, but the best model depends on your priorities",
+    FEW: f"fewer than {FEW_SAMPLES} samples cannot show which model is best: collect more",
+    NOT_DECIDED: "more resamples are needed to decide whether the first model is ahead",
+    NOT_TESTED: "the order describes these samples only; nothing was tested",
+    DOUBTFUL: "the first model is ahead if the labels are a random sample, but they do not look random",
 }
-"""Every word with what it says, no more."""
+"""Explanation of each certainty."""
 
 
-def certainty(columns: Collection[Leading]) -> str:
-    """The word for the first models of one or more columns of scores.
+def certainty(leaders: Collection[Leader]) -> str:
+    """Return the certainty of the leaders as a key of ``MEANING``.
 
     Parameters
     ----------
-    columns : collection of Leading
-        None where only aggregated ranks are told, which no test is about.
+    leaders : collection of Leader
+        One leader per score column; empty if only aggregated ranks are reported, which are not tested.
 
     Returns
     -------
     str
     """
-    if not columns or not all(one.tested for one in columns):
+    if not leaders or not all(leader.tested for leader in leaders):
         return NOT_TESTED
-    refuted = any(one.refuted for one in columns)
-    # Models that no first of any column is ahead of: without one, no model can be the first of all.
-    left = [{one.first, *one.identical, *one.level, *one.undecided} for one in columns]
-    if refuted or not set.intersection(*left):
+    contradicted = any(leader.objection for leader in leaders)
+    # Models that no leader is ahead of. If none is left for all columns, the leaders contradict each other.
+    candidates = [{leader.first, *leader.identical, *leader.tied, *leader.undecided} for leader in leaders]
+    if contradicted or not set.intersection(*candidates):
         return DISAGREEMENT
-    if any((one.level and not one.trade) or not one.others for one in columns):
-        few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
+    if any((leader.tied and not leader.trade_offs) or not leader.rivals for leader in leaders):
+        few = min(leader.scores.min_effective_size for leader in leaders) < FEW_SAMPLES
         return FEW if few else TIED
-    if any(one.undecided or one.undecided_tails for one in columns):
+    if any(leader.undecided or leader.undecided_tails for leader in leaders):
         return NOT_DECIDED
-    if any(one.trade for one in columns):
+    if any(leader.trade_offs for leader in leaders):
         return TRADE
-    return CLEAR if all(one.by_chance for one in columns) else DOUBTFUL
+    return CLEAR if all(leader.random_labels for leader in leaders) else DOUBTFUL
 
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """One model's place by one method.
+    """Rank, mean and tail mean of one model by one method.
 
-    ``rank_low`` and ``rank_high`` are its rank set; ``mean``, ``tvar`` (the mean of its worst share) and the
-    difference of its mean to the method's first model are in the units of the file, or of the portfolio;
+    ``rank_low`` and ``rank_high`` are the limits of its simultaneous rank set. ``mean``, ``tvar`` (the tail
+    mean) and the difference from the method's first model are in the units of the file or of the portfolio.
     ``group`` is None for all samples together.
     """
 
@@ -99,7 +99,7 @@ class RankRow:
     group: str | None = None
 
 
-# Fields of a row that are entries of a ranking's arrays of the same name.
+# Row fields copied from the arrays of a ranking with the same names.
 PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
 
@@ -110,132 +110,148 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
     Attributes
     ----------
     study : MethodStudy
-    steady : Stability or None
+    stability : Stability or None
     units : dict of str to Units
-        Of the columns of scores that were ranked, and of every metric.
-    leading : dict of str to Leading
-        By column: its most careful method, and what the evidence says of that method's first model.
+        Units of the ranked score columns and of every metric.
+    leaders : dict of str to Leader
+        Leaders by score column.
     marks : dict of str to dict of int to str
-        By column: models to look at twice, and why.
-    worse_cases : dict of str to WorseCases or None
-        By column: the first's worst cases on a metric, where they speak against it or are hidden.
-    tails : dict of str to Tail
-        By column: means of the models' worst shares.
-    methods_asked : bool
-        Whether somebody named methods, so that they are to be seen beside each other.
+        Models that need attention and the reasons, by score column.
+    tail_warnings : dict of str to TailWarning or None
+        Warnings about the leader's tail on a metric, by score column.
+    tails : dict of str to ColumnTails
+        Tail means by score column.
+    methods_chosen : bool
+        True if the user selected methods, which are then shown side by side.
     top : int or None
-        Models shown by each method, where somebody chose.
+        Number of models to show per method; None for the default.
     """
 
     study: MethodStudy
-    steady: Stability | None
+    stability: Stability | None
     units: Mapping[str, Units]
-    leading: Mapping[str, Leading]
+    leaders: Mapping[str, Leader]
     marks: Mapping[str, Mapping[int, str]]
-    worse_cases: Mapping[str, WorseCases | None]
-    tails: Mapping[str, Tail]
-    methods_asked: bool
+    tail_warnings: Mapping[str, TailWarning | None]
+    tails: Mapping[str, ColumnTails]
+    methods_chosen: bool
     top: int | None
 
     @property
     def question(self) -> str:
-        """Which model."""
-        return f"Which of {len(self.about)} models?"
+        """Question that the document answers."""
+        return f"Which of {len(self.about)} models is best?"
 
     @property
     def certainty(self) -> str:
-        """How sure it is that the first is first."""
-        return certainty(self.leading.values())
+        """Certainty of the leaders, as a key of ``MEANING``."""
+        return certainty(self.leaders.values())
 
     @property
-    def lead(self) -> Leading:
-        """The first column of scores, mostly the only one."""
-        return next(iter(self.leading.values()))
+    def leader(self) -> Leader:
+        """Leader of the first score column, usually the only one."""
+        return next(iter(self.leaders.values()))
 
     def meta(self) -> Mapping[str, Any]:
-        """Certainty, separation, hidden risks, aggregations, agreement, stability and groups."""
+        """Return the ``meta`` entries on certainty, separations, risks, aggregation, stability and groups."""
         models = self.provenance.models
         return {
             "certainty": self.certainty,
-            "recommendations": [*recommendations(self.leading, models, self.units, self.means)],
+            "recommendations": [*recommendations(self.leaders, models, self.units, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],
             "aggregations": [
-                described_aggregation(name, found, models) for name, found in self.study.aggregations.items()
+                describe_aggregation(name, order, models) for name, order in self.study.aggregations.items()
             ],
-            "agreement": {
-                "methods": list(self.study.rankings),
-                "kendall_tau": self.study.agreement.tolist(),
-            },
-            "stability": None if self.steady is None else [*agreement(self.steady)],
+            "agreement": {"methods": list(self.study.rankings), "kendall_tau": self.study.agreement.tolist()},
+            "stability": None if self.stability is None else [*agreement(self.stability)],
             **super().meta(),
         }
 
     def curves(self, column: str) -> Summary:
-        """Quantile functions of all models on a column, and means of worst shares as tests estimate them."""
-        from riskrank.engine.portfolio.summary import curves
+        """Return the quantile functions and tail means of all models on a score column.
+
+        For calibrated judge scores, the tail means are the estimates that the tests use.
+        """
+        from riskrank.engine.portfolio.summary import summarise_curves
 
         scores = self.study.columns[column]
-        found = curves(scores.values, scores.weights)
+        summary = summarise_curves(scores.values, scores.weights)
         if not scores.judged:
-            return found
-        return replace(found, tail_values=tail_values(scores, np.array(found.levels)))
+            return summary
+        return replace(summary, tail_values=judged_tail_means(scores, np.array(summary.levels)))
 
     def medians(self, column: str) -> Floats:
-        """Middle scores of all models on a column, shape (k,)."""
+        """Return the median of each model on a score column, shape (k,)."""
         from riskrank.engine.portfolio.quantiles import quantile
 
         scores = self.study.columns[column]
         parts = zip(scores.values, scores.weights, strict=True)
-        return np.array([float(quantile(own, 0.5, weights)) for own, weights in parts])
+        return np.array([float(quantile(values, 0.5, weights)) for values, weights in parts])
 
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
-        """Kendall's tau of each method's order to that of one ranking of the same models."""
+        """Return Kendall's tau between each method's ranking and another ranking of the same models."""
         return {
-            name: float(kendall_tau(np.array([found.places, ranking.places]))[0, 1])
-            for name, found in self.study.rankings.items()
+            name: float(kendall_tau(np.array([method.positions, ranking.positions]))[0, 1])
+            for name, method in self.study.rankings.items()
         }
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:
-    """How each method ranks the models, what a careful reader asks for first: second order."""
-    found = {}
+    """Return the standings under every method, second order first."""
+    rankings = {}
     for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
         statistic, _, scope = method.partition("@")
         tests = None
         if document.inference.test and method not in document.study.aggregations:
-            tests = document.study.studies[scope].tests_of(statistic)
+            tests = document.study.studies[scope].tests_for(statistic)
         scores = -document.study.rankings[method].rank
         beats, p = (None, None) if tests is None else (tests.dominates, tests.p_value)
-        found[method] = Standing(scores, beats, p, document.inference.family)
-    return found
+        rankings[method] = Standing(scores, beats, p, document.inference.family)
+    return rankings
 
 
 @dataclass(frozen=True)
-class Trade:
-    """What is plotted of m metrics.
+class TradeOff:
+    """Differences between two models on m metrics, for plotting.
 
     Attributes
     ----------
     pair : (int, int)
-    lead, error : ndarray, shape (m,)
-        Of the first of the two over the other by its mean, larger is better, and standard errors.
+    difference, error : ndarray, shape (m,)
+        Mean of the first model minus mean of the second, larger is better, and its standard error.
     side : ndarray of int, shape (m,)
-        1 where the first is shown to be better, −1 where the other is, 0 where that is open.
+        1 if the first model is significantly better, −1 if the second is, 0 if undecided.
     """
 
     pair: tuple[int, int]
-    lead: Floats
+    difference: Floats
     error: Floats
     side: Integers
 
 
-def trade(document: RankDocument) -> Trade | None:
-    """The two models that a verdict on several metrics speaks of; None where nothing was tested of them."""
-    found = [*document.leading.values()]
-    if len(document.means) < 2 or len(found) != 1 or found[0].recommendation is None or not found[0].others:
+def trade_off(document: RankDocument) -> TradeOff | None:
+    """Return the differences between the verdict's two models on all metrics.
+
+    Returns
+    -------
+    TradeOff or None
+        None for a single metric, several score columns, or an untested ranking.
+    """
+    leaders = [*document.leaders.values()]
+    if (
+        len(document.means) < 2
+        or len(leaders) != 1
+        or leaders[0].recommendation is None
+        or not leaders[0].rivals
+    ):
         return None
-    held, (first, other) = found[0].contrasts, found[0].pair
-    # Everybody is held against the first of the ranking, which may be the second of the two.
-    at, sign = (other, -1) if held.against == first else (first, 1)
-    return Trade((first, other), sign * held.difference[at], held.error[at], sign * held.answers.side[at])
+    contrasts, (first, second) = leaders[0].contrasts, leaders[0].pair
+    # The reference of the contrasts is the leader, which may be the second of the pair.
+    at, sign = (second, -1) if contrasts.reference == first else (first, 1)
+    return TradeOff(
+        (first, second),
+        sign * contrasts.difference[at],
+        contrasts.error[at],
+        sign * contrasts.answers.side[at],
+    )

@@ -1,4 +1,4 @@
-"""Entries of the document beside its rows: separated pairs, hidden risks, agreement of subsamples."""
+"""Entries of a ranking's ``meta``: significant pairs, recommendations, hidden risks and stability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.leader import Leader
 from riskrank.studies.targets import Units
 
 if TYPE_CHECKING:
@@ -19,95 +19,97 @@ if TYPE_CHECKING:
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
-    """Pairs of models that the tests of each method tell apart."""
-    for metric, found in study.studies.items():
-        for name, counted in found.separations.items():
+    """Yield the number of significantly different pairs of models for each method."""
+    for metric, column in study.studies.items():
+        for name, separation in column.separations.items():
             if f"{name}@{metric}" in study.rankings:
-                yield {"method": f"{name}@{metric}"} | vars(counted)
+                yield {"method": f"{name}@{metric}"} | vars(separation)
 
 
 def recommendations(
-    leading: Mapping[str, Leading],
+    leaders: Mapping[str, Leader],
     models: Sequence[str],
     units: Mapping[str, Units],
     means: Sequence[MetricMeans],
 ) -> Iterator[dict[str, Any]]:
-    """What the evidence says of the first model on every column."""
+    """Yield the evidence about the leader of every score column."""
 
     def worse_tails(tails: TailContrasts) -> Iterator[dict[str, Any]]:
-        """Every metric and model whose worst samples are significantly milder than the first's."""
+        """Yield every metric and model with significantly milder worst scores than the leader."""
         for i, m in np.argwhere(tails.milder).tolist():
-            values = units[means[m].name].of(tails.tails[:, m])
+            values = units[means[m].name].to_file_units(tails.tails[:, m])
             yield {
                 "metric": means[m].name,
                 "against": models[i],
                 "level": tails.level,
-                "tvar": values[tails.against].item(),
+                "tvar": values[tails.reference].item(),
                 "against_tvar": values[i].item(),
                 "p_adjusted": tails.p_milder[i, m].item(),
             }
 
-    for name, one in leading.items():
-        found = one.recommendation
-        if found is None:
+    for name, leader in leaders.items():
+        recommendation = leader.recommendation
+        if recommendation is None:
             continue
         yield {
-            "method": f"{one.method}@{name}",
-            "leader": models[one.first],
-            "holds": found.holds,
-            "ahead_head_to_head": [models[i] for i in found.leader.ahead],
-            "not_decided_head_to_head": [models[i] for i in found.leader.undecided],
-            "better_on_every_metric": [models[i] for i in found.leader.better],
-            "worse_on_every_metric": [models[i] for i in found.leader.worse],
-            "milder_on_a_metric": [models[i] for i in found.leader.milder],
-            "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
-            "worse_tails": [*worse_tails(tails)] if (tails := found.leader.tails) else [],
-            "recommendation": models[one.shipped[0]] if one.shipped else None,
-            "trade": [models[i] for i in one.trade],
-            "choice": None if found.alternative is None else models[found.alternative],
-            "unbeaten": [models[i] for i in found.unbeaten],
-            "deciding_metrics": [means[m].name for m in found.deciding],
-            "first_by_metrics": None if found.first_by_metrics is None else models[found.first_by_metrics],
-            "first_without": found.first_without
-            and {models[out]: models[first] for out, first in found.first_without.items()},
+            "method": f"{leader.method}@{name}",
+            "leader": models[leader.first],
+            "holds": recommendation.confirmed,
+            "ahead_head_to_head": [models[i] for i in recommendation.leader.ahead],
+            "not_decided_head_to_head": [models[i] for i in recommendation.leader.undecided],
+            "better_on_every_metric": [models[i] for i in recommendation.leader.better],
+            "worse_on_every_metric": [models[i] for i in recommendation.leader.worse],
+            "milder_on_a_metric": [models[i] for i in recommendation.leader.milder],
+            "not_decided_on_a_metric": [models[i] for i in leader.undecided_tails],
+            "worse_tails": [*worse_tails(tails)] if (tails := recommendation.leader.tails) else [],
+            "recommendation": models[leader.shipped[0]] if leader.shipped else None,
+            "trade": [models[i] for i in leader.trade_offs],
+            "choice": None if recommendation.alternative is None else models[recommendation.alternative],
+            "unbeaten": [models[i] for i in recommendation.unbeaten],
+            "deciding_metrics": [means[m].name for m in recommendation.deciding],
+            "first_by_metrics": None
+            if recommendation.first_by_metrics is None
+            else models[recommendation.first_by_metrics],
+            "first_without": recommendation.first_without
+            and {models[excluded]: models[first] for excluded, first in recommendation.first_without.items()},
         }
 
 
 def hidden_risks(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
 ) -> Iterator[dict[str, Any]]:
-    """Models whose mean hides a worse tail, and those of which that is not shown or not decided."""
-    for metric, found in study.studies.items():
-        risks = found.hidden_risks
+    """Yield the models whose tail is worse than their mean suggests, and the result of the test."""
+    for metric, column in study.studies.items():
+        risks = column.hidden_risks
         if risks is None:
             continue
-        mean, tail = units[metric].of(risks.mean), units[metric].of(risks.tail_mean)
+        mean, tail = units[metric].to_file_units(risks.mean), units[metric].to_file_units(risks.tail_mean)
         for i in np.flatnonzero(risks.status != NONE).tolist():
-            other = int(risks.against[i])
+            rival = int(risks.against[i])
             yield {
                 "metric": metric,
                 "model": models[i],
                 "status": str(risks.status[i]),
                 "mean": mean[i].item(),
                 "tvar": tail[i].item(),
-                "level": found.dominance.estimates.tail_level,
-                "against": models[other],
-                "against_mean": mean[other].item(),
-                "against_tvar": tail[other].item(),
+                "level": column.dominance.estimates.tail_level,
+                "against": models[rival],
+                "against_mean": mean[rival].item(),
+                "against_tvar": tail[rival].item(),
                 "p_adjusted": risks.p_adjusted[i].item(),
                 "decided": bool(risks.decided[i]),
             }
 
 
-def agreement(found: Stability) -> Iterator[dict[str, Any]]:
-    """Mean and spread of the agreement with the full-sample ranking."""
-    mean, sd = found.mean, found.sd
-    for m, method in enumerate(found.methods):
-        for s, size in enumerate(found.sizes):
+def agreement(stability: Stability) -> Iterator[dict[str, Any]]:
+    """Yield the mean and standard deviation of Kendall's tau between subsample and full-sample rankings."""
+    mean, sd = stability.mean, stability.sd
+    for m, method in enumerate(stability.methods):
+        for s, size in enumerate(stability.sizes):
             yield {
                 "method": method,
                 "size": size,
                 "kendall_tau_mean": float(mean[m, s]),
                 "kendall_tau_sd": float(sd[m, s]),
-                "repeats": found.repeats,
+                "repeats": stability.repeats,
             }

@@ -1,11 +1,11 @@
-"""What to rank by, and how sure to be."""
+"""Options of ``rank``."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, ask, rare, several, switch
-from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, param, rare, several, switch
+from riskrank.options.suites import SuiteSettings, TaskTableSettings
 from riskrank.studies.dominance.options import DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 
@@ -14,44 +14,46 @@ AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 
 @dataclass(frozen=True, kw_only=True)
 class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
-    """What to rank by, and how sure to be."""
+    """Options of ``rank``: the ranking methods and their tests."""
 
     PANEL: ClassVar[str] = METHOD
 
     per_metric: bool = switch(
-        "Rank by every metric on its own instead of the portfolio.", against=("method", "all_methods")
+        "Rank by each metric separately instead of the combined score.", against=("method", "all_methods")
     )
     on: tuple[str, ...] = rare(
-        f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, all costs over all "
-        "successes.",
+        f"With {option('per_metric', True)}: rank by cost-per-success:COST/SUCCESS, the total cost divided "
+        "by the total successes.",
         (),
         metavar="STATISTIC",
         needs="per_metric",
     )
     aggregate: str | None = rare(
-        "Aggregate the rankings of the metrics, exactly: RA(R-SSD@M) and so on.",
+        "Distance for aggregating the rankings of the metrics exactly, RA(R-SSD@M) and others.",
         choices=AGGREGATORS,
         unset="kemeny",
     )
     method: tuple[str, ...] = several(
-        "Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...",
+        "Use only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR...",
         metavar="NAME",
         against=("all_methods", "order"),
     )
     rank_by: str = rare(
-        "Order by violation ratio, or by significant wins (Borda), as the paper does.",
+        "Order by violation ratio, or by the number of significant wins (Borda), as in the paper.",
         "ratio",
         choices=("ratio", "wins"),
     )
-    top: int | None = ask("Only the N best models by each method.", metavar="N", least=1)
+    top: int | None = param("Show only the N best models of each method.", metavar="N", least=1)
     all_methods: bool = rare(
-        "Both portfolios, aggregation over metrics, mean-risk models.", False, against=("copula",)
+        "Use both portfolios, aggregation over metrics, and mean-risk models.", False, against=("copula",)
     )
-    stability: tuple[int, ...] = rare("Repeat on random subsamples of these sizes.", (), metavar="N,...")
+    stability: tuple[int, ...] = rare(
+        "Repeat the ranking on random subsamples of these sizes.", (), metavar="N,..."
+    )
 
     @property
     def folds_metrics(self) -> bool:
-        """Whether metrics are folded or aggregated, instead of each being ranked on its own alone."""
+        """True if metrics are combined or rankings aggregated; False if each is only ranked separately."""
         return not self.per_metric or self.aggregate is not None
 
     def __post_init__(self) -> None:
@@ -66,5 +68,5 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
 
     @property
     def aggregator(self) -> str:
-        """Distance of rank aggregation."""
+        """Distance between rankings that rank aggregation minimises."""
         return self.aggregate or "kemeny"

@@ -1,18 +1,24 @@
-"""Figures that somebody who was asked quotes: on the model of the verdict, or on what it leaves open."""
+"""Key figures of a ranking, shown with its verdict."""
 
 from collections.abc import Iterator
 
-from riskrank.engine.dominance.column_ranking import mean_over, sample_weights
+from riskrank.engine.dominance.column_ranking import mean_over_samples, sample_weights
 from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, Tail, differing, strongest, worse_cases
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.sentences import test_of
-from riskrank.studies.wording import rounded
+from riskrank.studies.rank.context import (
+    ColumnTails,
+    RankCase,
+    describe_interval,
+    strongest_metrics,
+    tail_warning,
+)
+from riskrank.studies.rank.leader import Leader
+from riskrank.studies.rank.sentences import test_name
+from riskrank.studies.wording import format_fixed
 
 
-def quoted(case: RankCase) -> tuple[Quote, ...]:
-    """Three figures at most on a ranking; none where several columns have one each.
+def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
+    """Return at most three key figures of a ranking.
 
     Parameters
     ----------
@@ -21,84 +27,89 @@ def quoted(case: RankCase) -> tuple[Quote, ...]:
     Returns
     -------
     tuple of Quote
-        On the model that the verdict names, against the one it speaks of beside it; where it names none, on
-        how far apart these two are.
+        Figures of the recommended model and the model with which it is compared. Without a recommendation,
+        figures on their difference. Empty if several score columns are ranked.
     """
-    if len(case.leading) != 1 or not case.lead.others:
+    if len(case.leaders) != 1 or not case.leader.rivals:
         return ()
-    one = case.lead
-    figures = [*(_mean(one, case.means[m], case) for m in _clearest(one, case)), *_bad_cases(one, case)]
-    if one.refuted is not None and worse_cases(one, case.table.metrics) is not None:
-        figures.reverse()  # bad cases decide, and means may differ by noise alone
-    return (*figures, *_behind(one, case))
+    leader = case.leader
+    figures = [_mean_quote(leader, case.means[m], case) for m in _clearest_metrics(leader, case)]
+    figures += _tail_quotes(leader, case)
+    if leader.objection is not None and tail_warning(leader, case.table.metrics) is not None:
+        figures.reverse()  # the tails decide; means may differ by noise
+    return (*figures, *_count_quotes(leader, case))
 
 
-def _mean(one: Leading, mean: MetricMeans, case: RankCase) -> Quote:
-    """What both reach on a metric, and on a single one where the difference lies."""
-    what = f"{mean.name}{' (lower is better)' if mean.lower else ''}, mean"
-    span = differing(one, one.pair, case) if len(case.means) == 1 else ""
-    return _of_two(one.pair, mean.against(*one.pair), what, case, span)
+def _mean_quote(leader: Leader, mean: MetricMeans, case: RankCase) -> Quote:
+    """Return a key figure with two models' means and, for a single metric, the interval of the difference."""
+    label = f"{mean.name}{' (lower is better)' if mean.lower_is_better else ''}, mean"
+    span = describe_interval(leader, leader.pair, case) if len(case.means) == 1 else ""
+    return _pair_quote(leader.pair, mean.format_comparison(*leader.pair), label, case, span)
 
 
-def _of_two(pair: tuple[int, int], figures: str, what: str, case: RankCase, more: str = "") -> Quote:
-    """What both reach; no figure stands alone as though its model were recommended."""
-    model, other = (case.models[i] for i in pair)
-    return Quote(figures, f"{what} of {model} and of {other}{more}")
+def _pair_quote(pair: tuple[int, int], figures: str, label: str, case: RankCase, suffix: str = "") -> Quote:
+    """Return a key figure that names both models, so that it does not read like a recommendation."""
+    model, rival = (case.models[i] for i in pair)
+    return Quote(figures, f"{label} of {model} and {rival}{suffix}")
 
 
-def _clearest(one: Leading, case: RankCase) -> list[int]:
-    """The metric on which the two differ most surely; of several, each only where a test shows that they do.
+def _clearest_metrics(leader: Leader, case: RankCase) -> list[int]:
+    """Return the metric with the most significant difference between the two models.
 
-    Of a trade that on which each is shown to be better.
+    With several metrics, only significant differences count. For a trade-off between metrics, return one
+    metric per direction.
     """
-    if one.recommendation is None:
+    if leader.recommendation is None:
         return [0]
-    held, at = one.contrasts, one.other  # everybody is held against the first, which is one of the two
-    strength = held.strength[at]
-    if _of_metrics(one, case):
-        return [strongest(strength * side, 1)[0] for side in (held.worse[at], held.better[at]) if side.any()]
-    shown = held.worse[at] | held.better[at]
-    return [m for m in strongest(strength, 1) if len(case.means) == 1 or shown[m]]
+    contrasts, rival = leader.contrasts, leader.rival  # the leader is the reference
+    strength = contrasts.absolute_t[rival]
+    if _is_metric_trade_off(leader, case):
+        sides = contrasts.worse[rival], contrasts.better[rival]
+        return [strongest_metrics(strength * side, 1)[0] for side in sides if side.any()]
+    significant = contrasts.worse[rival] | contrasts.better[rival]
+    return [m for m in strongest_metrics(strength, 1) if len(case.means) == 1 or significant[m]]
 
 
-def _of_metrics(one: Leading, case: RankCase) -> bool:
-    """Whether the first comes first only if all metrics count alike."""
-    return bool(one.trade) and len(case.means) > 1 and not one.weighed
+def _is_metric_trade_off(leader: Leader, case: RankCase) -> bool:
+    """Return True if the leader comes first only because metrics are weighted equally."""
+    return bool(leader.trade_offs) and len(case.means) > 1 and not leader.weighted
 
 
-def _bad_cases(one: Leading, case: RankCase) -> Iterator[Quote]:
-    """The worst share of both, where a test tells them apart; of 0/1 scores how often one is better."""
-    on_metric = worse_cases(one, case.table.metrics)
+def _tail_quotes(leader: Leader, case: RankCase) -> Iterator[Quote]:
+    """Yield the tail means of both models if significantly different; for binary scores, the win rate."""
+    on_metric = tail_warning(leader, case.table.metrics)
     if on_metric is not None:
-        pair = one.pair if one.refuted else (on_metric.first, on_metric.rival)
-        yield _of_two(pair, on_metric.tail.against(*pair), on_metric.share, case)
+        pair = leader.pair if leader.objection else (on_metric.first, on_metric.rival)
+        yield _pair_quote(pair, on_metric.tail.format_comparison(*pair), on_metric.label, case)
         return
     if len(case.means) > 1:
-        return  # a tail of the combined score is in no unit that a figure could be quoted in
-    tail, (model, other), mean = Tail(one, case.table), one.pair, case.means[0]
-    if not mean.share and tail.side(one, one.other):
-        better = f" ({'lower' if mean.lower else 'higher'} is better)"
-        what = f"mean of the worst {tail.words}"
-        yield _of_two(one.pair, tail.against(*one.pair), what, case, better)
-    elif mean.share and one.scores.paired:
-        means, weights = one.scores.sample_means(), sample_weights(one.scores)
-        mine, its = means[model], means[other]
-        apart = (float(mean_over(where, weights)) for where in (mine > its, mine < its))
-        wins, losses = (f"{rounded(100 * share, 1)} %" for share in apart)
-        what = f"of the samples {case.models[model]} is better on than {case.models[other]}"
-        yield Quote(wins, f"{what}, and worse on {losses}")
+        return  # combined scores have no unit to quote
+    tail, (model, rival), mean = ColumnTails(leader, case.table), leader.pair, case.means[0]
+    if not mean.is_proportion and tail.tail_answer(leader, leader.rival):
+        better = f" ({'lower' if mean.lower_is_better else 'higher'} is better)"
+        label = f"mean of the worst {tail.tail_label}"
+        yield _pair_quote(leader.pair, tail.format_comparison(*leader.pair), label, case, better)
+    elif mean.is_proportion and leader.scores.paired:
+        means, weights = leader.scores.sample_means(), sample_weights(leader.scores)
+        scores, rival_scores = means[model], means[rival]
+        sides = scores > rival_scores, scores < rival_scores
+        shares = (float(mean_over_samples(better, weights)) for better in sides)
+        wins, losses = (f"{format_fixed(100 * share, 1)} %" for share in shares)
+        label = f"of the samples favour {case.models[model]} over {case.models[rival]}"
+        yield Quote(wins, f"{label}; {losses} favour {case.models[rival]}")
 
 
-def _behind(one: Leading, case: RankCase) -> Iterator[Quote]:
-    """How many models the tests put behind the first, how many they do not, or who speaks against it."""
-    first, of, beaten = case.models[one.first], len(one.others), len(one.beaten)
-    if not one.tested or _of_metrics(one, case):  # how many are behind hangs on how much a metric counts
+def _count_quotes(leader: Leader, case: RankCase) -> Iterator[Quote]:
+    """Yield the numbers of models that are significantly behind the leader, tied, or contradict it."""
+    first, total, beaten = case.models[leader.first], len(leader.rivals), len(leader.beaten)
+    if not leader.tested or _is_metric_trade_off(leader, case):  # the count depends on the weights
         return
-    if one.refuted is not None:
-        yield Quote(f"{len(one.refuted.leader.beaten_by)} of {of}", f"others speak against {first}")
-    elif one.named or one.trade or not one.by_chance:
-        doubt = "" if one.by_chance else ", were the labels chosen by chance"
-        yield Quote(f"{beaten} of {of}", f"others significantly behind {first}{doubt}")
+    if leader.objection is not None:
+        text = f"other models contradict the first place of {first}"
+        yield Quote(f"{len(leader.objection.leader.beaten_by)} of {total}", text)
+    elif leader.recommended or leader.trade_offs or not leader.random_labels:
+        condition = "" if leader.random_labels else ", if the labels are a random sample"
+        yield Quote(f"{beaten} of {total}", f"other models significantly behind {first}{condition}")
     else:
-        text = f"others not shown to be behind {first} by {test_of(one)}"
-        yield Quote(f"{of - beaten} of {of}", text)
+        text = f"other models not significantly behind {first} by {test_name(leader)}"
+        yield Quote(f"{total - beaten} of {total}", text)

@@ -1,494 +1,548 @@
-"""How findings of a ranking are said (method §4, "What a verdict may say"): one table, a kind an entry."""
+"""Sentences for the findings of a ranking (method §4, "What a verdict may say")."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
-from riskrank.engine.dominance.tests import INSTEAD
-from riskrank.engine.family import Side
+from riskrank.engine.dominance.tests import REPLACED
+from riskrank.engine.family import Answer
 from riskrank.engine.sampling.design import FEW_SAMPLES
-from riskrank.studies.findings import SHARED, Finding, Sentences
+from riskrank.studies.findings import SHARED_SENTENCES, Finding, Sentences
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.case import RankCase, Tail, differing, means_differ, strongest, worse_cases
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.suites import words
-from riskrank.studies.targets import weighed
+from riskrank.studies.rank.context import (
+    ColumnTails,
+    RankCase,
+    describe_interval,
+    means_differ,
+    strongest_metrics,
+    tail_warning,
+)
+from riskrank.studies.rank.leader import Leader
+from riskrank.studies.suites import sentences
+from riskrank.studies.targets import has_weights
 from riskrank.studies.wording import (
     all_metrics,
-    all_others,
+    all_other_models,
+    count_of_total,
     counted,
+    detection_limit_sentence,
+    distinct_pair,
+    format_fixed,
+    format_percent,
+    join_names,
     method_words,
-    names,
-    p_words,
-    percent,
-    rounded,
-    so_many,
-    told_apart,
-    unseen,
+    p_value_phrase,
 )
 
-# A model that lost so many more of its samples than another may have lost those it fails on: none is shipped
-_FEW_LOST = 0.2
+# Largest tolerated difference in missing shares. Above it, a model may lack the samples that it fails on.
+_MAX_LOST = 0.2
 
 
-def _against_of(mean: MetricMeans, one: int, other: int) -> str:
-    """One metric's means of two models: ``correct 97.5 % against 82.3 %``."""
-    return f"{mean.name} {mean.against(one, other)}"
+def _compare_means(mean: MetricMeans, model: int, rival: int) -> str:
+    """Format two models' means on a metric: ``correct 97.5 % against 82.3 %``."""
+    return f"{mean.name} {mean.format_comparison(model, rival)}"
 
 
-def _whose(one: Leading, case: RankCase) -> str:
-    """The first, with those whose scores are the same."""
-    same = [case.models[i] for i in (one.first, *one.identical)]
-    return same[0] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
+def _leader_names(leader: Leader, case: RankCase) -> str:
+    """Name the leader and all models with identical scores."""
+    same = [case.models[i] for i in (leader.first, *leader.identical)]
+    return same[0] if len(same) == 1 else f"{join_names(same)} (same distribution of scores)"
 
 
-def _first(finding: Finding, case: RankCase) -> str:
-    one = case.leading[finding.on]
-    return f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}."
+def _first_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the model that comes first, without a statement on significance."""
+    leader = case.leaders[finding.on]
+    label = case.column_label(leader.column)
+    return f"{_leader_names(leader, case)} comes first on {label}{_method_note(leader)}."
 
 
-def _on_the_rest(one: Leading, case: RankCase) -> str:
-    """Samples that are left, where models lost more of them than others, and what was lost could decide."""
-    lost = [each.lacks / each.total for each in case.table.scored]
-    share = max(lost, default=0) - min(lost, default=0)
+def _shared_sample_note(leader: Leader, case: RankCase) -> str:
+    """Return a note on the compared samples if the excluded samples could change the order."""
+    excluded = [counts.missing / counts.total for counts in case.table.scored]
+    share = max(excluded, default=0) - min(excluded, default=0)
     if case.table.options.missing != "drop" or not share:
         return ""
-    values = one.scores.values
-    means = [float(own.mean()) for own in values]
-    others = (mean for at, mean in enumerate(means) if at not in (one.first, *one.identical))
-    spread = max(float(own.max()) for own in values) - min(float(own.min()) for own in values)
-    ahead = (1 - share) * (means[one.first] - max(others)) > share * spread
-    if share <= _FEW_LOST and ahead:
+    values = leader.scores.values
+    means = [float(scores.mean()) for scores in values]
+    rival_means = (mean for i, mean in enumerate(means) if i not in (leader.first, *leader.identical))
+    spread = max(float(scores.max()) for scores in values) - min(float(scores.min()) for scores in values)
+    is_robust = (1 - share) * (means[leader.first] - max(rival_means)) > share * spread
+    if share <= _MAX_LOST and is_robust:
         return ""
     return f", on the {len(case.table.samples):,} samples that all models have"
 
 
-def _shipped(finding: Finding, case: RankCase) -> str:
-    """The first is ahead of all others; nothing is shipped on assumptions, nor on what is left."""
-    one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
-    which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
-    better = f"significantly better {_ahead(one, case)}"
-    rest = _on_the_rest(one, case)
-    if rest or case.assuming:
-        return f"{_whose(one, case)} is {better}{rest}."
-    return f"Ship {which}: {better}."
+def _ship_sentence(finding: Finding, case: RankCase) -> str:
+    """Recommend the leader, unless the result depends on assumptions or on excluded samples."""
+    leader, same = case.leaders[finding.on], [case.models[i] for i in finding.models]
+    names_text = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
+    result = f"significantly better {_describe_lead(leader, case)}"
+    note = _shared_sample_note(leader, case)
+    if note or case.assumption:
+        return f"{_leader_names(leader, case)} is {result}{note}."
+    return f"Ship {names_text}: {result}."
 
 
-def _trade(finding: Finding, case: RankCase) -> str:
-    """Who is better in what, where nothing that was said decides between the first and a better mean."""
-    one, (first, rival, *more) = case.leading[finding.on], finding.models
-    also = f" ({counted(len(more), 'other model')} as well)" if more else ""
-    means = [mean for mean in case.means if mean.name == one.column] or case.means
-    held = one.contrasts
-    if len(means) > 1 and held.better[rival].any() and not weighed(case.table):
-        return _trade_of_metrics(one, case, also)
-    if len(means) > 1 and held.worse[rival].any() and not held.better[rival].any():
-        wins = _on_metrics(held.worse[rival], (first, rival), case)
-        also += f"; {case.models[first]} is better on {wins}"
-    tail, wants = Tail(one, case.table), f"{case.models[rival]} for who wants the mean"
-    minds = f"{case.models[first]} for who minds risk"
-    if tail.side(one, rival) > 0:
-        minds = f"{case.models[first]} for who minds bad cases"
-        minds += f" (the worst {tail.words} average {tail.against(first, rival)}{one.sizes(first, rival)})"
+def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
+    """Describe the trade-off between the leader and a model whose mean is better."""
+    leader, (first, rival, *more) = case.leaders[finding.on], finding.models
+    suffix = f" ({counted(len(more), 'other model')} as well)" if more else ""
+    means = [mean for mean in case.means if mean.name == leader.column] or case.means
+    contrasts = leader.contrasts
+    if len(means) > 1 and contrasts.better[rival].any() and not has_weights(case.table):
+        return _metric_trade_off(leader, case, suffix)
+    if len(means) > 1 and contrasts.worse[rival].any() and not contrasts.better[rival].any():
+        wins = _list_metrics(contrasts.worse[rival], (first, rival), case)
+        suffix += f"; {case.models[first]} is better on {wins}"
+    tail, gain = ColumnTails(leader, case.table), f"or {case.models[rival]} for the better mean"
+    risk = f"choose {case.models[first]} if you are risk-averse"
+    if tail.tail_answer(leader, rival) > 0:
+        risk = f"choose {case.models[first]} to avoid bad cases"
+        tails = f"{tail.format_comparison(first, rival)}{leader.format_sizes(first, rival)}"
+        risk += f" (the worst {tail.tail_label} average {tails})"
     if len(means) > 1:
-        mean = one.found.effects[one.method].mean
-        figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
-        return f"A trade-off: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
-    figures = f"{means[0].name} {means[0].against(rival, first)}{_sure_span(one, (rival, first), case)}"
-    return f"A trade-off: {minds}, {wants} ({figures}){also}."
+        mean = leader.study.effects[leader.method].mean
+        figures = " against ".join(distinct_pair(float(mean[rival]), float(mean[first]), format_fixed, 3))
+        return f"A trade-off: {risk}, {gain} of {case.column_label(leader.column)} ({figures}){suffix}."
+    note = _difference_note(leader, (rival, first), case)
+    figures = f"{means[0].name} {means[0].format_comparison(rival, first)}{note}"
+    return f"A trade-off: {risk}, {gain} ({figures}){suffix}."
 
 
-def _sure_span(one: Leading, pair: tuple[int, int], case: RankCase) -> str:
-    """The interval of a difference that a one-sided test shows, or its p-value where that leaves it open."""
-    if means_differ(one, pair, case):
-        return differing(one, pair, case, ", difference {}")
-    other = pair[0] if pair[1] == one.first else pair[1]
-    return "" if len(case.means) > 1 else f", one-sided {p_words(one.contrasts.p_better(other))}"
+def _difference_note(leader: Leader, pair: tuple[int, int], case: RankCase) -> str:
+    """Format the interval of the difference, or the one-sided p-value if the interval includes 0."""
+    if means_differ(leader, pair, case):
+        return describe_interval(leader, pair, case, ", difference {}")
+    rival = pair[0] if pair[1] == leader.first else pair[1]
+    return "" if len(case.means) > 1 else f", one-sided {p_value_phrase(leader.contrasts.p_better(rival))}"
 
 
-def _trade_of_metrics(one: Leading, case: RankCase, also: str) -> str:
-    """The first by metrics that all count alike against one that is better on some of them."""
-    first, rival = one.pair
-    held = one.contrasts
-    wins = _on_metrics(held.worse[rival], one.pair, case)
-    losses = _on_metrics(held.better[rival], one.pair if wins else (rival, first), case)
-    name, other = case.models[first], case.models[rival]
-    mine = f"better than {other} on {wins}, worse on" if wins else f"yet {other} is better on"
-    every = f", significantly better {_ahead(one, case)}" if len(one.beaten) == len(one.others) else ""
+def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
+    """Describe the trade-off between a leader by equal weights and a rival that is better on some metrics."""
+    first, rival = leader.pair
+    contrasts = leader.contrasts
+    wins = _list_metrics(contrasts.worse[rival], leader.pair, case)
+    losses = _list_metrics(contrasts.better[rival], leader.pair if wins else (rival, first), case)
+    name, rival_name = case.models[first], case.models[rival]
+    balance = f"{rival_name} is better on"
+    if wins:
+        balance = f"{name} is better than {rival_name} on {wins}, worse on"
+    beats_all = len(leader.beaten) == len(leader.rivals)
+    scope = f", significantly better {_describe_lead(leader, case)}" if beats_all else ""
     return (
-        f"A trade-off: {name} comes first if all metrics count alike{every}, {mine} {losses}{also}. "
-        f"{_until(one, case)}."
+        f"A trade-off: {name} comes first with equal weights{scope}; {balance} {losses}{suffix}. "
+        f"{_weight_limits(leader, case)}."
     )
 
 
-def _until(one: Leading, case: RankCase) -> str:
-    """From which weights of single metrics on another comes first."""
-    more = [(case.means[m].name, min(found.values())) for m, found in one.first_with_more.items()]
-    counts = [f"{name} counts {times:g} times" for name, times in more]
+def _weight_limits(leader: Leader, case: RankCase) -> str:
+    """Describe the weights of single metrics from which another model leads."""
+    pairs = [(case.means[m].name, min(times.values())) for m, times in leader.leaders_by_weight.items()]
+    counts = [f"{name} is weighted {times:g} times as much" for name, times in pairs]
     if not counts:
-        return "Other weights may put another first (not tested)"
-    return f"It stays first until {' or '.join(counts)} as much (not tested)"
+        return "Other weights may change the first place (not tested)"
+    return f"{case.models[leader.first]} stays first until {' or '.join(counts)} (not tested)"
 
 
-def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
-    """Metrics on which the first of two is better, with its means."""
-    return _listed([_against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
+def _list_metrics(mask: np.ndarray, pair: tuple[int, int], case: RankCase) -> str:
+    """List the selected metrics with the means of both models.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (m,)
+        Metrics to list.
+    pair : (int, int)
+        The model that is better on these metrics, and its rival.
+    case : RankCase
+    """
+    means = [_compare_means(case.means[m], *pair) for m in np.flatnonzero(mask)]
+    return _join_metrics(means, len(case.means))
 
 
-def _metric_decides(finding: Finding, case: RankCase) -> str:
-    """Which metric the first place hangs on, and who would have it otherwise."""
-    return f"Without {finding.on} {case.models[finding.models[1]]} would be first (not tested)."
+def _deciding_metric_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the metric that decides the first place, and the model that would lead without it."""
+    return f"Without {finding.on}, {case.models[finding.models[1]]} would come first (not tested)."
 
 
-def _best_mean_of_all(finding: Finding, case: RankCase) -> str:
-    one, (best, first) = case.lead, finding.models
-    mean, on = case.mean_of(one.column), case.score(one.column)
-    figures = "" if mean is None else f", {mean.against(best, first)} of {case.models[first]}"
+def _best_mean_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the model with the best mean, and compare it with the leader."""
+    leader, (best, first) = case.leader, finding.models
+    mean, on = case.mean_of(leader.column), case.column_label(leader.column)
+    figures = "" if mean is None else f", {mean.format_comparison(best, first)} for {case.models[first]}"
     return f"{case.models[best]} has the best mean {'of ' if mean is None else ''}{on}{figures}."
 
 
-def _level_with(finding: Finding, case: RankCase) -> str:
-    one = case.leading[finding.on]
-    where = f" {case.suite.on}" if case.suite is not None and one.column in case.metrics else ""
-    whom = names([case.models[i] for i in one.undecided], 2)
-    undecided = f"; against {whom} the resamples are too few to tell" if whom else ""
-    return f"{_level(one, _whose(one, case), case)}{undecided}{where}."
+def _tie_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the models that are tied with the leader."""
+    leader = case.leaders[finding.on]
+    scope = f" {case.suite.scope_text}" if case.suite is not None and leader.column in case.metrics else ""
+    rivals = join_names([case.models[i] for i in leader.undecided], 2)
+    undecided = f"; the comparison with {rivals} needs more resamples" if rivals else ""
+    return f"{_describe_tie(leader, _leader_names(leader, case), case)}{undecided}{scope}."
 
 
-def _ahead(one: Leading, case: RankCase) -> str:
-    """Of whom the first is ahead on the column ranked, and of whom by its means on every metric."""
-    models, beaten, others = case.models, len(one.beaten), len(one.others)
-    whom = all_others([models[i] for i in one.others])
-    if beaten == others:
-        return f"than {whom} on {case.score(one.column)}"
-    means = f"than {names([models[i] for i in one.worse_throughout], 3)} on {all_metrics(len(case.means))}"
+def _describe_lead(leader: Leader, case: RankCase) -> str:
+    """Describe the rivals that the leader beats on the ranked score column or on every metric's mean."""
+    models, beaten, rivals = case.models, len(leader.beaten), len(leader.rivals)
+    names = all_other_models([models[i] for i in leader.rivals])
+    if beaten == rivals:
+        return f"than {names} on {case.column_label(leader.column)}"
+    worse = join_names([models[i] for i in leader.worse_on_all], 3)
+    means = f"than {worse} on {all_metrics(len(case.means))}"
     if not beaten:
-        return f"{means}, though dominance does not separate them on {case.score(one.column)}"
-    return f"than {beaten} of {others} others on {case.score(one.column)}, and {means}"
+        return f"{means}, although dominance does not separate them on {case.column_label(leader.column)}"
+    return f"than {beaten} of {rivals} other models on {case.column_label(leader.column)}, and {means}"
 
 
-def _by(one: Leading) -> str:
-    """The method in words, where it is another than what is usual."""
-    return "" if one.method == "R-SSD" else f" by {one.method}"
+def _method_note(leader: Leader) -> str:
+    """Return a note with the name of the method; empty for the default method."""
+    return "" if leader.method == "R-SSD" else f" by {leader.method}"
 
 
-def _level(one: Leading, who: str, case: RankCase) -> str:
-    """The first and those that no test puts behind it, with what it does beat."""
-    models, on = case.models, "" if one.column in case.metrics else f" on {case.score(one.column)}"
-    by = f" by {test_of(one)}" if _told_apart(one, case) else ""
-    beaten, others = len(one.beaten), len(one.others)
-    so_many = f"{beaten} of {others} others" if beaten > 1 else names([models[i] for i in one.beaten])
-    beats = f"; {who} beats {so_many}" if beaten else ""
-    level = [models[i] for i in one.level]
-    if not level:
-        return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
-    few, size = "", one.scores.effective_size
-    if size < FEW_SAMPLES:
-        few = f"; {size:,.0f} {one.scores.unit} are too few to say more"
-    if not beaten and len(level) > 1 and not one.turned:
-        whom = f"any of the {others} others" if len(level) == others else names(level)
-        return f"No test tells {who}, first in these samples, from {whom}{by}{on}{few}"
-    them = "them" if one.level_among_themselves else f"{who} from them"
-    whom = f"{who} or one of {len(level)} others ({names(level)})"
-    whom = names([who, *level]).replace(" and ", " or ") if len(level) < 3 else whom
-    if _by_task_alone(one, case):
-        return f"{whom}: which is better depends on the task{on}{beats}"
-    return f"{whom}: no test separates {them}{by}{on}{beats}{few}"
+def _describe_tie(leader: Leader, name: str, case: RankCase) -> str:
+    """Describe the leader and its tied rivals, and the rivals that it beats."""
+    models, scope = (
+        case.models,
+        "" if leader.column in case.metrics else f" on {case.column_label(leader.column)}",
+    )
+    tests = f" by {test_name(leader)}" if _other_test_differs(leader, case) else ""
+    beaten, rivals = len(leader.beaten), len(leader.rivals)
+    wins = f"{beaten} of {rivals} others" if beaten > 1 else join_names([models[i] for i in leader.beaten])
+    suffix = f"; {name} {'beat' if leader.identical else 'beats'} {wins}" if beaten else ""
+    tied = [models[i] for i in leader.tied]
+    if not tied:
+        return f"{name} comes first{suffix.replace(f'; {name}', ' and')}" if suffix else f"{name} comes first"
+    size = leader.scores.min_effective_size
+    few = f"{size:,.0f} {leader.scores.unit_name} cannot separate" if size < FEW_SAMPLES else ""
+    if not beaten and len(tied) > 1 and not leader.task_dependent:
+        text = f"the other {rivals} models" if len(tied) == rivals else join_names(tied)
+        verb, pronoun = ("come", "them") if leader.identical else ("comes", "it")
+        limit = f"{few or 'the tests cannot separate'} {pronoun} from {text}"
+        return f"No significant difference{tests}{scope}. {name} {verb} first, but {limit}"
+    pair = "them" if leader.rivals_tied else f"{name} from the others"
+    text = f"{name} or one of {len(tied)} others ({join_names(tied)})"
+    text = join_names([name, *tied]).replace(" and ", " or ") if len(tied) < 3 else text
+    if _depends_on_task(leader, case):
+        return f"{text}: which is better depends on the task{scope}{suffix}"
+    return f"{text}: {few or 'no test separates'} {pair}{tests}{scope}{suffix}"
 
 
-def _by_task_alone(one: Leading, case: RankCase) -> bool:
-    """Whether the first is better than one that no test puts behind it on some tasks, and worse on others.
+def _depends_on_task(leader: Leader, case: RankCase) -> bool:
+    """Return True if the leader beats a tied rival on some tasks and loses to it on others.
 
-    So it is with those that nothing but the weights of the tasks puts behind it.
+    Rivals that are behind only because of the default task weights count as tied.
     """
-    if one.turned:
+    if leader.task_dependent:
         return True
-    marks = None if case.suite is None else case.suite.columns[one.column].marks
-    if marks is None or len(one.level) != 1:
+    marks = None if case.suite is None else case.suite.columns[leader.column].marks
+    if marks is None or len(leader.tied) != 1:
         return False
-    own = marks[one.first, one.level[0]]
-    return bool((own > 0).any() and (own < 0).any())
+    pair_marks = marks[leader.first, leader.tied[0]]
+    return bool((pair_marks > 0).any() and (pair_marks < 0).any())
 
 
-def test_of(one: Leading) -> str:
-    """What the ranking tests: of few drawn tasks their means."""
-    if one.tests is not None and one.tests.of_means == INSTEAD:
+def test_name(leader: Leader) -> str:
+    """Return the name of what was tested: dominance, or the macro mean if there are few random tasks."""
+    if leader.tests is not None and leader.tests.mean_test == REPLACED:
         return "the macro mean"
-    made = method_words(one.method)
-    return "dominance" if made == one.method else made
+    method = method_words(leader.method)
+    return "dominance" if method == leader.method else method
 
 
-def _told_apart(one: Leading, case: RankCase) -> bool:
-    """Whether another test tells the first from a model that dominance does not: of means, tasks or tails."""
-    found, level = one.recommendation, one.level
-    held = None if found is None else found.leader.contrasts
-    means = held is not None and bool((held.better | held.worse)[level].any())
-    marks = None if case.suite is None else case.suite.columns[one.column].marks
-    tasks = marks is not None and bool(marks[one.first, level].any())
-    return means_differ(one, (one.first, one.others[0]), case) or means or tasks or bool(one.worse_tails)
+def _other_test_differs(leader: Leader, case: RankCase) -> bool:
+    """Return True if a tied model differs significantly from the leader in means, tasks or tails."""
+    recommendation, tied = leader.recommendation, leader.tied
+    contrasts = None if recommendation is None else recommendation.leader.contrasts
+    means = contrasts is not None and bool((contrasts.better | contrasts.worse)[tied].any())
+    marks = None if case.suite is None else case.suite.columns[leader.column].marks
+    tasks = marks is not None and bool(marks[leader.first, tied].any())
+    pair = leader.first, leader.rivals[0]
+    return means_differ(leader, pair, case) or means or tasks or bool(leader.worse_tails)
 
 
-def _refuted(finding: Finding, case: RankCase) -> str:
-    """The first is not to be shipped: who speaks against it, and who stands instead."""
-    one, models = case.leading[finding.on], case.models
-    found = one.refuted
-    assert found is not None
-    leader = models[one.first]
-    first = f"{leader} comes first on {case.score(one.column)}{_by(one)}"
-    ahead = found.rival
-    against = models[ahead]
-    if ahead in found.leader.better:
-        every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
-        shown = strongest(found.leader.contrasts.strength[ahead], 2)
-        parts = [_against_of(case.means[m], ahead, one.first) for m in shown]
-        why = f"but {against} is better on {every} ({', '.join(parts)}, {_one_sided(finding)})"
-        if others := [models[i] for i in found.leader.better if i != ahead]:
-            why += f", as {'is' if len(others) == 1 else 'are'} {names(others)}"
-        if one.column not in case.metrics:
-            why += ": the combined score counts which score is better, not by how much"
-    elif ahead in found.leader.ahead:
-        parts = [_against_of(mean, ahead, one.first) for mean in case.means[:2]]
-        why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
+def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
+    """Describe the evidence against the leader, and the alternative to it."""
+    leader, models = case.leaders[finding.on], case.models
+    objection = leader.objection
+    assert objection is not None
+    name = models[leader.first]
+    place = f"{name} comes first on {case.column_label(leader.column)}{_method_note(leader)}"
+    rival = objection.rival
+    rival_name = models[rival]
+    if rival in objection.leader.better:
+        scope = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
+        metrics = strongest_metrics(objection.leader.contrasts.absolute_t[rival], 2)
+        parts = [_compare_means(case.means[m], rival, leader.first) for m in metrics]
+        reason = f"but {rival_name} is better on {scope} ({', '.join(parts)}, {_one_sided_p(finding)})"
+        if more_rivals := [models[i] for i in objection.leader.better if i != rival]:
+            reason += f", as {'is' if len(more_rivals) == 1 else 'are'} {join_names(more_rivals)}"
+        if leader.column not in case.metrics:
+            reason += ": the combined score uses ranks, not the size of differences"
+    elif rival in objection.leader.ahead:
+        parts = [_compare_means(mean, rival, leader.first) for mean in case.means[:2]]
+        reason = f"but {rival_name} is significantly ahead of it head to head ({', '.join(parts)})"
     else:
-        worse = worse_cases(one, case.table.metrics)
+        worse = tail_warning(leader, case.table.metrics)
         assert worse is not None
-        why = f"but its {worse.words(models)}"
-    return f"No model to ship on this evidence: {first}, {why}. {_instead(one, found, case)}"
+        reason = f"but its {worse.describe(models)}"
+    alternative = _alternative_sentence(leader, objection, case)
+    return f"No recommendation: {place}, {reason}. {alternative}"
 
 
-def _instead(one: Leading, found: Recommendation, case: RankCase) -> str:
-    """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
-    if found.choice is None:
-        return "Every other model is beaten by some other in its turn."
-    chosen = case.models[found.choice]
-    if found.tied is not None:
-        alike = names([chosen, case.models[found.tied]])
-        return f"No other stands out: by the metrics' own rankings {alike} come first alike."
-    if found.alternative is None:
-        ahead = [i for i in found.ahead_of_choice if i != found.leader.model]
-        whom = names([case.models[i] for i in ahead or found.before_choice], 2)
-        how = "significantly behind {} head to head"
-        if not ahead:
-            held = [*found.before_choice]
-            shown = one.tests is not None and one.tests.dominates[held, found.choice].any()
-            apart = f"not told apart by {test_of(one)} from {{}}, ranked before it"
-            how = "behind {} in the ranking, too" if shown else apart
-        return f"No other stands out: {chosen} is {how.format(whom)}."
-    if len(found.unbeaten) == 1:
-        leader = case.models[found.leader.model]
-        though = f", though {leader} is ahead of it head to head" if found.ahead_of_choice else ""
-        none = "no other is significantly better on one metric without being worse on another"
-        none = none if len(case.means) > 1 else "no other has a significantly better mean"
-        return f"Look at {chosen} instead: {none}{though}."
-    if found.passed_over:
-        first = found.passed_over[0]
-        before, better = case.models[first.model], case.models[first.rival]
-        on = names([case.means[m].name for m in first.metrics], 3)
+def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase) -> str:
+    """Describe the alternative to a contradicted leader, and the metrics that favour it."""
+    if advice.choice is None:
+        return "Every other model is beaten by another model."
+    choice = case.models[advice.choice]
+    if advice.tied is not None:
+        tied = join_names([choice, case.models[advice.tied]])
+        return f"No alternative stands out: {tied} share first place in the aggregated metric rankings."
+    if advice.alternative is None:
+        rivals = [i for i in advice.ahead_of_choice if i != advice.leader.model]
+        rival_names = join_names([case.models[i] for i in rivals or advice.before_choice], 2)
+        status = "is significantly behind {} head to head"
+        if not rivals:
+            earlier = [*advice.before_choice]
+            significant = leader.tests is not None and leader.tests.dominates[earlier, advice.choice].any()
+            inconclusive = f"ranks after {{}}, and {test_name(leader)} does not separate them"
+            status = "ranks after {}, too" if significant else inconclusive
+        return f"No alternative stands out: {choice} {status.format(rival_names)}."
+    if len(advice.unbeaten) == 1:
+        leader_name = case.models[advice.leader.model]
+        exception = f", although {leader_name} is ahead of it head to head" if advice.ahead_of_choice else ""
+        reason = "no other model is significantly better on one metric without being worse on another"
+        reason = reason if len(case.means) > 1 else "no other model has a significantly better mean"
+        return f"Consider {choice} instead: {reason}{exception}."
+    if advice.passed_over:
+        first = advice.passed_over[0]
+        passed, rival = case.models[first.model], case.models[first.rival]
+        metrics = join_names([case.means[m].name for m in first.metrics], 3)
         return (
-            f"Look at {chosen} instead: {before} comes before it by the metrics' own rankings, "
-            f"but {better} is significantly better on {on}, and worse on none."
+            f"Consider {choice} instead: {passed} ranks before it in the aggregated metric rankings, "
+            f"but {rival} is significantly better than {passed} on {metrics}, and worse on no metric."
         )
-    rest = names([case.models[i] for i in found.unbeaten[1:]], 3)
-    decides = names([case.means[m].name for m in found.deciding])
-    taste = f"; {decides} decides" if len(found.deciding) == 1 else f"; {decides} decide" if decides else ""
-    by = "by the metrics' own rankings" if len(case.means) > 1 else "in the ranking"
+    remaining = join_names([case.models[i] for i in advice.unbeaten[1:]], 3)
+    names = join_names([case.means[m].name for m in advice.deciding])
+    suffix = f"; {names} decides" if len(advice.deciding) == 1 else f"; {names} decide" if names else ""
+    by = "in the aggregated metric rankings" if len(case.means) > 1 else "in the ranking"
     return (
-        f"Look at {chosen} instead: of the models nobody beats throughout it comes first {by}, before "
-        f"{rest}{taste}."
+        f"Consider {choice} instead: among the unbeaten models it comes first {by}, before "
+        f"{remaining}{suffix}."
     )
 
 
-def _aggregated(finding: Finding, case: RankCase) -> str:
-    """Who comes first in an aggregated order, which no test is about."""
+def _aggregation_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the first model in an aggregate order, which is not tested."""
     order = [case.models[i] for i in finding.models]
-    doubt = "" if case.unique else ", though another order fits as well"
-    return f"{order[0]} comes first by {finding.on}, before {names(order[1:])}{doubt}; no test says how sure."
+    note = "" if case.unique else " (another order fits equally well)"
+    rivals = join_names(order[1:])
+    return f"{order[0]} comes first by {finding.on}, before {rivals}{note}; this order was not tested."
 
 
-def _worst_on_a_metric(_: Finding, case: RankCase) -> str:
-    one = case.lead
-    found = worse_cases(one, case.table.metrics)
-    assert found is not None
-    return f"Mind the tail of {case.models[one.first]}: its {found.words(case.models)}."
+def _metric_tail_sentence(_: Finding, case: RankCase) -> str:
+    """Describe the leader's tail risk on a metric."""
+    leader = case.leader
+    warning = tail_warning(leader, case.table.metrics)
+    assert warning is not None
+    return f"Tail risk of {case.models[leader.first]}: its {warning.describe(case.models)}."
 
 
-def _undecided_tail(finding: Finding, case: RankCase) -> str:
-    whom = names([case.models[i] for i in finding.models[1:]], 2)
-    return f"Whether its bad cases on a metric are worse than those of {whom}, too few resamples tell."
+def _undecided_tail_sentence(finding: Finding, case: RankCase) -> str:
+    """State that a tail comparison needs more resamples."""
+    first, *models = (case.models[i] for i in finding.models)
+    rivals = join_names(models, 2)
+    claim = f"{first} has worse bad cases on a metric than {rivals}"
+    return f"More resamples are needed to decide whether {claim}."
 
 
-def _by_task(finding: Finding, case: RankCase) -> str:
-    """What the tasks say of the first against the next."""
-    one, suite, (first, following) = case.leading[finding.on], case.of_tasks, finding.models
-    told = words.by_task(suite, suite.columns[one.column], first, following)
-    if told.startswith(("better", "worse")) and suite.tested:
-        told = f"task by task {told}"
-    if (mean := case.mean_of(one.column)) is not None:
-        span = differing(one, one.pair, case)
-        means = f"macro mean {mean.against(first, following)}{span}"
-        told = "; ".join(filter(None, (means, told)))
-    return f"Against {case.models[following]}: {told}."
+def _task_sentence(finding: Finding, case: RankCase) -> str:
+    """Compare the leader with the runner-up task by task."""
+    leader, suite, (first, second) = case.leaders[finding.on], case.required_suite, finding.models
+    text = sentences.task_sentence(suite, suite.columns[leader.column], first, second)
+    if text.startswith(("better", "worse")) and suite.tested:
+        text = f"task by task {text}"
+    if (mean := case.mean_of(leader.column)) is not None:
+        span = describe_interval(leader, leader.pair, case)
+        means = f"macro mean {mean.format_comparison(first, second)}{span}"
+        text = "; ".join(filter(None, (means, text)))
+    return f"Compared with {case.models[second]}: {text}."
 
 
-def _judge_alone(finding: Finding, case: RankCase) -> str:
+def _judge_sentence(finding: Finding, case: RankCase) -> str:
+    """Compare the leader by the judge alone with the calibrated leader."""
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
-    alone = " against ".join(mean.said(scored[i].judge_mean) for i in finding.models)
-    span = differing(case.lead, (first, best), case)
+    judge_means = " against ".join(mean.format_value(scored[i].judge_mean) for i in finding.models)
+    span = describe_interval(case.leader, (first, best), case)
     return (
-        f"The judge alone would put {case.models[best]} first, {alone}; corrected by the labels "
-        f"{case.models[first]} has {mean.against(first, best)}{span}."
+        f"The judge alone ranks {case.models[best]} first, {judge_means}; calibrated on the labels, "
+        f"{case.models[first]} has {mean.format_comparison(first, best)}{span}."
     )
 
 
-def _gain(finding: Finding, case: RankCase) -> str:
-    """What the first gains over the next and gives up, in the units of the metrics."""
-    one, following = case.lead, finding.models[1]
-    held = one.contrasts
-    order = strongest(held.strength[following], len(case.means))
-    better = [m for m in order if held.worse[following, m]]
-    worse = [m for m in order if held.better[following, m]]
-    first, next_one = case.models[one.first], case.models[following]
+def _gain_sentence(finding: Finding, case: RankCase) -> str:
+    """Describe the metrics on which the leader is better or worse than the runner-up."""
+    leader, second = case.leader, finding.models[1]
+    contrasts = leader.contrasts
+    order = strongest_metrics(contrasts.absolute_t[second], len(case.means))
+    better = [m for m in order if contrasts.worse[second, m]]
+    worse = [m for m in order if contrasts.better[second, m]]
+    first, rival = case.models[leader.first], case.models[second]
     if len(case.means) == 1:
-        mean, span = case.means[0], differing(one, one.pair, case)
-        return f"{first}'s mean {mean.name} is {mean.against(one.first, following)} of {next_one}{span}."
+        mean, span = case.means[0], describe_interval(leader, leader.pair, case)
+        return (
+            f"{first}'s mean {mean.name} is {mean.format_comparison(leader.first, second)} for {rival}{span}."
+        )
 
-    def sides(which: Sequence[int]) -> str:
-        return _listed([_against_of(case.means[m], one.first, following) for m in which], len(case.means))
+    def sides(metrics: Sequence[int]) -> str:
+        means = [_compare_means(case.means[m], leader.first, second) for m in metrics]
+        return _join_metrics(means, len(case.means))
 
     gains = f"better on {sides(better)}" if better else ""
     losses = f"worse on {sides(worse)}" if worse else ""
-    # What speaks against a shipment comes before what speaks for it.
-    told = " but ".join(filter(None, (losses, gains) if one.shipped else (gains, losses)))
-    against = f"{first} is {told}" if told else "no metric's mean differs significantly"
-    if not (told or one.ahead) and (shown := held.worse.sum(axis=0)).any():
-        most = int(shown.argmax())
-        whom = names([case.models[i] for i in np.flatnonzero(held.worse[:, most]).tolist()], 3)
-        against += f"; on {case.means[most].name} {first} is better than {whom}"
-    lost = _given_up(one, case)
-    if lost and one.shipped:
-        start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith("others are") else lost
-        return f"{start}; against {next_one}, {against}."
-    return f"Against {next_one}, {'; '.join(filter(None, (against, lost)))}."
+    # State the losses first if the leader is recommended.
+    comparison = " but ".join(filter(None, (losses, gains) if leader.shipped else (gains, losses)))
+    text = f"{first} is {comparison}" if comparison else "no mean differs significantly"
+    if not (comparison or leader.is_clear) and (counts := contrasts.worse.sum(axis=0)).any():
+        metric = int(counts.argmax())
+        names = join_names([case.models[i] for i in np.flatnonzero(contrasts.worse[:, metric]).tolist()], 3)
+        text += f"; on {case.means[metric].name} {first} is better than {names}"
+    lost = _lost_metrics(leader, case)
+    if lost and leader.shipped:
+        start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith("other models are") else lost
+        return f"{start}; compared with {rival}, {text}."
+    return f"Compared with {rival}, {'; '.join(filter(None, (text, lost)))}."
 
 
-def _given_up(one: Leading, case: RankCase) -> str:
-    """Metrics on which another than the next has the best mean, significantly better than the first's."""
-    held, better = one.contrasts, one.contrasts.better
+def _lost_metrics(leader: Leader, case: RankCase) -> str:
+    """Describe the metrics on which a third model is best and beats the leader."""
+    contrasts, better = leader.contrasts, leader.contrasts.better
     best = [mean.best for mean in case.means]
-    lost = [m for m, i in enumerate(best) if better[i, m] and i not in (one.others[0], *one.trade)]
-    if not lost:
+    named = leader.rivals[0], *leader.trade_offs
+    metrics = [m for m, i in enumerate(best) if better[i, m] and i not in named]
+    if not metrics:
         return ""
-    most = max(lost, key=lambda m: float(held.strength[best[m], m]))
-    who, mean = case.models[best[most]], case.means[most]
-    if len(lost) == 1:
-        return f"{who} is better on {mean.name}, {mean.against(mean.best, one.first)}"
-    where = names([case.means[m].name for m in lost])
-    return f"others are better on {where}, such as {who} ({_against_of(mean, mean.best, one.first)})"
+    metric = max(metrics, key=lambda m: float(contrasts.absolute_t[best[m], m]))
+    winner, mean = case.models[best[metric]], case.means[metric]
+    if len(metrics) == 1:
+        return f"{winner} is better on {mean.name}, {mean.format_comparison(mean.best, leader.first)}"
+    names = join_names([case.means[m].name for m in metrics])
+    means = _compare_means(mean, mean.best, leader.first)
+    return f"other models are better on {names}, for example {winner} ({means})"
 
 
-def _listed(parts: Sequence[str], of: int) -> str:
-    """Two metrics with their means; more are counted."""
+def _join_metrics(parts: Sequence[str], total: int) -> str:
+    """Join up to two descriptions of metrics; give a count if there are more."""
     if len(parts) <= 2:
         return " and ".join(parts)
-    return f"{so_many(len(parts), of, 'metrics')}, such as {parts[0]}"
+    return f"{count_of_total(len(parts), total, 'metrics')}, for example {parts[0]}"
 
 
-def _more_often(finding: Finding, case: RankCase) -> str:
-    (first, following), tail = finding.models, Tail(case.lead, case.table)
-    often = f"On {percent(finding.figures['share'])} of the samples {case.models[following]} is better"
+def _more_often_sentence(finding: Finding, case: RankCase) -> str:
+    """State on what percentage of the samples the runner-up is better."""
+    (first, second), tail = finding.models, ColumnTails(case.leader, case.table)
+    text = f"{case.models[second]} is better on {format_percent(finding.figures['share'])} of the samples"
     if finding.kind == "more-often":
-        return f"{often}: {case.models[first]} is for who minds risk."
-    return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
+        return f"{text}; {case.models[first]} is the risk-averse choice."
+    return f"{text}, but its worst {tail.tail_label} average {tail.format_comparison(second, first)}."
 
 
-def _one_sided(finding: Finding) -> str:
-    """The p-value of a guard, whose level is one-sided, as those of intervals is not."""
-    return f"one-sided {p_words(finding.figures['p_adjusted'])}"
+def _one_sided_p(finding: Finding) -> str:
+    """Format the p-value, marked as one-sided because intervals are two-sided."""
+    return f"one-sided {p_value_phrase(finding.figures['p_adjusted'])}"
 
 
-def _hidden(finding: Finding, case: RankCase) -> str:
-    one, model = case.lead, finding.models[0]
-    risk, told = Tail(one, case.table).risk(model), f"Mind the tail of {case.models[model]}"
+def _hidden_risk_sentence(finding: Finding, case: RankCase) -> str:
+    """Describe the hidden risk of a model."""
+    leader, model = case.leader, finding.models[0]
+    risk = ColumnTails(leader, case.table).describe_risk(model)
+    text = f"Tail risk of {case.models[model]}"
     if finding.kind == "best-mean-hides-risk":
-        score = "" if one.column in case.metrics else " combined score"
-        told = f"{case.models[model]} has the best mean{score} and hides a risk"
-        risk = risk.replace(" of the combined score", "")  # which is said already
-    return f"{told}: {risk} ({_one_sided(finding)})."
+        score = "" if leader.column in case.metrics else " combined score"
+        text = f"{case.models[model]} has the best mean{score} but hides a tail risk"
+        risk = risk.replace(" of the combined score", "")  # already in the sentence
+    return f"{text}: {risk} ({_one_sided_p(finding)})."
 
 
-def _tail(finding: Finding, case: RankCase) -> str:
-    model, other = finding.models
-    milder = finding.kind == "tail-of-the-first" and finding.answer == Side.SHOWN
-    average = Tail(case.lead, case.table).average(model, other)
-    return f"The bad cases of {case.models[model]} are {'milder' if milder else 'worse'}: {average}."
+def _tail_sentence(finding: Finding, case: RankCase) -> str:
+    """Compare the tail means of two models."""
+    model, rival = finding.models
+    milder = finding.kind == "tail-of-the-first" and finding.answer == Answer.SIGNIFICANT
+    average = ColumnTails(case.leader, case.table).describe(model, rival)
+    return f"{case.models[model]} has {'milder' if milder else 'worse'} bad cases: {average}."
 
 
-def _same_scores(finding: Finding, case: RankCase) -> str:
-    of_the_first = len(case.leading) == 1 and case.lead.first in finding.models  # which is said with it
-    return "" if of_the_first else SHARED["same-scores"](finding, case)
+def _same_scores_sentence(finding: Finding, case: RankCase) -> str:
+    """Name models with identical scores; empty if they are named with the leader."""
+    includes_leader = len(case.leaders) == 1 and case.leader.first in finding.models  # named with the leader
+    return "" if includes_leader else SHARED_SENTENCES["same-scores"](finding, case)
 
 
-def _first_without(finding: Finding, case: RankCase) -> str:
-    found, (out, instead) = case.lead.recommendation, (case.models[i] for i in finding.models)
-    assert found is not None
-    more = len(found.first_without or ()) - 1
-    others = f" (so without {counted(more, 'other model')})" if more else ""
-    return f"Without {out} in the table {instead} would come first{others}."
+def _first_without_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the model that would lead if another model were not in the table."""
+    advice, (excluded, new_leader) = (case.leader.recommendation, (case.models[i] for i in finding.models))
+    assert advice is not None
+    more = len(advice.first_without or ()) - 1
+    note = f" (also without {counted(more, 'other model')})" if more else ""
+    return f"Without {excluded} in the table, {new_leader} would come first{note}."
 
 
-def _columns(case: RankCase, first: int | None = None) -> list[str]:
-    """Columns of scores, or those on which a model comes first."""
-    return [case.score(name) for name, one in case.leading.items() if first in (None, one.first)]
+def _column_names(case: RankCase, first: int | None = None) -> list[str]:
+    """Return the names of all score columns, or only of those that the model `first` leads."""
+    return [case.column_label(name) for name, leader in case.leaders.items() if first in (None, leader.first)]
 
 
-def _here_and_there(finding: Finding, case: RankCase) -> str:
-    parts = [f"{case.models[i]} on {names(_columns(case, i))}" for i in finding.models]
-    return f"No model comes first everywhere: {names(parts, 6)}."
+def _split_lead_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the leader of each score column."""
+    parts = [f"{case.models[i]} on {join_names(_column_names(case, i))}" for i in finding.models]
+    return f"No model comes first everywhere: {join_names(parts, 6)}."
 
 
-def _by_column(_: Finding, case: RankCase) -> str:
-    """Of several columns: on which the first is sure, and on which something speaks against it."""
-    told = "; ".join(f"on {names(columns, 6)} {state}" for state, columns in case.states.items())
-    return f"{told[0].upper()}{told[1:]}."
+def _column_sentence(_: Finding, case: RankCase) -> str:
+    """Describe the evidence about the leaders of several score columns."""
+    states = case.columns_by_state.items()
+    text = "; ".join(f"on {join_names(columns, 6)} {state}" for state, columns in states)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 SENTENCES: Sentences[RankCase] = Sentences(
     {
-        "first": _first,
-        "refuted": _refuted,
-        "ahead": _shipped,
-        "trade": _trade,
-        "level": _level_with,
-        "blind-to": lambda _, case: unseen(case.lead.scores.effective_size, case.lead.scores.unit),
-        "metric-decides": _metric_decides,
-        "best-mean": _best_mean_of_all,
-        "aggregated": _aggregated,
-        "worse-tail-on-a-metric": _worst_on_a_metric,
-        "undecided-tail": _undecided_tail,
-        "by-task": _by_task,
-        "best-macro-mean": lambda finding, case: (
-            f"By the macro mean {case.models[finding.models[0]]} comes first."
+        "first": _first_sentence,
+        "contradicted": _contradiction_sentence,
+        "ahead": _ship_sentence,
+        "trade": _trade_off_sentence,
+        "level": _tie_sentence,
+        "detection-limit": lambda _, case: detection_limit_sentence(
+            case.leader.scores.min_effective_size, case.leader.scores.unit_name
         ),
-        "judge-alone": _judge_alone,
-        "gain": _gain,
-        "more-often": _more_often,
-        "more-often-but-worse-tail": _more_often,
-        "best-mean-hides-risk": _hidden,
-        "hidden-risk": _hidden,
-        "worse-tail": _tail,
-        "tail-of-the-first": _tail,
-        "first-without": _first_without,
-        "same-scores": _same_scores,
+        "metric-decides": _deciding_metric_sentence,
+        "best-mean": _best_mean_sentence,
+        "aggregated": _aggregation_sentence,
+        "worse-tail-on-a-metric": _metric_tail_sentence,
+        "undecided-tail": _undecided_tail_sentence,
+        "by-task": _task_sentence,
+        "best-macro-mean": lambda finding, case: (
+            f"By the macro mean, {case.models[finding.models[0]]} comes first."
+        ),
+        "judge-alone": _judge_sentence,
+        "gain": _gain_sentence,
+        "more-often": _more_often_sentence,
+        "more-often-but-worse-tail": _more_often_sentence,
+        "best-mean-hides-risk": _hidden_risk_sentence,
+        "hidden-risk": _hidden_risk_sentence,
+        "worse-tail": _tail_sentence,
+        "tail-of-the-first": _tail_sentence,
+        "first-without": _first_without_sentence,
+        "same-scores": _same_scores_sentence,
         "first-by-metrics": lambda finding, case: (
-            f"By the metrics' own rankings, RA(R-SSD@M), {case.models[finding.models[0]]} comes first."
+            f"{case.models[finding.models[0]]} comes first in the aggregated metric rankings, RA(R-SSD@M)."
         ),
         "first-on-each": lambda finding, case: (
-            f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
+            f"{case.models[finding.models[0]]} comes first on each of {join_names(_column_names(case), 6)}."
         ),
-        "first-here-and-there": _here_and_there,
-        "by-column": _by_column,
+        "first-here-and-there": _split_lead_sentence,
+        "by-column": _column_sentence,
     },
     aside=("first-by-metrics",),
 )

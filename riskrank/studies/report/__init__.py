@@ -1,1 +1,1 @@
-"""One page for a decision: the room of ``report``."""
+"""The study behind ``report``: all analyses of a table in one document."""

@@ -1,12 +1,12 @@
-"""What goes into the report, and how to test."""
+"""Options of ``report``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import METHOD, ask, switch
-from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import RANDOM, SuiteSettings
+from riskrank.options.option import METHOD, param, switch
+from riskrank.options.resampling import LimitedSettings
+from riskrank.options.suites import RANDOM, SuiteSettings
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.dominance.options import DIRECT, DominanceSettings
 from riskrank.studies.gsd.options import GsdSettings
@@ -14,56 +14,57 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import RankSettings
 
-# Settings that several of its studies share: how metrics are folded, and how differences are tested.
+# Settings that several parts share: how to combine metrics, and how to test differences.
 _PORTFOLIO = ("copula", "tasks", "task_scale")
 _TESTS = ("resamples", "alpha", "seed", "correction", "paper_exact", "no_test", "work_limit")
-# Resamples of what needs intervals only, whatever the tests take.
+# Number of resamples for parts with intervals but no tests.
 _INTERVAL_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
-    """What goes into the report, and how to test."""
+    """Options of ``report``: its contents and tests."""
 
     PANEL: ClassVar[str] = METHOD
 
-    gsd: bool = switch("A chapter on generalized stochastic dominance, for few samples.")
-    copa: bool = switch("A chapter on COPA, for metrics without a common unit.")
-    title: str | None = ask("Head of the page.", metavar="TEXT")
+    gsd: bool = switch("Add a section on generalized stochastic dominance, for few samples.")
+    copa: bool = switch("Add a section on COPA, for metrics without a common unit.")
+    title: str | None = param("Title of the page.", metavar="TEXT")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.ranking, self.pairs  # what they refuse is refused at the door
+        _ = self.ranking, self.pairs  # validate the settings of the parts early
 
     @property
     def ranking(self) -> RankSettings:
-        """Settings of the ranking itself."""
-        return RankSettings(**self._of(_PORTFOLIO), **self._of(_TESTS))
+        """Settings of the ranking."""
+        return RankSettings(**self._values(_PORTFOLIO), **self._values(_TESTS))
 
     @property
     def pairs(self) -> DominanceSettings:
-        """Settings of the comparison pair by pair."""
-        return DominanceSettings(**self._of(_PORTFOLIO), **self._of(_TESTS), test=DIRECT)
+        """Settings of the pairwise comparison."""
+        return DominanceSettings(**self._values(_PORTFOLIO), **self._values(_TESTS), test=DIRECT)
 
     @property
     def risks(self) -> MeanRiskSettings:
         """Settings of the mean-risk models."""
-        drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
-        shared = self._of((*_PORTFOLIO, "alpha", "seed", "no_test"))
-        return MeanRiskSettings(**shared, resamples=drawn)
+        resamples = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
+        shared = self._values((*_PORTFOLIO, "alpha", "seed", "no_test"))
+        return MeanRiskSettings(**shared, resamples=resamples)
 
     @property
     def relation(self) -> GsdSettings:
         """Settings of generalized stochastic dominance."""
         tasks = RANDOM if self.tasks == RANDOM else None
-        return GsdSettings(**self._of(("alpha", "seed", "no_test")), tasks=tasks)
+        return GsdSettings(**self._values(("alpha", "seed", "no_test")), tasks=tasks)
 
     @property
     def choice(self) -> CopaSettings:
-        """Settings of the choice without a common unit."""
+        """Settings of COPA."""
         if self.no_test:
             return CopaSettings(no_test=True)
-        return CopaSettings(**self._of(("alpha", "seed", "correction", "tasks")))
+        return CopaSettings(**self._values(("alpha", "seed", "correction", "tasks")))
 
-    def _of(self, names: Iterable[str]) -> dict[str, Any]:
+    def _values(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the named options as keyword arguments."""
         return {name: getattr(self, name) for name in names}

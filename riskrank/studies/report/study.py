@@ -1,15 +1,15 @@
-"""Everything a decision meeting needs in one document: the study behind ``report``, made of the others."""
+"""Entry point of ``report``: ranking, pairs, risks and further analyses in one document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riskrank.asked.option import told
-from riskrank.asked.values import contradict
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import option, spell
+from riskrank.options.option import changed_settings
+from riskrank.options.values import contradict
+from riskrank.scores.layouts.layout import SECTION, Notice
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.shapes.reading import CHAPTER, Warned
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
 from riskrank.studies.directions import refuse_distributions
@@ -17,14 +17,14 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.study import gsd
-from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.judge.section import refuse_options_with_judge
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.study import rank_by_dominance
 from riskrank.studies.report.options import ReportSettings
-from riskrank.studies.runtime import HERE, Runtime
-from riskrank.studies.wording import names
+from riskrank.studies.runtime import SERIAL, Runtime
+from riskrank.studies.wording import join_names
 
 CHAPTERS = {
     "ranking": "Ranking",
@@ -36,14 +36,14 @@ CHAPTERS = {
     "relation": "Generalized stochastic dominance",
     "choice": "Choice without a common unit",
 }
-"""Names of the chapters that are studies of their own, by their place in the document."""
-# What JSON calls them, where it is something else.
-_WRITTEN = {"by_group": "groups", "relation": "gsd", "choice": "copa"}
+"""Titles of the parts that are studies, by the attribute of the document."""
+# JSON names that differ from the attribute.
+_JSON_NAMES = {"by_group": "groups", "relation": "gsd", "choice": "copa"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportDocument(Document[RankRow], schema="report"):
-    """A ranking with all that stands around it; its rows are those of the ranking.
+    """A ranking with its supporting analyses; the rows are those of the ranking.
 
     Attributes
     ----------
@@ -52,13 +52,15 @@ class ReportDocument(Document[RankRow], schema="report"):
         Direct dominance of all pairs.
     risks : MeanRiskDocument
     methods : RankDocument or None
-        Every method on every portfolio, statistics only; None where there is one metric.
+        Rankings by all methods on all portfolios, without tests; None if there is one metric.
     metrics : RankDocument or None
-        Every metric on its own, statistics only; None where there is one metric.
+        Separate rankings on each metric, without tests; None if there is one metric.
     relation : GsdDocument or None
+        Generalized stochastic dominance; None unless requested.
     choice : CopaDocument or None
+        Choice by COPA; None unless requested.
     by_group : RankDocument or None
-        The ranking in each group of samples; these three are None where they were not asked for.
+        Ranking in each group of samples; None unless requested.
     title : str
     """
 
@@ -74,32 +76,33 @@ class ReportDocument(Document[RankRow], schema="report"):
 
     @property
     def parts(self) -> Mapping[str, Document]:
-        """Documents it is made of, by name; those that are there."""
-        found = {_WRITTEN.get(name, name): getattr(self, name) for name in CHAPTERS}
-        return {name: document for name, document in found.items() if document is not None}
+        """Documents of the report by JSON name, without those that are None."""
+        documents = {_JSON_NAMES.get(name, name): getattr(self, name) for name in CHAPTERS}
+        return {name: document for name, document in documents.items() if document is not None}
 
     @property
     def certainty(self) -> str:
-        """How sure the ranking is."""
+        """Certainty of the ranking."""
         return self.ranking.certainty
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of a row's fields, those of the ranking."""
+        """Row fields, which are those of the ranking."""
         return self.ranking.fields
 
     @property
     def question(self) -> str:
-        """The title it was given."""
+        """Title of the report."""
         return self.title
 
     def meta(self) -> Mapping[str, Any]:
-        """What the ranking says of itself, and the other parts whole."""
-        parts = {name: _described(part) for name, part in self.parts.items() if name != "ranking"}
-        return {**self.ranking.described(), "title": self.title, "parts": parts}
+        """Return the ``meta`` entries of the ranking, and all other parts in full."""
+        parts = {name: _describe_part(part) for name, part in self.parts.items() if name != "ranking"}
+        return {**self.ranking.meta_entries(), "title": self.title, "parts": parts}
 
 
-def _described(part: Document) -> dict[str, Any]:
+def _describe_part(part: Document) -> dict[str, Any]:
+    """Return a part of the report as a JSON entry, with provenance and results."""
     origin, columns = part.provenance, part.written()
     return {
         "schema": f"riskrank/{part.schema}",
@@ -108,17 +111,17 @@ def _described(part: Document) -> dict[str, Any]:
         "settings": dict(origin.settings),
         "method": dict(origin.method),
         "verdict": spell(part.verdict, flags=True) or None,
-        **part.described(),
+        **part.meta_entries(),
         "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }
 
 
-# Ranks by every method: an order needs no test.
+# Ranks by every method, without tests.
 _EVERY_METHOD = RankSettings(all_methods=True, no_test=True)
 
 
-def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE) -> ReportDocument:
-    """Put everything a decision meeting needs into one document: ranking, pairs, risks, agreement.
+def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = SERIAL) -> ReportDocument:
+    """Combine ranking, pairwise dominance, mean-risk models and a comparison of methods in one document.
 
     Parameters
     ----------
@@ -133,40 +136,42 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     Raises
     ------
     InputError
-        If a test is asked for on fewer than 10 samples.
+        If tests are requested with fewer than 10 samples.
     UsageError
-        If a chapter asked for does not fit the table.
+        If a requested part does not apply to the table.
     """
-    refuse_with_judge(table, settings)
+    refuse_options_with_judge(table, settings)
     refuse_distributions(table, "report")
     if settings.gsd and not table.paired:
         contradict(option("gsd", True), option("unpaired", True))
     grouped, table = table, replace(table, groups=None, group_names=())
-    # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
+    # COPA comes first, because it refuses bad input before the slow bootstrap.
     choice = copa(table, settings.choice, runtime) if settings.copa else None
     assert choice is None or isinstance(choice, CopaDocument)
-    found = rank_by_dominance(grouped, settings.ranking, runtime)
-    # As if nobody had asked for groups.
-    ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
-    several, pair = len(table.metrics) > 1, ranking.lead.pair if ranking.leading else None
+    grouped_ranking = rank_by_dominance(grouped, settings.ranking, runtime)
+    # The ranking of all samples, without groups.
+    ranking = replace(
+        grouped_ranking, groups=None, rows=[row for row in grouped_ranking.rows if row.group is None]
+    )
+    has_several_metrics, pair = len(table.metrics) > 1, ranking.leader.pair if ranking.leaders else None
     parts: dict[str, Any] = {
         "pairs": replace(dominance(table, settings.pairs, runtime), pair=pair),
-        "risks": mrm(table, replace(settings.risks, level=_levels(ranking)), runtime),
-        "methods": rank_by_dominance(table, _EVERY_METHOD, runtime) if several else None,
-        "metrics": _every_metric(table, runtime) if several else None,
+        "risks": mrm(table, replace(settings.risks, level=_risk_levels(ranking)), runtime),
+        "methods": rank_by_dominance(table, _EVERY_METHOD, runtime) if has_several_metrics else None,
+        "metrics": _rank_every_metric(table, runtime) if has_several_metrics else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
-        "by_group": None if found.groups is None else found,
+        "by_group": None if grouped_ranking.groups is None else grouped_ranking,
     }
-    # One page speaks of one model, in whatever chapter.
+    # All parts of a page are about the same named models.
     parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
-    metrics = names(ranking.provenance.metric_names)
-    on = f"on {metrics}" if ranking.judged is None else f"by human labels ({metrics})"
-    title = settings.title or f"Which of {len(table.models)} models is best {on}?"
+    metrics = join_names(ranking.provenance.metric_names)
+    criterion = f"on {metrics}" if ranking.judged is None else f"by human labels ({metrics})"
+    title = settings.title or f"Which of {len(table.models)} models is best {criterion}?"
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
-        verdict=found.verdict,
+        verdict=grouped_ranking.verdict,
         named=ranking.named,
         quotes=ranking.quotes,
         ranking=ranking,
@@ -175,48 +180,56 @@ def report(table: ScoreTable, settings: ReportSettings, runtime: Runtime = HERE)
     )
 
 
-def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
-    """Ranks by every metric on its own, in which weights have no part; by second-order dominance only."""
+def _rank_every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
+    """Rank models by second-order dominance on each metric separately, without weights or tests."""
     unweighted = replace(table, options=replace(table.options, weight={}))
-    whole = rank_by_dominance(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
-    kept = [name.startswith("R-SSD@") for name in whole.study.rankings]
-    rankings = {name: found for name, found in whole.study.rankings.items() if name.startswith("R-SSD@")}
+    document = rank_by_dominance(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
+    is_ssd = [name.startswith("R-SSD@") for name in document.study.rankings]
+    rankings = {
+        name: ranking for name, ranking in document.study.rankings.items() if name.startswith("R-SSD@")
+    }
     return replace(
-        whole,
-        rows=[row for row in whole.rows if row.method in rankings],
-        study=replace(whole.study, rankings=rankings, agreement=whole.study.agreement[kept][:, kept]),
+        document,
+        rows=[row for row in document.rows if row.method in rankings],
+        study=replace(
+            document.study, rankings=rankings, agreement=document.study.agreement[is_ssd][:, is_ssd]
+        ),
     )
 
 
-def _levels(ranking: RankDocument) -> tuple[float, ...]:
-    """Levels of tails where some of the usual ones are narrower than the tail that the ranking tells of."""
-    least = ranking.lead.found.dominance.estimates.tail_level
-    kept = tuple(level for level in DEFAULT_LEVELS if level >= least - 1e-9)
-    return () if kept == DEFAULT_LEVELS else kept or (least,)
+def _risk_levels(ranking: RankDocument) -> tuple[float, ...]:
+    """Return the default tail levels that are at least the tail level of the ranking.
+
+    The result is empty if all defaults qualify. If none does, it is the tail level of the ranking.
+    """
+    smallest = ranking.leader.study.dominance.estimates.tail_level
+    usable = tuple(level for level in DEFAULT_LEVELS if level >= smallest - 1e-9)
+    return () if usable == DEFAULT_LEVELS else usable or (smallest,)
 
 
 def _provenance(
-    ranking: RankDocument, settings: ReportSettings, table: ScoreTable, **others: Any
+    ranking: RankDocument, settings: ReportSettings, table: ScoreTable, **parts: Any
 ) -> Provenance:
+    """Build the provenance of the report from that of the ranking."""
     chapters = {name: getattr(settings, name) for name in ("gsd", "copa")}
     return replace(
         ranking.provenance,
         command="report",
-        settings=told(settings, table.options),
+        settings=changed_settings(settings, table.options),
         method={**ranking.provenance.method, **chapters},
-        warnings=_warnings(table, {"ranking": ranking, **others}),
+        warnings=_warnings(table, {"ranking": ranking, **parts}),
     )
 
 
 def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[str]:
-    """Every warning once, what neither the table nor the ranking says behind the chapters it is about."""
-    told: dict[str, list[str]] = {}
+    """Return each distinct warning, prefixed by its parts unless it comes from the table or the ranking."""
+    chapters_of: dict[str, list[str]] = {}
     for name, part in parts.items():
         for line in () if part is None else part.provenance.warnings:
-            told.setdefault(line, []).append(CHAPTERS[name])
+            chapters_of.setdefault(line, []).append(CHAPTERS[name])
     return [
         line
-        if line in table.warnings or CHAPTERS["ranking"] in where
-        else Warned(f"part {names(list(dict.fromkeys(where)))}: {line}", CHAPTER)
-        for line, where in told.items()
+        if line in table.warnings or CHAPTERS["ranking"] in chapters
+        else Notice(f"part {join_names(list(dict.fromkeys(chapters)))}: {line}", SECTION)
+        for line, chapters in chapters_of.items()
     ]

@@ -1,1 +1,1 @@
-"""A suite task by task: what a study says of its tasks beside what it says of them all together."""
+"""Results on suites of tasks, used by several studies."""

@@ -1,4 +1,4 @@
-"""A suite as documents write it: types the JSON Schema is made of, means and differences as in the file."""
+"""JSON entries of a suite, which also define its JSON schema; means are in the units of the file."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.studies.document import of, rows_from
-from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.suites.section import SuiteAnalysis
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
 
-BETTER, WORSE, OPEN = "better", "worse", "open"
-_MARKS = {1: BETTER, -1: WORSE, 0: OPEN}
+BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
+_MARKS = {1: BETTER, -1: WORSE, 0: UNDECIDED}
 
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task."""
+    """One task of a suite, with its weight and number of samples."""
 
     task: str
     weight: float
@@ -32,76 +32,86 @@ class TaskEntry:
 
 @dataclass(frozen=True)
 class MacroEntry:
-    """A model's macro mean, with its interval on these tasks and on tasks like these; its worst tasks."""
+    """A model's macro mean, its intervals for these tasks and for tasks like these, and its worst tasks."""
 
-    metric: str = of(lambda one: one.name)
-    model: str = of(lambda chapter, i: chapter.models[i])
-    mean: float = of(lambda one, i: float(one.units.of(one.scores.macro[i])))
-    low: float = of(lambda i, these: these[i][0])
-    high: float = of(lambda i, these: these[i][1])
-    like_these_low: float | None = of(lambda i, like: like and like[i][0])
-    like_these_high: float | None = of(lambda i, like: like and like[i][1])
-    worst_tasks: Sequence[str] = of(
-        lambda chapter, one, i: [chapter.names[task] for task in one.worst[i].tasks]
+    metric: str = computed(lambda column: column.name)
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    mean: float = computed(lambda column, i: float(column.units.to_file_units(column.scores.macro_means[i])))
+    low: float = computed(lambda i, these: these[i][0])
+    high: float = computed(lambda i, these: these[i][1])
+    like_these_low: float | None = computed(lambda i, like: like and like[i][0])
+    like_these_high: float | None = computed(lambda i, like: like and like[i][1])
+    worst_tasks: Sequence[str] = computed(
+        lambda chapter, column, i: [chapter.names[task] for task in column.worst[i].tasks]
     )
-    worst_mean: float = of(lambda one, i: float(one.units.sign * one.worst[i].mean + 0.0))
+    worst_mean: float = computed(lambda column, i: float(column.units.sign * column.worst[i].mean + 0.0))
 
 
 @dataclass(frozen=True)
 class TaskMeanEntry:
-    """A model's mean on a task, and whether it is better or worse there than the leader.
+    """A model's mean on one task, and its difference from the reference model.
 
-    ``leader`` is the model of the verdict, which may say to look at another than the first. ``mean`` is as
-    the file has it, ``difference`` on the scale that tasks are compared on.
+    ``leader`` is the reference model of the verdict, which need not be first in the ranking. ``mean`` is
+    in the units of the file; ``difference`` is on the scale on which tasks are compared.
     """
 
-    metric: str = of(lambda one: one.name)
-    task: str = of(lambda chapter, t: chapter.names[t])
-    model: str = of(lambda chapter, i: chapter.models[i])
-    mean: float = of(lambda one, t, i: float(one.mean[i, t]))
-    leader: str = of(lambda chapter, one: chapter.models[one.against])
-    difference: float = of(
-        lambda one, t, i: float(one.signs[t] * one.found.difference[i, one.against, t] + 0.0)
+    metric: str = computed(lambda column: column.name)
+    task: str = computed(lambda chapter, t: chapter.names[t])
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    mean: float = computed(lambda column, t, i: float(column.mean[i, t]))
+    leader: str = computed(lambda chapter, column: chapter.models[column.reference])
+    difference: float = computed(
+        lambda column, t, i: float(
+            column.signs[t] * column.task_differences.difference[i, column.reference, t] + 0.0
+        )
     )
-    p_value: float = of(lambda one, t, i: float(one.found.p_value[i, one.against, t]))
-    p_adjusted: float = of(lambda one, t, i: float(one.found.p_adjusted[i, one.against, t]))
-    mark: str = of(lambda one, t, i: _MARKS[int(one.marks[i, one.against, t])])
+    p_value: float = computed(
+        lambda column, t, i: float(column.task_differences.p_value[i, column.reference, t])
+    )
+    p_adjusted: float = computed(
+        lambda column, t, i: float(column.task_differences.p_adjusted[i, column.reference, t])
+    )
+    mark: str = computed(lambda column, t, i: _MARKS[int(column.marks[i, column.reference, t])])
 
 
 @dataclass(frozen=True)
 class PairEntry:
-    """A pair, the larger macro mean first: their difference, p-values of its lead, and tasks by answer."""
+    """Two models, the larger macro mean first: their difference, p-values, and task counts by answer."""
 
-    metric: str = of(lambda one: one.name)
-    model: str = of(lambda chapter, i: chapter.models[i])
-    other: str = of(lambda chapter, j: chapter.models[j])
-    difference: float = of(lambda one, i, j: float(one.units.of(one.scopes[FIXED].differences.value[i, j])))
-    p_these: float = of(lambda one, i, j: float(one.scopes[FIXED].p_adjusted[i, j]))
-    p_like_these: float | None = of(lambda one, i, j: one.p_like_these(i, j))
-    better: int = of(lambda one, i, j: len(one.won(i, j)))
-    worse: int = of(lambda one, i, j: len(one.won(j, i)))
-    open: int = of(lambda one, i, j: one.open(i, j))
+    metric: str = computed(lambda column: column.name)
+    model: str = computed(lambda chapter, i: chapter.models[i])
+    other: str = computed(lambda chapter, j: chapter.models[j])
+    difference: float = computed(
+        lambda column, i, j: float(column.units.to_file_units(column.scopes[FIXED].differences.value[i, j]))
+    )
+    p_these: float = computed(lambda column, i, j: float(column.scopes[FIXED].p_adjusted[i, j]))
+    p_like_these: float | None = computed(lambda column, i, j: column.p_random_tasks(i, j))
+    better: int = computed(lambda column, i, j: len(column.tasks_won(i, j)))
+    worse: int = computed(lambda column, i, j: len(column.tasks_won(j, i)))
+    open: int = computed(lambda column, i, j: column.undecided_tasks(i, j))
 
 
 @dataclass(frozen=True)
 class LeftOutEntry:
-    """The suite without a task: the best macro mean, who ranks first, the leader's lead over the others."""
+    """Results without one task: the best macro mean, the leader of the ranking, and the smallest lead."""
 
-    metric: str = of(lambda one: one.name)
-    task: str = of(lambda chapter, t: chapter.names[t])
-    first: str = of(lambda chapter, one, t: chapter.models[int(one.left_out.leader[t])])
-    first_as_ranked: str | None = of(
-        lambda chapter, one, t: (
-            None if one.first_without is None else chapter.models[int(one.first_without[t])]
+    metric: str = computed(lambda column: column.name)
+    task: str = computed(lambda chapter, t: chapter.names[t])
+    first: str = computed(lambda chapter, column, t: chapter.models[int(column.left_out.leader[t])])
+    first_as_ranked: str | None = computed(
+        lambda chapter, column, t: (
+            None if column.first_without is None else chapter.models[int(column.first_without[t])]
         )
     )
-    ahead: float = of(lambda one, t, closest: float(one.units.of(one.left_out.ahead[t, closest])))
-    p_adjusted: float = of(lambda one, t, closest: float(one.left_out.p_adjusted[t, closest]))
+    ahead: float = computed(
+        lambda column, t, closest: float(column.units.to_file_units(column.left_out.leads[t, closest]))
+    )
+    p_adjusted: float = computed(lambda column, t, closest: float(column.left_out.p_adjusted[t, closest]))
 
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """A suite, task by task."""
+    """Results on a suite of tasks."""
 
     scope: str
     tasks: Sequence[TaskEntry]
@@ -111,69 +121,79 @@ class SuiteEntry:
     left_out: Sequence[LeftOutEntry]
 
 
-def suite_meta(chapter: SuiteChapter | None) -> dict[str, Any]:
-    """The entry ``suite`` of a document's ``meta``, where there is a suite."""
+def suite_meta(chapter: SuiteAnalysis | None) -> dict[str, Any]:
+    """Return the ``meta`` entry ``suite``; empty if there is no suite."""
     if chapter is None:
         return {}
-    own = chapter.metrics or [None] * len(chapter.names)
-    tasks = zip(chapter.names, chapter.weights, chapter.samples, own, strict=True)
+    task_metrics = chapter.metrics or [None] * len(chapter.names)
+    tasks = zip(chapter.names, chapter.weights, chapter.samples, task_metrics, strict=True)
     entry = SuiteEntry(
         chapter.scope,
         [TaskEntry(*task) for task in tasks],
-        rows_from(MacroEntry, "chapter one i these like", _macro(chapter)),
-        rows_from(TaskMeanEntry, "chapter one t i", _task_means(chapter)),
-        rows_from(PairEntry, "chapter one i j", _pairs(chapter)),
-        rows_from(LeftOutEntry, "chapter one t closest", _left_out(chapter)),
+        rows_from_records(MacroEntry, "chapter column i these like", _macro_records(chapter)),
+        rows_from_records(TaskMeanEntry, "chapter column t i", _task_mean_records(chapter)),
+        rows_from_records(PairEntry, "chapter column i j", _pair_records(chapter)),
+        rows_from_records(LeftOutEntry, "chapter column t closest", _left_out_records(chapter)),
     )
     return {"suite": asdict(entry)}
 
 
-def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
-    """Means of every model on every task, each with its interval, and marks against the leader.
+def task_columns(chapter: SuiteAnalysis) -> dict[str, list[Any]]:
+    """Return a dict of columns with each model's mean, interval and mark against the reference on each task.
 
-    Where tasks are compared on another scale than the file's, means are the file's and have no interval.
+    If tasks are compared on another scale, means are still in the units of the file but have no intervals.
     """
     rows: list[tuple[Any, ...]] = []
-    from riskrank.engine.suites.macro_means import task_means  # most tables are no suite
+    from riskrank.engine.suites.macro_means import (
+        task_means,
+    )  # imported here because most tables have no suite
 
-    for one in chapter.columns.values():
-        low, high = task_means(one.scores).interval(chapter.family.level(1))
-        ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0
+    for column in chapter.columns.values():
+        low, high = task_means(column.scores).interval(chapter.family.interval_level(1))
+        bounds = np.sort(np.array([low, high]) * column.signs, axis=0) + 0.0
         for t, i in np.ndindex(len(chapter.names), len(chapter.models)):
-            span = [None, None] if one.file_means is not None else ends[:, i, t].tolist()
-            metric = chapter.metrics[t] if chapter.metrics else one.name
-            mark = _MARKS[int(one.marks[i, one.against, t])] if chapter.tested else None
-            rows.append((chapter.models[i], chapter.names[t], metric, float(one.mean[i, t]), *span, mark))
+            span = [None, None] if column.file_means is not None else bounds[:, i, t].tolist()
+            metric = chapter.metrics[t] if chapter.metrics else column.name
+            mark = _MARKS[int(column.marks[i, column.reference, t])] if chapter.tested else None
+            rows.append((chapter.models[i], chapter.names[t], metric, float(column.mean[i, t]), *span, mark))
     names = ("model", "task", "metric", "mean", "low", "high", "mark")
-    return {name: [*own] for name, own in zip(names, zip(*rows, strict=True), strict=True)}
+    return {name: [*values] for name, values in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def _macro(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
-    for one in chapter.columns.values():
-        both = [ends(chapter, one, scope) if scope in one.scopes else None for scope in (FIXED, RANDOM)]
-        yield from ((chapter, one, i, *both) for i in range(len(chapter.models)))
+def _macro_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per score column and model."""
+    for column in chapter.columns.values():
+        both = [
+            macro_intervals(chapter, column, scope) if scope in column.scopes else None
+            for scope in (FIXED, RANDOM)
+        ]
+        yield from ((chapter, column, i, *both) for i in range(len(chapter.models)))
 
 
-def ends(chapter: SuiteChapter, one: SuiteColumn, scope: str) -> list[tuple[float, float]]:
-    """Intervals of macro means as the file has them."""
-    low, high = one.units.ends(*one.scopes[scope].means.interval(chapter.family.level(1)))
+def macro_intervals(chapter: SuiteAnalysis, column: SuiteColumn, scope: str) -> list[tuple[float, float]]:
+    """Return the interval of each model's macro mean, in the units of the file."""
+    low, high = column.units.interval_to_file_units(
+        *column.scopes[scope].means.interval(chapter.family.interval_level(1))
+    )
     return [*zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def _task_means(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
-    for one in chapter.columns.values():
-        yield from ((chapter, one, *at) for at in np.ndindex(len(chapter.names), len(chapter.models)))
+def _task_mean_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per score column, task and model."""
+    for column in chapter.columns.values():
+        yield from ((chapter, column, *at) for at in np.ndindex(len(chapter.names), len(chapter.models)))
 
 
-def _pairs(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
-    for one in chapter.columns.values():
-        yield from ((chapter, one, *pair) for pair in combinations(one.by_mean, 2))
+def _pair_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per score column and pair of models, the larger macro mean first."""
+    for column in chapter.columns.values():
+        yield from ((chapter, column, *pair) for pair in combinations(column.by_mean, 2))
 
 
-def _left_out(chapter: SuiteChapter) -> Iterator[tuple[Any, ...]]:
-    """The suite without each task, with the model that then comes closest to the leader."""
-    for one in chapter.columns.values():
-        if one.left_out is not None:
-            others = [i for i in range(len(chapter.models)) if i != one.first.model]
+def _left_out_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
+    """Yield one record per omitted task, with the model that then comes closest to the leader."""
+    for column in chapter.columns.values():
+        if column.left_out is not None:
+            rivals = [i for i in range(len(chapter.models)) if i != column.first.model]
             for t in range(len(chapter.names)):
-                yield chapter, one, t, others[int(one.left_out.ahead[t, others].argmin())]
+                yield chapter, column, t, rivals[int(column.left_out.leads[t, rivals].argmin())]

@@ -1,4 +1,4 @@
-"""A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
+"""Tables on a suite: significance marks by task, task means, macro means, and leave-one-task-out."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from riskrank.asked.suites import FIXED, RANDOM
-from riskrank.shown.means import in_words
-from riskrank.shown.numbers import p_value
-from riskrank.shown.screens import asked_for
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.entries import ends
-from riskrank.studies.suites.words import other_scope
+from riskrank.options.suites import FIXED, RANDOM
+from riskrank.render.mean_tables import score_label
+from riskrank.render.numbers import format_p_value
+from riskrank.render.screens import as_details
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.suites.entries import macro_intervals
+from riskrank.studies.suites.section import SuiteAnalysis
+from riskrank.studies.suites.sentences import other_scope_answer
 from riskrank.studies.targets import COMBINED
-from riskrank.studies.wording import decimals_apart, decimals_of, names, rounded
+from riskrank.studies.wording import decimals_for_gaps, decimals_from_errors, format_fixed, join_names
 
 if TYPE_CHECKING:
     from riskrank.studies.suites.column import SuiteColumn
@@ -24,167 +24,193 @@ if TYPE_CHECKING:
 MARKS = {1: "+", -1: "-", 0: "."}
 _STYLES = {1: "green", -1: "red", 0: ""}
 
-# Tasks that a strip has room for beside the names of some of them, and names it says.
+# Maximum number of marks in a row, and of task names next to them.
 _LONGEST, _NAMED = 60, 3
 
 
-def screen(
-    chapter: SuiteChapter,
-    shown: Mapping[str, Sequence[int]],
-    more: Sequence[str],
+def suite_sections(
+    chapter: SuiteAnalysis,
+    models_by_column: Mapping[str, Sequence[int]],
+    omitted: Sequence[str],
     *,
     per_task: bool,
-    strip: bool = True,
+    marks_by_task: bool = True,
 ) -> Iterator[Section]:
-    """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
+    """Yield the tables and lines on a suite that follow the ranking.
 
     Parameters
     ----------
-    chapter : SuiteChapter
-    shown : mapping of str to sequence of int
-        Models of every column, in their order.
-    more : sequence of str
-        Sentences the verdict had no room for: the answer to the other question is one that is never left out.
-    per_task, strip : bool
+    chapter : SuiteAnalysis
+    models_by_column : mapping of str to sequence of int
+        Models of every score column, in row order.
+    omitted : sequence of str
+        Sentences that did not fit into the verdict.
+    per_task : bool
+        True to add a table of means by task and model for each score column.
+    marks_by_task : bool
+        True to add a table of significance marks by task, if there is a single, tested score column.
     """
-    told = [(chapter.columns[name], models) for name, models in shown.items()]
-    if strip and chapter.tested and len(shown) == 1:
-        yield strips(chapter, *told[0])
+    selected = [(chapter.columns[name], models) for name, models in models_by_column.items()]
+    if marks_by_task and chapter.tested and len(models_by_column) == 1:
+        yield marks_table(chapter, *selected[0])
     if per_task:
-        yield from (by_task(chapter, one, models) for one, models in told)
-    for one, models in told:
-        answers = other_scope(chapter, one, *one.first.pair) if len(models) > 1 else ()
-        on = "" if len(shown) == 1 else f"{one.name}:"
-        yield from (Line(answer, on) for _, answer in answers if len(shown) > 1 or answer in more)
+        yield from (task_table(chapter, column, models) for column, models in selected)
+    for column, models in selected:
+        answers = other_scope_answer(chapter, column, *column.first.pair) if len(models) > 1 else ()
+        label = "" if len(models_by_column) == 1 else f"{column.name}:"
+        yield from (
+            Line(answer, label) for _, answer in answers if len(models_by_column) > 1 or answer in omitted
+        )
 
 
-def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
-    """Of every column, what a screen has no room for."""
+def details(chapter: SuiteAnalysis, *, per_task: bool) -> list[Section]:
+    """Return the tables of every score column that do not fit on the first screen."""
     sections: list[Section] = []
-    for one in chapter.columns.values():
+    for column in chapter.columns.values():
         if not per_task:
-            sections.append(by_task(chapter, one, one.by_mean))
-        sections.append(macro(chapter, one))
-        sections += left_out(chapter, one)
-    return asked_for([*sections, _reading(chapter)])
+            sections.append(task_table(chapter, column, column.by_mean))
+        sections.append(macro_table(chapter, column))
+        sections += leave_one_out_tables(chapter, column)
+    return as_details([*sections, _reading(chapter)])
 
 
-def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """A mark a task and model, against the model of the verdict; few tasks are named."""
-    against = chapter.models[one.against]
-    drawn = len(chapter.names) <= _LONGEST
-    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    head, by = ("combined", " (combined score)") if one.units.label == COMBINED else ("tasks", "")
+def marks_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
+    """Return a table of significance marks against the reference model by task, naming a few tasks."""
+    reference = chapter.models[column.reference]
+    fits = len(chapter.names) <= _LONGEST
+    # Name the combined score, because the means of single metrics above may contradict it.
+    head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
-    def strip(i: int) -> str:
-        return "".join(MARKS[int(mark)] for mark in one.marks[i, one.against])
+    def marks_text(i: int) -> str:
+        return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
-    columns: list[OfModel | None] = [
+    columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: chapter.models[i]),
-        (Column(head, "left", only="terminal"), strip) if drawn else None,
+        (Column(head, "left", medium="terminal"), marks_text) if fits else None,
         (
-            Column(f"+ better than {against} on", "left", f"+ better than {against} on{by}"),
-            lambda i: _named(chapter, one.won(i, one.against)),
+            Column(f"+ better than {reference} on", "left", f"+ better than {reference} on{note}"),
+            lambda i: _format_tasks(chapter, column.tasks_won(i, column.reference)),
         ),
         (
-            Column("- worse on", "left", f"- worse than {against} on{by}"),
-            lambda i: _named(chapter, one.won(one.against, i)),
+            Column("- worse on", "left", f"- worse than {reference} on{note}"),
+            lambda i: _format_tasks(chapter, column.tasks_won(column.reference, i)),
         ),
-        (Column(". open", name="open tasks", spare=True), lambda i: str(one.open(i, one.against))),
+        (
+            Column(". undecided", name="undecided tasks", optional=True),
+            lambda i: str(column.undecided_tasks(i, column.reference)),
+        ),
     ]
-    return by_row("", columns, [i for i in shown if i != one.against])
+    return build_table("", columns, [i for i in models if i != column.reference])
 
 
-def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
+def _format_tasks(chapter: SuiteAnalysis, tasks: Sequence[int]) -> str:
+    """Format the number of tasks, followed by the names of a few."""
     if not tasks:
         return "0"
-    return f"{len(tasks)}: {names([chapter.names[t] for t in tasks], _NAMED)}"
+    return f"{len(tasks)}: {join_names([chapter.names[t] for t in tasks], _NAMED)}"
 
 
-def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """Means of every task and model, marked against the model of the verdict; the macro mean below."""
-    errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
-    digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
-    if one.file_means is not None:  # errors are on the scale of the comparison
-        digits = [decimals_apart(one.mean[:, t].tolist()) for t in range(len(chapter.names))]
-    macro, together = one.units.of(one.scores.macro), decimals_of(one.scopes[FIXED].means.error)
+def task_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
+    """Return a table of means by task and model, marked against the reference model, and of macro means."""
+    errors = [column.task_differences.error[i, j] for i in models for j in models if i < j]
+    digits = [decimals_from_errors(float(error[t]) for error in errors) for t in range(len(chapter.names))]
+    if column.file_means is not None:  # errors are on the scale of the comparison
+        digits = [decimals_for_gaps(column.mean[:, t].tolist()) for t in range(len(chapter.names))]
+    macro_means, macro_digits = (
+        column.units.to_file_units(column.scores.macro_means),
+        decimals_from_errors(column.scopes[FIXED].means.error),
+    )
 
     def cell(i: int, t: int) -> Cell:
-        mark = int(one.marks[i, one.against, t])
-        said = rounded(float(one.mean[i, t]), digits[t])
-        return Cell(f"{said} {MARKS[mark] if mark else ' '}" if chapter.tested else said, _STYLES[mark])
+        mark = int(column.marks[i, column.reference, t])
+        text = format_fixed(float(column.mean[i, t]), digits[t])
+        return Cell(f"{text} {MARKS[mark] if mark else ' '}" if chapter.tested else text, _STYLES[mark])
 
-    columns: list[OfModel | None] = [
+    columns: list[ModelColumn | None] = [
         (Column("task", "left"), lambda t: chapter.names[t]),
         (Column("metric", "left"), lambda t: chapter.metrics[t]) if chapter.metrics else None,
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        None if chapter.alike else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
-        *((Column(chapter.models[i]), partial(cell, i)) for i in shown),
+        None
+        if chapter.equally_weighted
+        else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
+        *((Column(chapter.models[i]), partial(cell, i)) for i in models),
     ]
-    label, title = "macro mean", f"Means of {in_words(one.name)} by task"
-    if one.file_means is not None:
-        label, title = f"{label}, as compared", f"{title}, as the file has them"
+    label, title = "macro mean", f"Means of {score_label(column.name)} by task"
+    if column.file_means is not None:
+        label, title = f"{label}, rescaled", f"{title}, in the units of the file"
     if chapter.tested:
-        title += f"; + better, - worse than {chapter.models[one.against]}"
-    table = by_row(title, columns, range(len(chapter.names)))
-    blank = [""] * (len(table.columns) - 1 - len(shown))
-    below = [rounded(float(macro[i]), together) + "  " * chapter.tested for i in shown]
-    return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *below)))
+        title += f"; + better, - worse than {chapter.models[column.reference]}"
+    table = build_table(title, columns, range(len(chapter.names)))
+    blank = [""] * (len(table.columns) - 1 - len(models))
+    macro_cells = [format_fixed(float(macro_means[i]), macro_digits) + "  " * chapter.tested for i in models]
+    return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *macro_cells)))
 
 
-def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
-    """Macro means with intervals of both questions, and the worst tasks."""
-    value = one.units.of(one.scores.macro)
-    digits = decimals_of(one.scopes[FIXED].means.error)
-    said = {scope: ends(chapter, one, scope) for scope in one.scopes}
+def macro_table(chapter: SuiteAnalysis, column: SuiteColumn) -> Table:
+    """Return a table of macro means with intervals for both scopes, and of each model's worst tasks."""
+    value = column.units.to_file_units(column.scores.macro_means)
+    digits = decimals_from_errors(column.scopes[FIXED].means.error)
+    intervals = {scope: macro_intervals(chapter, column, scope) for scope in column.scopes}
     level = f"{100 * chapter.family.confidence:g} %"
 
     def interval(scope: str, i: int) -> str:
-        low, high = said[scope][i]
-        return f"{rounded(low, digits)} to {rounded(high, digits)}"
+        low, high = intervals[scope][i]
+        return f"{format_fixed(low, digits)} to {format_fixed(high, digits)}"
 
-    columns: list[OfModel] = [
+    columns: list[ModelColumn] = [
         (Column("model", "left"), lambda i: chapter.models[i]),
-        (Column("macro\nmean"), lambda i: rounded(float(value[i]), digits)),
+        (Column("macro\nmean"), lambda i: format_fixed(float(value[i]), digits)),
         (Column(f"{level} on\nthese tasks", "left"), partial(interval, FIXED)),
     ]
-    if RANDOM in said:
+    if RANDOM in intervals:
         columns.append((Column(f"{level} on tasks\nlike these", "left"), partial(interval, RANDOM)))
     columns += [
-        (Column("worst tasks", "left"), lambda i: names([chapter.names[t] for t in one.worst[i].tasks])),
-        (Column("their\nmean"), lambda i: rounded(float(one.units.sign * one.worst[i].mean), digits)),
+        (
+            Column("worst tasks", "left"),
+            lambda i: join_names([chapter.names[t] for t in column.worst[i].tasks]),
+        ),
+        (
+            Column("mean of\nworst"),
+            lambda i: format_fixed(float(column.units.sign * column.worst[i].mean), digits),
+        ),
     ]
-    return by_row(f"Macro means of {in_words(one.name)}", columns, one.by_mean)
+    return build_table(f"Macro means of {score_label(column.name)}", columns, column.by_mean)
 
 
-def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
-    """Without each task who is first, who has the best macro mean, and the lead over the rival."""
-    if (left := one.left_out) is None:
+def leave_one_out_tables(chapter: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
+    """Return a table of leader, best macro mean and lead without each task; empty if not computed."""
+    if (without_task := column.left_out) is None:
         return []
-    ranked, leaders = dict(one.deciding()), left.leader
-    other = next(i for i in one.first.pair if i != one.first.model)
-    ahead, digits = one.units.of(left.ahead), decimals_of(one.scopes[FIXED].means.error)
-    columns: list[OfModel | None] = [
+    ranked, leaders = dict(column.decisive_tasks()), without_task.leader
+    rival = next(i for i in column.first.pair if i != column.first.model)
+    leads, digits = (
+        column.units.to_file_units(without_task.leads),
+        decimals_from_errors(column.scopes[FIXED].means.error),
+    )
+    columns: list[ModelColumn | None] = [
         (Column("without", "left"), lambda t: chapter.names[t]),
         (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, one.first.model)]),
+        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, column.first.model)]),
         (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
-        (Column("lead"), lambda t: rounded(float(ahead[t, other]), digits)),
-        (Column("p"), lambda t: p_value(float(left.p_adjusted[t, other]))) if chapter.tested else None,
+        (Column("lead"), lambda t: format_fixed(float(leads[t, rival]), digits)),
+        (Column("p"), lambda t: format_p_value(float(without_task.p_adjusted[t, rival])))
+        if chapter.tested
+        else None,
     ]
-    lead = f"lead: of {chapter.models[one.first.model]} over {chapter.models[other]}"
-    title = f"Without each task, by macro means of {in_words(one.name)}; {lead}"
-    return [by_row(title, columns, range(len(chapter.names)))]
+    lead = f"lead of {chapter.models[column.first.model]} over {chapter.models[rival]}"
+    title = f"Without each task: macro means of {score_label(column.name)}, {lead}"
+    return [build_table(title, columns, range(len(chapter.names)))]
 
 
-def _reading(chapter: SuiteChapter) -> Line:
+def _reading(chapter: SuiteAnalysis) -> Line:
+    """Return a line that explains how to read the tables."""
     correction = chapter.family.correction
-    rule = "not corrected for" if correction == "none" else f"{correction.capitalize()} over"
+    rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
     text = (
-        f"a mark is a significant difference on one task, {rule} all tasks and pairs; McNemar's exact test "
-        "of 0/1 scores, Student's and Johnson's of others, none below ten samples. Intervals of macro means "
-        "are for one model at a time; the worst tasks are a tenth of them, at least one. Of tasks like "
-        "these, spoken of from six on, Student's or Johnson's t of the tasks' means tells, whichever p is "
-        "larger."
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores have "
+        "McNemar's exact test, others Student's and Johnson's t tests; fewer than ten samples are not "
+        "tested. Intervals of macro means hold for one model at a time. The worst tasks are a tenth of all "
+        "tasks, at least one. The test on tasks like these needs six tasks; it uses the larger p of "
+        "Student's and Johnson's t tests of the task means."
     )
     return Line(text, "Tasks:")

@@ -1,1 +1,1 @@
-"""What changed over many runs of one evaluation: the room of ``trend``."""
+"""The study behind ``trend``: changes over many runs of one evaluation."""

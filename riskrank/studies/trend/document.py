@@ -1,17 +1,17 @@
-"""What a trend says: a row a run, metric and model; a line a metric and model; cases that flip."""
+"""The document of ``trend``: one row per run, one line per metric and model, and flipping cases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from riskrank.engine.family import Family
-from riskrank.studies.document import Gated, of
+from riskrank.studies.document import GatedDocument, computed
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.trend.states import MOVED, WAS_WORSE, WORSE
+from riskrank.studies.trend.states import SCORING_CHANGED, WAS_WORSE, WORSE
 
 
-class Against(NamedTuple):
-    """A run compared with another on the samples they share, in the units of the file; None without any."""
+class RunComparison(NamedTuple):
+    """Difference between two runs on shared samples, in the units of the file; None if not compared."""
 
     difference: float | None = None
     low: float | None = None
@@ -22,45 +22,46 @@ class Against(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrendRow:
-    """One model on one metric in one run; numbers in the units and the direction of the file.
+    """Mean of one model on one metric in one run, and its changes, in the units and direction of the file.
 
-    Made of a run, its column of scores, means, and what it is against the baseline and the run before.
+    A row is built from the run, its score column, the means, and the comparisons with the baseline and the
+    previous run.
     """
 
-    run: str = of(lambda run: run)
-    metric: str = of(lambda column: column.spec.name)
-    model: str = of(lambda column: column.table.models[column.model])
-    mean: float = of(lambda column, mean: float(mean.mean[column.model]))
-    low: float = of(lambda column, mean: float(mean.ends[0][column.model]))
-    high: float = of(lambda column, mean: float(mean.ends[1][column.model]))
-    against_baseline: float | None = of(lambda baseline: baseline.difference)
-    against_baseline_low: float | None = of(lambda baseline: baseline.low)
-    against_baseline_high: float | None = of(lambda baseline: baseline.high)
-    against_baseline_answer: str | None = of(lambda baseline: baseline.answer)
-    against_last: float | None = of(lambda last: last.difference)
-    against_last_low: float | None = of(lambda last: last.low)
-    against_last_high: float | None = of(lambda last: last.high)
-    against_last_answer: str | None = of(lambda last: last.answer)
-    scored: int = of(lambda column: column.counted[0])
-    samples: int = of(lambda column: column.counted[1])
-    samples_shared: int | None = of(lambda baseline, last: baseline.shared or last.shared)
-    direction: str = of(lambda mean: "lower" if mean.lower else "higher")
+    run: str = computed(lambda run: run)
+    metric: str = computed(lambda column: column.spec.name)
+    model: str = computed(lambda column: column.table.models[column.model])
+    mean: float = computed(lambda column, mean: float(mean.mean[column.model]))
+    low: float = computed(lambda column, mean: float(mean.intervals[0][column.model]))
+    high: float = computed(lambda column, mean: float(mean.intervals[1][column.model]))
+    against_baseline: float | None = computed(lambda baseline: baseline.difference)
+    against_baseline_low: float | None = computed(lambda baseline: baseline.low)
+    against_baseline_high: float | None = computed(lambda baseline: baseline.high)
+    against_baseline_answer: str | None = computed(lambda baseline: baseline.answer)
+    against_last: float | None = computed(lambda last: last.difference)
+    against_last_low: float | None = computed(lambda last: last.low)
+    against_last_high: float | None = computed(lambda last: last.high)
+    against_last_answer: str | None = computed(lambda last: last.answer)
+    scored: int = computed(lambda column: column.scored_and_total[0])
+    samples: int = computed(lambda column: column.scored_and_total[1])
+    samples_shared: int | None = computed(lambda baseline, last: baseline.shared or last.shared)
+    direction: str = computed(lambda mean: "lower" if mean.lower_is_better else "higher")
 
     @property
-    def failed(self) -> float:
-        """Share of the samples that have no score."""
+    def failure_rate(self) -> float:
+        """Proportion of samples without a score."""
         return 1 - self.scored / self.samples
 
     @property
     def loss(self) -> float:
-        """How much worse than the baseline it is, below 0 where better."""
+        """Loss relative to the baseline; negative if the run is better."""
         change = self.against_baseline or 0.0
         return change if self.direction == "lower" else -change
 
 
 @dataclass(frozen=True, slots=True)
 class TrendCase:
-    """A case that flips between runs of one model, or was lost for good since a run."""
+    """A case that flips between runs of one model, or that fails permanently since some run."""
 
     metric: str
     model: str
@@ -71,30 +72,31 @@ class TrendCase:
     lost_since: str | None
     p_value: float
     p_adjusted: float = 1.0
-    shown: bool = False
+    significant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TrendLine:
-    """All runs of one model on one metric.
+    """History of one model on one metric over all runs.
 
     Attributes
     ----------
-    state : {"worse", "was-worse", "better", "open", "ruler-moved"}
-        Of the last run against the baseline.
+    state : {"worse", "worse-in-earlier-run", "better", "undecided", "scoring-changed"}
+        State of the last run compared with the baseline.
     drop : bool
-        Whether the last run is shown to be worse than the run before.
+        True if the last run is significantly worse than the previous run.
     since : str or None
-        The first of the runs, each below the baseline, that was shown to be worse.
-    shown : TrendRow or None
-        The last of these that was shown.
+        First significantly worse run in the final sequence of runs below the baseline.
+    last_worse : TrendRow or None
+        Last significantly worse run in that sequence.
     cases, flaky, lost : int or None
-        Cases; those that flip twice or more; those shown to be lost for good. None where scores are not all
-        0 or 1.
+        Numbers of cases: in total, flipping at least twice, and significantly lost. None unless all scores
+        are 0 or 1.
     flip_share : float or None
-        Share of cases that flip from a run to the next, where the model is not shown to have changed.
+        Proportion of cases that flip between consecutive runs, excluding steps at which the model changed
+        significantly.
     more_failed : float or None
-        How much larger the share of failures is in the last run than in the baseline, where that is too much.
+        Increase of the failure rate from the baseline to the last run; None if acceptable.
     """
 
     metric: str
@@ -103,7 +105,7 @@ class TrendLine:
     drop: bool
     rows: Sequence[TrendRow]
     since: str | None = None
-    shown: TrendRow | None = None
+    last_worse: TrendRow | None = None
     cases: int | None = None
     flaky: int | None = None
     lost: int | None = None
@@ -112,64 +114,67 @@ class TrendLine:
 
     @property
     def last(self) -> TrendRow:
-        """The last run that has it."""
+        """Row of the last run."""
         return self.rows[-1]
 
     @property
     def verdict(self) -> str:
-        """What a gate says of it: a shown loss or an outage fails, a loss that is open is inconclusive."""
+        """Verdict on the last run: "pass", "fail" or "inconclusive".
+
+        A significant loss or an outage fails. An undecided loss or changed scoring is inconclusive.
+        """
         if self.state == WORSE or self.drop or self.more_failed is not None:
             return FAIL
-        return INCONCLUSIVE if self.state in (WAS_WORSE, MOVED) else PASS
+        return INCONCLUSIVE if self.state in (WAS_WORSE, SCORING_CHANGED) else PASS
 
     def entry(self) -> dict[str, Any]:
-        """The line as an entry of ``meta``."""
-        found = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "shown")}
-        return found | {"last_shown": None if self.shown is None else self.shown.run}
+        """Return the line as a ``meta`` entry."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if name not in ("rows", "last_worse")}
+        return fields | {"last_shown": None if self.last_worse is None else self.last_worse.run}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrendDocument(Gated[TrendRow], schema="trend"):
-    """Means of all runs, what changed, and since when.
+class TrendDocument(GatedDocument[TrendRow], schema="trend"):
+    """Means of all runs, significant changes, and the runs since which they persist.
 
-    The outcome is a fail where the last run is shown to be worse on a line or far more of it failed,
-    inconclusive where a line is open after a loss, or as its ruler moved.
+    The outcome is "fail" if the last run of a line is significantly worse or has far more failures. It is
+    "inconclusive" if a line is undecided after a loss, or its scoring changed.
 
     Attributes
     ----------
     runs : sequence of str
-        In their order.
+        Runs in order.
     baseline : str
     lines : sequence of TrendLine
-    found_cases : sequence of TrendCase
-        Those that flip or were lost for good, the surest first.
-    cases : int
-        How many to show.
-    moved : mapping of str to sequence of str
-        By metric with a fixed set the runs at which its ruler moved.
+    changed_cases : sequence of TrendCase
+        Cases that flip or are lost permanently, the most significant first.
+    n_cases : int
+        Number of cases to show.
+    scoring_changes : mapping of str to sequence of str
+        Runs at which the scoring changed, for each metric with a fixed set.
     family : Family
     """
 
     runs: Sequence[str]
     baseline: str
     lines: Sequence[TrendLine]
-    found_cases: Sequence[TrendCase]
-    cases: int
-    moved: Mapping[str, Sequence[str]]
+    changed_cases: Sequence[TrendCase]
+    n_cases: int
+    scoring_changes: Mapping[str, Sequence[str]]
     family: Family
 
     @property
     def question(self) -> str:
-        """What it answers."""
+        """The question that the study answers."""
         return f"What changed from {self.baseline} to {self.runs[-1]}?"
 
     def meta(self) -> Mapping[str, Any]:
-        """Runs, lines and cases."""
+        """Return the ``meta`` entries: runs, lines and cases."""
         return {
             "outcome": self.outcome,
             "runs": list(self.runs),
             "baseline": self.baseline,
-            "ruler_moved": {metric: list(runs) for metric, runs in self.moved.items()},
+            "ruler_moved": {metric: list(runs) for metric, runs in self.scoring_changes.items()},
             "lines": [line.entry() for line in self.lines],
-            "cases": [asdict(case) for case in self.found_cases],
+            "cases": [asdict(case) for case in self.changed_cases],
         }

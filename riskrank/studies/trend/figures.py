@@ -1,4 +1,4 @@
-"""Trends: the mean of every run with its interval, in order, beside the band of the baseline."""
+"""Figures of ``trend``: mean and interval of every run, with the interval of the baseline as a band."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,67 +6,68 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.shown.figures.key import Key, beside_key, looks
-from riskrank.shown.figures.marks import curve_mark
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import PALETTE, Plot, drawn
-from riskrank.shown.figures.units import Unit
+from riskrank.render.figures.legend import Key, axes_with_key, choose_looks
+from riskrank.render.figures.marks import curve_mark
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import PALETTE, Plot, in_common_style
+from riskrank.render.figures.units import Unit
 from riskrank.studies.trend.document import TrendDocument, TrendLine
 from riskrank.studies.trend.states import WORSE
 
 _READING = (
-    "Height: mean of a run, with its interval. Band: the interval of the baseline. A cross is a run that is "
-    "shown to be worse than the baseline, sure over all looks."
+    "Height: mean of a run, with its interval. Band: interval of the baseline. Cross: run that is "
+    "significantly worse than the baseline, corrected for all looks."
 )
-# Names of runs below the axis.
-_NAMED = 12
+# Most names of runs below the axis.
+_MOST_TICK_LABELS = 12
 
 
 def pictures(document: TrendDocument) -> list[Picture]:
-    """A picture a metric."""
+    """Return one picture per metric."""
     by_metric: dict[str, list[TrendLine]] = {}
     for line in document.lines:
         by_metric.setdefault(line.metric, []).append(line)
     return [
         Picture(
             f"trend@{metric}" if len(by_metric) > 1 else "trend",
-            f"Mean {metric} of every run in order, with intervals, beside the band of {document.baseline}.",
+            f"Mean {metric} of every run in order, with intervals. Band: interval of {document.baseline}.",
             partial(_draw, document, metric, lines),
         )
         for metric, lines in by_metric.items()
     ]
 
 
-@drawn
+@in_common_style
 def _draw(document: TrendDocument, metric: str, lines: Sequence[TrendLine]) -> Plot:
+    """Draw the history of all models on one metric."""
     models = document.provenance.models
     numbers = [list(models).index(line.model) for line in lines]
-    given = looks(len(models), numbers)
-    key = Key.of(models, numbers, given)
+    styles = choose_looks(len(models), numbers)
+    key = Key.from_names(models, numbers, styles)
     title = f"{metric} over {len(document.runs)} runs"
-    page, axes, legend = beside_key(key, title, _READING, width=420.0, below=78.0)
+    page, axes, legend = axes_with_key(key, title, _READING, width=420.0, bottom=78.0)
     axes.grid(visible=False, axis="x")
-    place = {run: at for at, run in enumerate(document.runs)}
-    unit = Unit.of(np.array([end for line in lines for row in line.rows for end in (row.low, row.high)]))
+    place = {run: index for index, run in enumerate(document.runs)}
+    unit = Unit.choose(np.array([end for line in lines for row in line.rows for end in (row.low, row.high)]))
     for line, number in zip(lines, numbers, strict=True):
-        look, mark = given[number], curve_mark(number)
+        look, mark = styles[number], curve_mark(number)
         x = [place[row.run] for row in line.rows]
         low, mean, high = (
             unit.apply([getattr(row, name) for row in line.rows]) for name in ("low", "mean", "high")
         )
-        base = next((at for at, row in enumerate(line.rows) if row.run == document.baseline), None)
+        base = next((index for index, row in enumerate(line.rows) if row.run == document.baseline), None)
         if base is not None:
             axes.axhspan(low[base], high[base], color=look.color, alpha=0.12, linewidth=0, zorder=1, gid=mark)
         axes.vlines(x, low, high, color=look.color, linewidth=0.8, zorder=look.layer, gid=mark)
         axes.plot(x, mean, marker=look.marker, markersize=3, **look.line, gid=mark)
-        bad = [at for at, row in enumerate(line.rows) if row.against_baseline_answer == WORSE]
+        bad = [index for index, row in enumerate(line.rows) if row.against_baseline_answer == WORSE]
         if bad:
             cross: dict[str, Any] = {"linestyle": "none", "marker": "X", "markersize": 7, "color": PALETTE[1]}
-            axes.plot([x[at] for at in bad], mean[bad], zorder=30, gid=mark, **cross)
-    step = -(-len(place) // _NAMED)
-    named = list(place)[::step]
-    axes.set_xticks([place[run] for run in named], fitted(named, 64.0), rotation=45, ha="right")
+            axes.plot([x[index] for index in bad], mean[bad], zorder=30, gid=mark, **cross)
+    step = -(-len(place) // _MOST_TICK_LABELS)
+    labelled = list(place)[::step]
+    axes.set_xticks([place[run] for run in labelled], fit_names(labelled, 64.0), rotation=45, ha="right")
     axes.set_ylabel(unit.label(metric))
     legend()
     return page.figure

@@ -1,48 +1,52 @@
-"""Which run others are compared with, how sure answers have to be, and what fails a build."""
+"""Options of ``trend``: the baseline, the significance level, and the conditions that fail a build."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, TESTS, ask, rare, several
-from riskrank.asked.resampling import LevelSettings
 from riskrank.errors import UsageError, option
+from riskrank.options.option import METHOD, TESTS, param, rare, several
+from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrendSettings(LevelSettings):
-    """What runs are compared with, and how sure answers have to be."""
+    """Options of ``trend``: baseline, fixed sets and decision rules."""
 
     PANEL: ClassVar[str] = METHOD
 
-    baseline: str | None = ask(
-        "The run that others are compared with, or a file of scores that stand before all runs.",
+    baseline: str | None = param(
+        "The run to compare the others with, or a file of scores from before all runs.",
         metavar="RUN",
         unset="the first run",
     )
     anchor: tuple[str, ...] = several(
-        "A fixed set that was scored in each run, with a column run: where its scores change, the ruler of "
-        "the metric moved, and nothing is claimed across it.",
+        "Fixed set that was scored in each run, with a column run. If its scores change, the scoring of "
+        "the metric changed, and runs before and after it are not compared.",
         metavar="METRIC=FILE",
     )
-    cases: int | None = ask(
-        "Cases to show that flip, or were lost for good.", metavar="N", unset="what has room", least=0
+    cases: int | None = param(
+        "Number of cases to show that flip, or that failed for good.",
+        metavar="N",
+        unset="as many as fit",
+        least=0,
     )
-    fail_on: str | None = ask(
-        "Exit as a gate does: 1 if the last run is shown to be worse, or more of it failed, 4 if a loss is "
-        "open, or the ruler moved.",
+    fail_on: str | None = param(
+        "Exit as a gate does: with 1 if the last run is significantly worse or has more failed calls, with "
+        "4 if a loss is undecided or the scoring changed.",
         choices=("worse",),
         unset="never fail",
         panel=TESTS,
     )
     inconclusive: str | None = rare(
-        f"With {option('fail_on', 'worse')}: what counts as open.",
+        f"With {option('fail_on', 'worse')}: outcome of an undecided loss.",
         choices=("pass", "fail"),
-        unset="an outcome of its own: exit status 4",
+        unset="inconclusive, with exit status 4",
         panel=TESTS,
         needs="fail_on",
     )
     most_failed: float = rare(
-        "Share of calls without a score: from so much more than the baseline's on the last run fails.",
+        "Fail the last run if its share of calls without a score is higher than the baseline's by at least "
+        "this much.",
         0.05,
         metavar="SHARE",
         least=0,
@@ -52,16 +56,16 @@ class TrendSettings(LevelSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for one in self.anchor:
-            metric, _, path = one.partition("=")
+        for anchor in self.anchor:
+            metric, _, path = anchor.partition("=")
             if not metric or not path or len(self.anchors) < len(self.anchor):
                 raise UsageError(
-                    f"{option('anchor', one)} names no metric and its file, or a metric twice",
-                    found=one,
-                    hint=f"write {option('anchor', 'METRIC=FILE')}, a metric once",
+                    f"{option('anchor', anchor)} must name one metric and its file, each metric once",
+                    found=anchor,
+                    hint=f"write {option('anchor', 'METRIC=FILE')} once for each metric",
                 )
 
     @property
     def anchors(self) -> dict[str, str]:
-        """Files of fixed sets by their metrics."""
-        return {metric: path for metric, _, path in (one.partition("=") for one in self.anchor)}
+        """Files of fixed sets, by metric."""
+        return {metric: path for metric, _, path in (anchor.partition("=") for anchor in self.anchor)}

@@ -1,5 +1,5 @@
-"""Words for how runs and lines of a trend stand."""
+"""States of runs and lines in a trend."""
 
-WORSE, BETTER, OPEN, MOVED = "worse", "better", "open", "ruler-moved"
-WAS_WORSE = "was-worse"
-"""Of a line: an earlier run was shown to be worse, and no recovery is in sight."""
+WORSE, BETTER, UNDECIDED, SCORING_CHANGED = "worse", "better", "undecided", "scoring-changed"
+WAS_WORSE = "worse-in-earlier-run"
+"""State of a line with an earlier run that was significantly worse, and no significant recovery."""

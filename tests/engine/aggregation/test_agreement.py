@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.aggregation.agreement import compare_rankings
-from riskrank.engine.copa.choice import rank_norm
-from riskrank.engine.copa.population import population
+from riskrank.engine.copa.population import build_population
+from riskrank.engine.copa.ranking import rank_norm
 from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.ties import tie_codes
 
@@ -17,14 +17,14 @@ def test_hand_computed_example():
     assert comparison.tau[0, 1] == pytest.approx(-5 / np.sqrt(5 * 6))
 
 
-def test_ranks_against_scipy():
+def test_ranks_match_scipy():
     scores = np.random.default_rng(0).integers(-5, 5, (4, 60)).astype(float)
     comparison = compare_rankings(scores)
     for row, ranks in zip(scores, comparison.rank, strict=True):
         assert ranks.tolist() == stats.rankdata(row, method="min").tolist()
 
 
-def test_places_among_distinct_values_of_either_sign():
+def test_dense_ranks_of_both_signs():
     assert tie_codes(np.array([-1.0, 0.0, -1.0, 2.0, 2.0 + 1e-15, 0.0])).tolist() == [0, 1, 0, 2, 2, 1]
 
 
@@ -33,7 +33,7 @@ def test_differing_ranges_move_models_between_average_and_ranks():
     # the first three objectives agree against it, as ranks and min-max see.
     agreed = np.arange(8.0)
     objectives = np.column_stack([agreed, agreed + 0.1, agreed * 1.1, -10 * agreed])
-    models = population(objectives)
+    models = build_population(objectives)
     table = Scalarizations(objectives, np.ones(4, dtype=bool), np.full(4, 0.25), models.metrics)
     scores = [table.weighted_sum(), table.min_max(), rank_norm(models.u, np.full(4, 0.25), 1)]
     comparison = compare_rankings(np.array(scores))

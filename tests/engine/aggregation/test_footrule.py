@@ -28,20 +28,20 @@ def displacements(rankings, weights):
     return cost
 
 
-def paid(cost, order):
+def order_cost(cost, order):
     return sum(int(cost[item, place]) for place, item in enumerate(order))
 
 
-def drawn_apart(order, pull):
-    return sum(place * int(pull[item]) for place, item in enumerate(order, start=1))
+def tie_break_cost(order, tie_break):
+    return sum(place * int(tie_break[item]) for place, item in enumerate(order, start=1))
 
 
-def solved(cost, pull=None, by_name=None, *, listed=1000):
+def solved(cost, tie_break=None, by_name=None, *, listed=1000):
     items = np.arange(len(cost))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(footrule, "LISTED", listed)
+        patch.setattr(footrule, "MAX_LISTED", listed)
         return solve_footrule(
-            np.asarray(cost), items if pull is None else pull, items if by_name is None else by_name
+            np.asarray(cost), items if tie_break is None else tie_break, items if by_name is None else by_name
         )
 
 
@@ -56,21 +56,21 @@ def tables(draw):
     else:
         k = min(k, 5)
         cost = np.array(draw(st.lists(st.integers(0, 2), min_size=k * k, max_size=k * k))).reshape(k, k)
-    pull = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
-    return cost, np.array(pull), np.array(draw(st.permutations(range(k))))
+    tie_break = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
+    return cost, np.array(tie_break), np.array(draw(st.permutations(range(k))))
 
 
 @settings(max_examples=60, deadline=None)
 @given(tables())
-def test_against_all_orders_with_ties_and_weights(table):
-    cost, pull, by_name = table
-    costs = {order: paid(cost, order) for order in permutations(range(len(pull)))}
+def test_ties_and_weights_match_enumeration(table):
+    cost, tie_break, by_name = table
+    costs = {order: order_cost(cost, order) for order in permutations(range(len(tie_break)))}
     least = min(costs.values())
     optima = [order for order, value in costs.items() if value == least]
     chosen = min(
-        optima, key=lambda order: (-drawn_apart(order, pull), [int(by_name[item]) for item in order])
+        optima, key=lambda order: (-tie_break_cost(order, tie_break), [int(by_name[item]) for item in order])
     )
-    order, count, listed, unique = solved(cost, pull, by_name)
+    order, count, listed, unique = solved(cost, tie_break, by_name)
     assert tuple(order.tolist()) == chosen
     assert count == len(optima)
     assert sorted(listed) == sorted(optima)
@@ -79,35 +79,35 @@ def test_against_all_orders_with_ties_and_weights(table):
 
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
-def test_other_numbers_for_the_items_are_the_same_orders(table, random):
-    cost, pull, by_name = table
-    old = list(range(len(pull)))
+def test_orders_are_invariant_to_relabelling(table, random):
+    cost, tie_break, by_name = table
+    old = list(range(len(tie_break)))
     random.shuffle(old)
-    first, second = solved(cost, pull, by_name), solved(cost[old], pull[old], by_name[old])
+    first, second = solved(cost, tie_break, by_name), solved(cost[old], tie_break[old], by_name[old])
     assert [old[item] for item in second[0]] == first[0].tolist()
     assert second[1] == first[1]
     assert sorted(tuple(old[item] for item in order) for order in second[2]) == sorted(first[2])
 
 
 @pytest.mark.parametrize(("k", "lists"), [(19, 5), (30, 4), (30, 7), (45, 3)])
-def test_many_items_against_a_plain_assignment_with_cells_forbidden(k, lists):
+def test_many_items_match_constrained_assignments(k, lists):
     rng = np.random.default_rng(k + lists)
     cost = displacements([rng.permutation(k) for _ in range(lists)], rng.choice([1, 2, 3], lists))
-    order, count, _, unique = solved(cost, pull=rng.integers(0, 50, k))
+    order, count, _, unique = solved(cost, tie_break=rng.integers(0, 50, k))
     assert sorted(order.tolist()) == list(range(k))
     least = cost[linear_sum_assignment(cost)].sum()
-    assert paid(cost, order) == least
+    assert order_cost(cost, order) == least
     # Another optimum puts some item at another place than this one does.
-    others = []
+    alternatives = []
     for place, item in enumerate(order.tolist()):
         forbidden = cost.copy()
         forbidden[item, place] = 10 * least
-        others.append(forbidden[linear_sum_assignment(forbidden)].sum())
-    assert unique == (min(others) > least)
+        alternatives.append(forbidden[linear_sum_assignment(forbidden)].sum())
+    assert unique == (min(alternatives) > least)
     assert count is None or (count == 1) == unique
 
 
-def test_only_optima_and_shared_ones_of_many_items():
+def test_uniqueness_for_many_items():
     """Costs with one cheap cell an item have one optimum; two items with the same costs make it two."""
     rng = np.random.default_rng(3)
     k = 25
@@ -121,11 +121,11 @@ def test_only_optima_and_shared_ones_of_many_items():
     order, count, optima, unique = solved(cost)
     assert (count, len(optima), unique) == (2, 2, False)
     assert sorted(optima)[0] != sorted(optima)[1]
-    assert {paid(cost, optimum) for optimum in optima} == {k}
+    assert {order_cost(cost, optimum) for optimum in optima} == {k}
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_where_everything_is_the_same_every_order_is_an_optimum(k):
+def test_constant_costs_make_every_order_optimal(k):
     by_name = np.arange(k)[::-1]
     order, count, optima, unique = solved(np.full((k, k), 3), np.ones(k, dtype=int), by_name)
     assert order.tolist() == list(range(k))[::-1]
@@ -134,31 +134,31 @@ def test_where_everything_is_the_same_every_order_is_an_optimum(k):
     assert unique is False
 
 
-def test_the_mean_ranks_go_before_names_among_optima():
+def test_mean_ranks_break_ties_before_names():
     cost, by_name = np.zeros((4, 4), dtype=int), np.array([0, 1, 2, 3])
     assert solved(cost, np.array([5, 1, 7, 1]), by_name)[0].tolist() == [1, 3, 0, 2]
     assert solved(cost, np.array([5, 1, 7, 1]), by_name[::-1])[0].tolist() == [3, 1, 0, 2]
 
 
-def test_as_many_optima_are_listed_as_asked_for():
+def test_listed_optima_are_limited():
     cost = np.zeros((3, 3), dtype=int)
     assert len(solved(cost, listed=6)[2]) == 6
     order, count, optima, unique = solved(cost, listed=5)
     assert (order.tolist(), count, optima, unique) == ([0, 1, 2], 6, None, False)
 
 
-def blocks_of(*sizes):
+def block_costs(*sizes):
     """Items of a block share its places for nothing; anywhere else costs 1."""
     block = np.repeat(np.arange(len(sizes)), sizes)
     return (block[:, None] != block[None, :]).astype(int)
 
 
-def test_eighteen_entangled_items_are_counted_and_nineteen_are_not():
-    assert solved(blocks_of(18), listed=24)[1] == factorial(18)
-    assert solved(blocks_of(19), listed=24)[1] is None
+def test_optima_are_counted_up_to_eighteen_entangled_items():
+    assert solved(block_costs(18), listed=24)[1] == factorial(18)
+    assert solved(block_costs(19), listed=24)[1] is None
 
 
-def test_a_long_way_round_is_found_to_be_free():
+def test_cyclic_shift_of_equal_cost_is_detected():
     """Moving every item one place on costs nothing, though no two items may change places."""
     k = 6
     cost = np.full((k, k), 9)
@@ -172,7 +172,7 @@ def test_a_long_way_round_is_found_to_be_free():
     assert solved(cost)[1:] == (1, [tuple(range(k))], True)
 
 
-def test_among_optima_that_leave_no_free_choice_at_each_place_the_first_by_name():
+def test_ties_between_optima_are_broken_by_name():
     """Taking the first by name at every place would leave the last item only the place it cannot have."""
     cost = np.zeros((3, 3), dtype=int)
     cost[2, 2] = 1
@@ -181,11 +181,11 @@ def test_among_optima_that_leave_no_free_choice_at_each_place_the_first_by_name(
     assert (count, sorted(optima)) == (4, [(0, 2, 1), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
 
 
-def test_mean_ranks_may_be_on_any_scale():
+def test_order_is_invariant_to_the_scale_of_mean_ranks():
     """However large they are, they must never buy an order that is no optimum."""
     rng = np.random.default_rng(4)
     for _ in range(30):
-        cost, pull = rng.integers(0, 2, (5, 5)), rng.integers(0, 9, 5)
-        small, large = solved(cost, pull), solved(cost, pull << 40)
+        cost, tie_break = rng.integers(0, 2, (5, 5)), rng.integers(0, 9, 5)
+        small, large = solved(cost, tie_break), solved(cost, tie_break << 40)
         assert large[0].tolist() == small[0].tolist()
-        assert paid(cost, large[0]) == cost[linear_sum_assignment(cost)].sum()
+        assert order_cost(cost, large[0]) == cost[linear_sum_assignment(cost)].sum()

@@ -7,7 +7,7 @@ from riskrank.engine.aggregation.agreement import kendall_tau
 
 
 @pytest.mark.parametrize("levels", [3, 10, 10**6])
-def test_tau_b_against_scipy(levels, monkeypatch):
+def test_tau_b_matches_scipy(levels, monkeypatch):
     monkeypatch.setattr(agreement, "_PAIRS", 1000)
     scores = np.random.default_rng(levels).integers(0, levels, (5, 130)).astype(float)
     tau = kendall_tau(scores)
@@ -30,7 +30,7 @@ def test_invariance_under_increasing_transforms_and_sign():
     assert kendall_tau([[1.0, 2, np.inf], [-np.inf, 0, 5]])[0, 1] == 1
 
 
-def test_a_ranking_that_ties_everything_has_no_tau():
+def test_constant_ranking_has_no_tau():
     tau = kendall_tau([[1, 1, 1], [1, 2, 3]])
     assert np.isnan(tau[0]).all()
     assert np.isnan(tau[1, 0])

@@ -13,7 +13,7 @@ from riskrank.engine.aggregation.rank_aggregation import _integer_weights, aggre
 METHODS = ("kemeny", "footrule", "pearson", "borda")
 
 
-def ranks_of(*words):
+def ranks_from_words(*words):
     items = sorted(words[0])
     return np.array([[word.index(item) + 1 for item in items] for word in words])
 
@@ -59,8 +59,10 @@ def expected_choice(optima, rankings, weights, names):
     def borda(order):
         places = np.empty(len(order), dtype=int)
         places[list(order)] = np.arange(1, len(order) + 1)
-        away = sum(w * plain_distance("borda", places, row) for w, row in zip(weights, rankings, strict=True))
-        return round(away, 7), [names[item] for item in order]
+        total = sum(
+            w * plain_distance("borda", places, row) for w, row in zip(weights, rankings, strict=True)
+        )
+        return round(total, 7), [names[item] for item in order]
 
     return min(optima, key=borda)
 
@@ -79,7 +81,7 @@ def problems(draw):
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=20)
 @given(problem=problems())
-def test_against_brute_force_with_ties_and_weights(method, problem):
+def test_ties_and_weights_match_brute_force(method, problem):
     rankings, weights, names = problem
     result = aggregate_rankings(rankings, method=method, weights=weights, names=names)
     least, optima = brute_force(method, rankings, weights)
@@ -94,8 +96,8 @@ def test_against_brute_force_with_ties_and_weights(method, problem):
         assert result.optima[0] == tuple(result.order.tolist())
 
 
-def test_against_the_published_lists():
-    lists = ranks_of("ABCDE", "BDAEC", "BAECD", "ADBCE")
+def test_published_rankings_are_reproduced():
+    lists = ranks_from_words("ABCDE", "BDAEC", "BAECD", "ADBCE")
     footrule = aggregate_rankings(lists, method="footrule")
     assert footrule.mean_distance == 4.0
     assert footrule.distance == 16.0
@@ -110,7 +112,7 @@ def test_against_the_published_lists():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_one_ranking_is_its_own_aggregate(method):
+def test_single_ranking_is_unchanged(method):
     result = aggregate_rankings(np.array([[3, 1, 2, 5, 4]]), method=method)
     assert result.ranks.tolist() == [3, 1, 2, 5, 4]
     assert result.distance == pytest.approx(0)
@@ -118,8 +120,8 @@ def test_one_ranking_is_its_own_aggregate(method):
     assert result.choice == "the only optimum"
 
 
-def test_equal_weights_that_floats_spell_differently_still_tie():
-    lists = ranks_of("AB", "BA", "BA")
+def test_equal_weights_tie_despite_rounding():
+    lists = ranks_from_words("AB", "BA", "BA")
     result = aggregate_rankings(lists, weights=[0.3, 0.1, 0.2])
     assert result.optima_count == 2
 
@@ -131,10 +133,10 @@ def noisy_copies(k, lists, noise, seed):
     )
 
 
-def test_a_stopped_solver_says_how_far_it_may_be(monkeypatch):
-    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+def test_stopped_solver_reports_its_gap(monkeypatch):
+    monkeypatch.setattr(kemeny, "MAX_ITEMS", 1)
     rankings = noisy_copies(12, 5, 100.0, seed=2)
-    monkeypatch.setattr(kemeny, "MOST_WORK", 0)
+    monkeypatch.setattr(kemeny, "MAX_WORK", 0)
     result = aggregate_rankings(rankings)
     assert sorted(result.order.tolist()) == list(range(12))
     assert 0 < result.gap <= 1
@@ -142,10 +144,10 @@ def test_a_stopped_solver_says_how_far_it_may_be(monkeypatch):
     assert "above the optimum" in result.choice
 
 
-def test_too_many_disputed_pairs_are_left_to_single_moves_with_their_gap(monkeypatch):
+def test_many_disputed_pairs_use_local_search(monkeypatch):
     rankings = noisy_copies(25, 5, 20.0, seed=2)
     exact = aggregate_rankings(rankings)
-    monkeypatch.setattr(kemeny, "MOST_DISPUTED", 100)
+    monkeypatch.setattr(kemeny, "MAX_DISPUTED", 100)
     moved = aggregate_rankings(rankings)
     assert exact.gap == 0
     assert 0 < moved.gap < 0.1
@@ -154,22 +156,22 @@ def test_too_many_disputed_pairs_are_left_to_single_moves_with_their_gap(monkeyp
     assert "above the optimum" in moved.choice
 
 
-def test_kemeny_at_twenty_five_on_noisy_copies():
+def test_kemeny_order_of_twenty_five_noisy_copies():
     rankings = noisy_copies(25, 8, 6.0, seed=1)
     result = aggregate_rankings(rankings)
     assert result.gap == 0
     places = result.ranks
     # No single move improves an optimum.
     for item in range(25):
-        rest = [x for x in result.order.tolist() if x != item]
+        remaining = [x for x in result.order.tolist() if x != item]
         for at in range(25):
-            moved = np.argsort([*rest[:at], item, *rest[at:]]) + 1
+            moved = np.argsort([*remaining[:at], item, *remaining[at:]]) + 1
             total = sum(np.sum((r[:, None] < r) & (moved[:, None] > moved)) for r in rankings)
             assert total >= result.distance
     assert sorted(places.tolist()) == list(range(1, 26))
 
 
-def test_everything_tied_is_decided_by_name():
+def test_complete_tie_is_broken_by_name():
     for method in METHODS:
         result = aggregate_rankings(np.ones((2, 4)), method=method, names=list("dbca"))
         assert [list("dbca")[i] for i in result.order] == list("abcd") or method == "footrule"
@@ -177,19 +179,19 @@ def test_everything_tied_is_decided_by_name():
 
 
 @pytest.mark.parametrize("work", [1, 100_000])
-def test_a_limit_of_work_stops_at_the_same_order_however_long_it_takes(monkeypatch, work):
+def test_work_limit_is_deterministic(monkeypatch, work):
     """A limit of time would give another order on a busy machine: here every solve takes hours."""
-    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+    monkeypatch.setattr(kemeny, "MAX_ITEMS", 1)
     rankings = noisy_copies(30, 5, 100.0, seed=4)
     exact = aggregate_rankings(rankings)
     assert exact.gap == 0
-    monkeypatch.setattr(kemeny, "MOST_WORK", work)
+    monkeypatch.setattr(kemeny, "MAX_WORK", work)
     first = aggregate_rankings(rankings)
     clock = iter(range(0, 10**9, 10**4))
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    again = aggregate_rankings(rankings)
-    assert first.order.tolist() == again.order.tolist()
-    assert first.gap == again.gap
+    repeated = aggregate_rankings(rankings)
+    assert first.order.tolist() == repeated.order.tolist()
+    assert first.gap == repeated.gap
     assert (1 - first.gap) * first.distance <= exact.distance + 1e-9
     assert exact.distance <= first.distance
 
@@ -197,8 +199,8 @@ def test_a_limit_of_work_stops_at_the_same_order_however_long_it_takes(monkeypat
 @pytest.mark.parametrize(
     "weights", [[1, 2, 4], [1.5, 0.5, 0.375], [np.pi, np.e, 1], [1, 9972 / 9973, *[9966 / 9967] * 58]]
 )
-def test_weights_are_whole_numbers_whose_sums_are_exact(weights):
+def test_integer_weights_have_exact_sums(weights):
     """Whole ones in their ratios; others, or of too large denominators, shares of a fine grid."""
-    found = _integer_weights(np.array(weights, dtype=float))
-    assert found.sum() <= 2**32 + len(weights)
-    assert found / found.sum() == pytest.approx(np.array(weights) / np.sum(weights), rel=1e-8)
+    result = _integer_weights(np.array(weights, dtype=float))
+    assert result.sum() <= 2**32 + len(weights)
+    assert result / result.sum() == pytest.approx(np.array(weights) / np.sum(weights), rel=1e-8)

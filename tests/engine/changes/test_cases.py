@@ -10,15 +10,15 @@ from scipy import stats
 from scipy.stats import binomtest, fisher_exact
 
 from riskrank.engine.changes.cases import (
-    SHARES,
-    Runs,
+    LEVEL_SHARES,
+    Repeats,
     case_p_values,
-    evidence_of,
-    family_of_look,
-    flips,
-    losses_of_one_run,
-    lost_for_good,
+    count_flips,
+    difference_evidence,
+    expected_losses,
+    family_at_look,
     sign_test,
+    trailing_failures,
 )
 from riskrank.engine.evidence.student import mean_difference
 from riskrank.engine.family import Family
@@ -26,59 +26,61 @@ from riskrank.engine.family import Family
 
 def runs(*samples):
     """Runs of each sample."""
-    numbers = np.repeat(np.arange(len(samples)), [len(one) for one in samples])
-    return Runs(np.concatenate([np.asarray(one, dtype=float) for one in samples]), numbers)
+    numbers = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
+    return Repeats(np.concatenate([np.asarray(sample, dtype=float) for sample in samples]), numbers)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
-def test_the_sign_test_is_the_exact_binomial(wins, losses):
+def test_sign_test_matches_the_exact_binomial_test(wins, losses):
     expected = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     gains = np.repeat([1.0, -2.0, 0.0], [wins, losses, 3])
     assert sign_test(gains, np.arange(len(gains))) == pytest.approx(expected, rel=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([-1.5, 0, 0.2])), min_size=1, max_size=30))
-def test_the_sign_test_of_clusters_exchanges_models_on_whole_clusters(drawn):
-    units, gains = (np.array(one) for one in zip(*drawn, strict=True))
+def test_cluster_sign_test_flips_entire_clusters(rows):
+    units, gains = (np.array(value) for value in zip(*rows, strict=True))
     sums = [int(np.sign(gains[units == unit]).sum()) for unit in set(units.tolist())]
-    ways = [abs(sum(way)) for way in product(*((one, -one) for one in sums))]
-    expected = np.mean([way >= abs(sum(sums)) for way in ways])
+    totals = [abs(sum(signs)) for signs in product(*((value, -value) for value in sums))]
+    expected = np.mean([signs >= abs(sum(sums)) for signs in totals])
     assert sign_test(gains, units) == pytest.approx(expected, rel=1e-12)
 
 
 def plain_p_value(new, old):
     """Share of all splits whose difference of means is at least as large, one by one."""
-    pooled, found = [*new, *old], []
+    pooled, statistics = [*new, *old], []
     for chosen in combinations(range(len(pooled)), len(new)):
-        rest = [at for at in range(len(pooled)) if at not in chosen]
-        found.append(abs(np.mean([pooled[at] for at in chosen]) - np.mean([pooled[at] for at in rest])))
-    return np.mean(np.array(found) >= abs(np.mean(new) - np.mean(old)) - 1e-12)
+        remaining = [at for at in range(len(pooled)) if at not in chosen]
+        statistics.append(
+            abs(np.mean([pooled[at] for at in chosen]) - np.mean([pooled[at] for at in remaining]))
+        )
+    return np.mean(np.array(statistics) >= abs(np.mean(new) - np.mean(old)) - 1e-12)
 
 
 SCORES = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=4)
 
 
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4))
-def test_a_case_is_tested_over_all_splits_of_its_runs(cases):
-    found = case_p_values(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
-    assert found == pytest.approx([plain_p_value(new, old) for new, old in cases])
+def test_case_p_values_match_all_permutations(cases):
+    result = case_p_values(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
+    assert result == pytest.approx([plain_p_value(new, old) for new, old in cases])
 
 
 @pytest.mark.parametrize(("passed", "before"), [(0, 6), (1, 5), (2, 6), (3, 3)])
-def test_passes_of_equally_many_runs_are_fishers(passed, before):
+def test_balanced_passes_match_fishers_exact_test(passed, before):
     new, old = [1] * passed + [0] * (6 - passed), [1] * before + [0] * (6 - before)
     expected = fisher_exact([[passed, 6 - passed], [before, 6 - before]]).pvalue
     assert case_p_values(runs(new), runs(old))[0] == pytest.approx(expected)
 
 
-def test_many_runs_are_close_to_the_exact_test():
+def test_many_runs_approximate_the_exact_test():
     rng = np.random.default_rng(0)
     new, old = rng.random(40) < 0.4, rng.random(40) < 0.7
     expected = fisher_exact([[new.sum(), 40 - new.sum()], [old.sum(), 40 - old.sum()]]).pvalue
     assert case_p_values(runs(new), runs(old))[0] == pytest.approx(expected, rel=0.6)
 
 
-def test_equal_runs_are_no_change():
+def test_equal_runs_show_no_change():
     assert case_p_values(runs([0.3] * 30, [1, 0]), runs([0.3] * 30, [0, 1])).tolist() == [1.0, 1.0]
 
 
@@ -86,62 +88,64 @@ def test_equal_runs_are_no_change():
     st.lists(st.tuples(SCORES, st.lists(st.integers(0, 4), min_size=2, max_size=4)), min_size=1, max_size=4)
 )
 def test_losses_are_counted_over_pairs_of_runs(cases):
-    found, chance = losses_of_one_run(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
+    result, chance = expected_losses(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
     plain = sum(np.mean([n < o for n in new for o in old]) for new, old in cases)
-    by_chance = sum(np.mean([one < other for one, other in permutations(old, 2)]) for _, old in cases)
-    assert found == pytest.approx(plain)
+    by_chance = sum(np.mean([first < second for first, second in permutations(old, 2)]) for _, old in cases)
+    assert result == pytest.approx(plain)
     assert chance == pytest.approx(by_chance)
 
 
-def test_chance_is_unknown_where_a_sample_ran_once():
-    assert losses_of_one_run(runs([1, 0], [0]), runs([1, 0], [1]))[1] is None
+def test_chance_losses_need_repeated_runs():
+    assert expected_losses(runs([1, 0], [0]), runs([1, 0], [1]))[1] is None
 
 
-def test_losses_by_chance_are_unbiased_for_any_number_of_runs():
+def test_chance_losses_are_unbiased():
     rng, share = np.random.default_rng(1), 0.3
     for count in (2, 5):
         old = runs(*(rng.random((4000, count)) < share))
-        _, chance = losses_of_one_run(old, old)
+        _, chance = expected_losses(old, old)
         # p(1 − p) of 4,000 cases; two standard errors are about 40.
         assert chance == pytest.approx(4000 * share * (1 - share), abs=60)
 
 
-def test_all_looks_there_will_ever_be_spend_the_level():
-    spent = [family_of_look(Family(0.05), look, 1.0).alpha / 2 for look in range(1, 10_001)]
+def test_alpha_spending_sums_to_the_level():
+    spent = [family_at_look(Family(0.05), look, 1.0).alpha / 2 for look in range(1, 10_001)]
     assert spent[0] == pytest.approx(0.025)
     assert sum(spent) == pytest.approx(0.05 * (1 - 1 / 10_001))
-    assert sum(SHARES.values()) == 1
+    assert sum(LEVEL_SHARES.values()) == 1
 
 
-def test_evidence_is_a_paired_t_where_nothing_is_skewed():
+def test_symmetric_evidence_is_a_paired_t_test():
     rng = np.random.default_rng(3)
     half = rng.normal(size=(2, 20))
     gain = half[0] - half[1]
     new = np.concatenate([0.3 + gain, 0.3 - gain])  # symmetrical about .3
     units = np.arange(40)
-    found = evidence_of([mean_difference((new, units), (np.zeros(40), units), paired=True)])
-    known = stats.ttest_1samp(new, 0)
-    assert found.p_value[0] == pytest.approx(known.pvalue)
-    assert [float(end[0]) for end in found.ends(0.01)] == pytest.approx([*known.confidence_interval(0.99)])
+    result = difference_evidence([mean_difference((new, units), (np.zeros(40), units), paired=True)])
+    expected = stats.ttest_1samp(new, 0)
+    assert result.p_value[0] == pytest.approx(expected.pvalue)
+    assert [float(end[0]) for end in result.interval(0.01)] == pytest.approx(
+        [*expected.confidence_interval(0.99)]
+    )
 
 
 @pytest.mark.parametrize("text", ["1110", "110100", "1101000", "0110", "111", "000", "1010100"])
-def test_a_loss_for_good_is_as_likely_as_orders_say(text):
-    passed = np.array([one == "1" for one in text])
+def test_permanent_loss_matches_permutations(text):
+    passed = np.array([character == "1" for character in text])
     last = len(text) - len(text.rstrip("0"))
     orders = {*permutations(text)}
-    as_long = sum(set(order[len(text) - last :]) <= {"0"} for order in orders)
-    assert lost_for_good(passed) == (last, pytest.approx(as_long / len(orders) if "1" in text else 1.0))
+    matches = sum(set(order[len(text) - last :]) <= {"0"} for order in orders)
+    assert trailing_failures(passed) == (last, pytest.approx(matches / len(orders) if "1" in text else 1.0))
 
 
-def test_flips_count_where_nothing_changed():
+def test_flips_are_counted_between_unchanged_runs():
     passed = np.array([True, False, True, True, False])
-    assert flips(passed, np.ones(4, dtype=bool)) == 3
-    assert flips(passed, np.array([True, True, True, False])) == 2
+    assert count_flips(passed, np.ones(4, dtype=bool)) == 3
+    assert count_flips(passed, np.array([True, True, True, False])) == 2
 
 
 @pytest.mark.slow
-def test_forty_runs_seldom_say_worse_and_soon_where_it_is_true(monkeypatch):
+def test_trend_keeps_the_level_and_detects_a_loss(monkeypatch):
     """With 200 tables: ± .013 at .035; the page has figures of more."""
     monkeypatch.syspath_prepend("tests/benchmarks")
     from trend_simulation import NEVER, simulate

@@ -16,11 +16,11 @@ SMALL_TABLES = hnp.arrays(
 
 def front_by_loops(objectives):
     front = []
-    for own in objectives:
+    for row in objectives:
         dominated = False
         for other in objectives:
-            if all(o >= x for o, x in zip(other, own, strict=True)) and any(
-                o > x for o, x in zip(other, own, strict=True)
+            if all(o >= x for o, x in zip(other, row, strict=True)) and any(
+                o > x for o, x in zip(other, row, strict=True)
             ):
                 dominated = True
         front.append(not dominated)
@@ -28,19 +28,19 @@ def front_by_loops(objectives):
 
 
 @given(SMALL_TABLES)
-def test_front_against_double_loops(objectives):
+def test_front_matches_double_loops(objectives):
     assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_front_against_double_loops_a_few_models_at_a_time(monkeypatch, seed):
+def test_front_in_small_blocks_matches_double_loops(monkeypatch, seed):
     monkeypatch.setattr(pareto, "_PAIRS", 300)
     rng = np.random.default_rng(seed)
     objectives = rng.integers(0, 2 + seed, (120, 1 + seed % 5)).astype(float)
     assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
 
 
-def test_front_against_staircase_on_a_large_table():
+def test_front_of_a_large_table_matches_a_staircase():
     rng = np.random.default_rng(1)
     objectives = rng.integers(0, 20_000, (50_000, 2)).astype(float)
     order = np.lexsort((-objectives[:, 1], -objectives[:, 0]))
@@ -53,7 +53,7 @@ def test_front_against_staircase_on_a_large_table():
     assert (pareto_front(objectives) == expected).all()
 
 
-def test_front_of_a_large_table_on_which_nobody_is_dominated():
+def test_large_front_without_dominated_models():
     first = np.random.default_rng(2).random(6_000)
     assert pareto_front(np.column_stack([first, -first, np.zeros_like(first)])).all()
 
@@ -64,13 +64,13 @@ def test_front_keeps_duplicates():
     assert pareto_front(np.repeat(objectives, 1000, axis=0)).sum() == 3_000
 
 
-def test_dominators_against_loops():
+def test_dominators_match_loops():
     objectives = np.random.default_rng(4).integers(0, 4, (60, 3)).astype(float)
-    for i, own in enumerate(objectives):
-        expected = [j for j, x in enumerate(objectives) if (x >= own).all() and (x > own).any()]
+    for i, row in enumerate(objectives):
+        expected = [j for j, x in enumerate(objectives) if (x >= row).all() and (x > row).any()]
         assert dominators(objectives, i).tolist() == expected
     assert pareto_front(objectives).tolist() == [not dominators(objectives, i).size for i in range(60)]
 
 
-def test_an_empty_table_has_an_empty_front():
+def test_empty_table_has_an_empty_front():
     assert pareto_front(np.empty((0, 3))).shape == (0,)

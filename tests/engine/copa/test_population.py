@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa.choice import power_norm, rank_models, rank_norm, share_weights
 from riskrank.engine.copa.population import (
     Constraint,
+    build_population,
     ccdf_quantiles,
     constant_objectives,
     duplicated_models,
     feasible_models,
-    population,
 )
+from riskrank.engine.copa.ranking import complete_weights, power_norm, rank_models, rank_norm
 from riskrank.errors import InputError, UsageError
 
 ORDERS = [1, 1.5, 2, 8, np.inf]
@@ -47,7 +47,7 @@ def norm_by_loops(u, weights, p):
 
 def front_by_loops(objectives):
     return [
-        not any((other >= own).all() and (other > own).any() for other in objectives) for own in objectives
+        not any((other >= row).all() and (other > row).any() for other in objectives) for row in objectives
     ]
 
 
@@ -55,16 +55,16 @@ def front_by_loops(objectives):
 @pytest.mark.parametrize("denominator", ["n-1", "n"])
 @settings(max_examples=25)
 @given(objectives=TIED_TABLES)
-def test_ranks_against_double_loops(objectives, ties, denominator):
-    u = population(objectives, ties=ties, denominator=denominator).u
+def test_ranks_match_double_loops(objectives, ties, denominator):
+    u = build_population(objectives, ties=ties, denominator=denominator).u
     np.testing.assert_allclose(u, ranks_by_loops(objectives, ties, denominator), atol=1e-15)
 
 
 @pytest.mark.parametrize("p", ORDERS)
 @settings(max_examples=25)
 @given(objectives=TIED_TABLES, weights=WEIGHTS)
-def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
-    models = population(objectives)
+def test_norm_front_and_choice_match_double_loops(objectives, weights, p):
+    models = build_population(objectives)
     weights = np.array(weights[: objectives.shape[1]])
     ranking = rank_models(models, weights, p=p)
     expected = norm_by_loops(ranks_by_loops(objectives, "min", "n-1"), weights / weights.sum(), p)
@@ -76,17 +76,17 @@ def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
     assert ranking.rank[ranking.order].tolist() == list(range(1, len(objectives) + 1))
 
 
-def test_a_weakly_dominated_model_of_the_same_norm_gives_way_to_the_front():
+def test_front_models_win_ties_with_weakly_dominated_models():
     # For p = inf both have the norm of their first rank; the first row is dominated by the second.
     objectives = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 2.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
-    ranking = rank_models(population(objectives), [1, 0.01, 0.01], p=np.inf)
+    ranking = rank_models(build_population(objectives), [1, 0.01, 0.01], p=np.inf)
     place = ranking.rank
     assert ranking.tie[0] == ranking.tie[1]
     assert place[1] < place[0]
 
 
-def test_ties_are_settled_by_p_8_then_p_1_then_name():
-    models = population(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), names=["c", "b", "a"])
+def test_ties_are_broken_by_p_8_then_p_1_then_name():
+    models = build_population(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), names=["c", "b", "a"])
     ranking = rank_models(models, p=1)
     assert ranking.norm.tolist() == [0.5, 0.5, 0.5]
     assert [models.names[i] for i in ranking.order] == ["b", "a", "c"]
@@ -95,7 +95,7 @@ def test_ties_are_settled_by_p_8_then_p_1_then_name():
 
 def with_ranks(*rows):
     """A population of given ranks, none of them dominated."""
-    models = population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
+    models = build_population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
     return replace(models, u=np.array(rows), metrics=("a", "b", "c"))
 
 
@@ -108,7 +108,7 @@ def test_p_8_comes_before_p_1():
 def test_the_front_comes_before_p_8():
     # Ranks times three: (0, 2, 2), (2, 0, 0), (2, 1, 0), (0, 3, 3); the second dominates the third.
     objectives = -np.array([[0.0, 2, 2], [2, 0, 0], [2, 1, 0], [0, 3, 3]])
-    ranking = rank_models(population(objectives), p=np.inf)
+    ranking = rank_models(build_population(objectives), p=np.inf)
     assert ranking.order.tolist() == [1, 0, 2, 3]
     assert ranking.tied_with(1).tolist() == [0, 2]
 
@@ -122,24 +122,24 @@ def test_norms_that_differ_by_rounding_are_ties():
     assert ranking.order.tolist() == [0, 1, 2, 3]
 
 
-def test_ranks_are_taken_over_the_whole_population():
+def test_ranks_use_the_full_population():
     objectives = np.random.default_rng(1).normal(size=(50, 3))
     feasible = objectives[:, 0] < 0
-    everyone, some = population(objectives), population(objectives, feasible=feasible)
-    assert (everyone.u == some.u).all()
-    ranking = rank_models(some, p=2)
-    assert (ranking.norm == rank_models(everyone, p=2).norm).all()
+    full, constrained = build_population(objectives), build_population(objectives, feasible=feasible)
+    assert (full.u == constrained.u).all()
+    ranking = rank_models(constrained, p=2)
+    assert (ranking.norm == rank_models(full, p=2).norm).all()
     assert set(ranking.order) == set(np.flatnonzero(feasible))
     assert (ranking.rank[~feasible] == 0).all()
     assert (ranking.tie[~feasible] == -1).all()
     assert ranking.tied_with(int(np.flatnonzero(~feasible)[0])).size == 0
-    assert some.front[feasible].tolist() == front_by_loops(objectives[feasible])
-    assert not some.front[~feasible].any()
+    assert constrained.front[feasible].tolist() == front_by_loops(objectives[feasible])
+    assert not constrained.front[~feasible].any()
 
 
 def test_missing_values_are_the_worst():
     objectives = np.array([[1.0, 5.0], [np.nan, 4.0], [2.0, np.nan], [0.0, np.nan]])
-    models = population(objectives)
+    models = build_population(objectives)
     np.testing.assert_allclose(models.u, [[1 / 3, 0], [1, 1 / 3], [0, 1], [2 / 3, 1]])
     assert models.front.tolist() == [True, False, True, False]
 
@@ -150,8 +150,8 @@ def test_large_orders_neither_under_nor_overflow():
     assert rank_norm(u, np.array([2.0, 1.0]), np.inf).tolist() == [2e-6, 2e-3, 0]
 
 
-def test_constants_and_duplicates_are_found():
-    models = population(np.array([[1.0, 0, 3], [2, 0, 3], [1, 0, 3], [2, 0, 3], [5, 0, 3]]))
+def test_constants_and_duplicates_are_detected():
+    models = build_population(np.array([[1.0, 0, 3], [2, 0, 3], [1, 0, 3], [2, 0, 3], [5, 0, 3]]))
     assert constant_objectives(models).tolist() == [1, 2]
     assert [group.tolist() for group in duplicated_models(models)] == [[0, 2], [1, 3]]
 
@@ -163,18 +163,18 @@ def test_ccdf_quantiles_are_ranks_of_the_model():
     np.testing.assert_allclose(mean, [0.68])
 
 
-def test_objectives_without_a_weight_share_what_is_left():
+def test_missing_weights_share_the_remainder():
     metrics = ["a", "b", "c"]
-    np.testing.assert_allclose(share_weights(metrics, {"b": 0.5}), [0.25, 0.5, 0.25])
-    np.testing.assert_allclose(share_weights(metrics, {}), [1 / 3] * 3)
-    np.testing.assert_allclose(share_weights(metrics, {"a": 2, "b": 1, "c": 1}), [0.5, 0.25, 0.25])
-    np.testing.assert_allclose(share_weights(metrics, {"a": 1}), [1, 0, 0])
+    np.testing.assert_allclose(complete_weights(metrics, {"b": 0.5}), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(complete_weights(metrics, {}), [1 / 3] * 3)
+    np.testing.assert_allclose(complete_weights(metrics, {"a": 2, "b": 1, "c": 1}), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(complete_weights(metrics, {"a": 1}), [1, 0, 0])
 
 
-@pytest.mark.parametrize("given_weights", [{"x": 0.1}, {"a": 0.7, "b": 0.6}, {"a": 0, "b": 0, "c": 0}])
-def test_bad_shares(given_weights):
+@pytest.mark.parametrize("requested_weights", [{"x": 0.1}, {"a": 0.7, "b": 0.6}, {"a": 0, "b": 0, "c": 0}])
+def test_invalid_weights_are_refused(requested_weights):
     with pytest.raises(UsageError):
-        share_weights(["a", "b", "c"], given_weights)
+        complete_weights(["a", "b", "c"], requested_weights)
 
 
 VALUES = np.array([[0.9, 4.0], [0.8, 2.0], [0.5, np.nan], [0.1, 1.0]])
@@ -192,7 +192,7 @@ LABELS = {"names": ["a", "b", "c", "d"], "metrics": ["acc", "co2"]}
         ("!=", [True, False, False, True]),
     ],
 )
-def test_relations_hold_never_for_missing_values(relation, expected):
+def test_relations_never_hold_for_missing_values(relation, expected):
     assert feasible_models(VALUES, [Constraint(1, relation, 2.0)], **LABELS).tolist() == expected
 
 
@@ -202,15 +202,15 @@ def test_all_constraints_must_hold():
     assert feasible_models(VALUES, [], **LABELS).all()
 
 
-def test_infeasible_constraints_name_the_nearest_model_and_its_distance():
+def test_infeasible_constraints_report_the_nearest_model():
     with pytest.raises(InputError, match=r"no model meets acc >= 0\.85 and co2 <= 1\.5") as caught:
         feasible_models(VALUES, [Constraint(0, ">=", 0.85), Constraint(1, "<=", 1.5)], **LABELS)
     # In ranges of the columns: a 2.5/3, b 0.05/0.8 + 0.5/3, d 0.75/0.8.
-    assert caught.value.found == ("the nearest, b, has acc = 0.8, off by 0.05, co2 = 2, off by 0.5")
+    assert caught.value.found == ("the nearest model, b, has acc = 0.8, off by 0.05, co2 = 2, off by 0.5")
     assert caught.value.hint == "loosen acc >= 0.85 or co2 <= 1.5"
 
 
-def test_a_model_without_the_value_is_never_the_nearest():
+def test_nearest_model_has_a_value():
     with pytest.raises(InputError) as caught:
         feasible_models(VALUES[[2, 0]], [Constraint(1, "<", 0.0)], names=["c", "a"], metrics=["acc", "co2"])
-    assert "the nearest, a," in caught.value.found
+    assert "the nearest model, a," in caught.value.found

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.choice import rank_norm
+from riskrank.engine.copa.ranking import rank_norm
 from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 
@@ -74,7 +74,7 @@ def test_mew_hand_computed():
 
 
 @pytest.mark.parametrize("n", [2, 7, 60])
-def test_ahp_against_dense_eigenvectors(n):
+def test_ahp_matches_dense_eigenvectors(n):
     rng = np.random.default_rng(n)
     values = np.exp(rng.normal(size=(n, 4)))
     values[:, 2] = rng.integers(1, 4, n)
@@ -86,7 +86,7 @@ def test_ahp_against_dense_eigenvectors(n):
     np.testing.assert_allclose(scores, ahp_by_dense_eigenvectors(z, weights), rtol=1e-10)
 
 
-def test_ahp_against_dense_power_iteration_for_thousands_of_models():
+def test_ahp_of_many_models_matches_power_iteration():
     z = np.exp(np.random.default_rng(3).normal(size=(1200, 1)))
     t = 8 * (np.log(z[:, 0]) - np.log(z.min())) / (np.log(z.max()) - np.log(z.min()))
     gap = t[:, None] - t[None, :]
@@ -98,7 +98,7 @@ def test_ahp_against_dense_power_iteration_for_thousands_of_models():
     np.testing.assert_allclose(table(-z, [False]).analytic_hierarchy_process(), v, rtol=1e-11)
 
 
-def test_outer_weighted_norm_against_loops():
+def test_outer_weighted_norm_matches_loops():
     u = np.random.default_rng(1).random((10, 3))
     weights = np.array([0.5, 0.3, 0.2])
     for p in (1, 2, 8):
@@ -126,7 +126,7 @@ def test_invariance_under_the_units_of_a_column(method):
 
 @pytest.mark.parametrize("method", RATIO_METHODS)
 @pytest.mark.parametrize("value", [0.0, -0.3])
-def test_zeros_and_negatives_name_the_column(method, value):
+def test_error_names_the_column_of_zeros_and_negatives(method, value):
     objectives = OBJECTIVES.copy()
     objectives[1, 1] = -value
     with pytest.raises(InputError, match="'cost'") as caught:
@@ -135,6 +135,6 @@ def test_zeros_and_negatives_name_the_column(method, value):
 
 
 @pytest.mark.parametrize("method", [Scalarizations.weighted_sum, Scalarizations.min_max])
-def test_missing_values_name_the_column(method):
+def test_error_names_the_column_of_missing_values(method):
     with pytest.raises(InputError, match="'cost' must be finite"):
         method(table(np.array([[1.0, np.nan]])))

@@ -3,10 +3,10 @@
 import numpy as np
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.column import study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.inference import Question
-from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.influence import violation_influence
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.violation import violation_matrices
@@ -16,7 +16,9 @@ from riskrank.engine.sampling.processes import workers_for
 
 def violation_matrix(samples, *, order):
     """Violation ratios of all ordered pairs of models, of scores in any order."""
-    return violation_matrices([np.sort(np.asarray(own, dtype=float)) for own in samples], orders=(order,))[0]
+    return violation_matrices(
+        [np.sort(np.asarray(sample, dtype=float)) for sample in samples], orders=(order,)
+    )[0]
 
 
 def violation_ratio(winner, loser, *, order):
@@ -29,8 +31,8 @@ def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=No
     column = BootstrapColumn(scores, thresholds=tuple(thresholds))
     with workers_for(jobs) as workers:
         bootstrap = Bootstrap([column], seed=seed, workers=workers, progress=progress)
-        (found,) = bootstrap.extend({0: resamples}).values()
-    return found
+        (replicates,) = bootstrap.extend({0: resamples}).values()
+    return replicates
 
 
 def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
@@ -39,7 +41,7 @@ def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimate
     if estimates:
         vars(question)["estimates"] = estimates
     test = BootstrapTest(question, claim, inference)
-    test.settle(replicates, last=True)
+    test.update(replicates, last=True)
     return test.result(replicates)
 
 
@@ -51,4 +53,4 @@ def study_ranking(scores, claims, inference, *, by_wins=False, progress=None):
 
 def influence_of(samples, *, order, clusters=None, paired=True):
     """Influences of plain samples."""
-    return influence_of_violation(ClusteredScores.build(samples, clusters, paired=paired), order=order)
+    return violation_influence(ClusteredScores.build(samples, clusters, paired=paired), order=order)

@@ -13,8 +13,8 @@ from riskrank.engine.sampling.strata import TaskDesign
 from tests.engine.dominance.helpers import replicate, violation_matrix
 
 
-def test_what_a_resample_costs_by_hand():
-    """How many resamples there are hangs on it: pairs times scores a model, and weighing where it is done."""
+def test_cost_of_a_resample_by_hand():
+    """The cost limits the number of resamples: pairs times scores per model, plus weighting if used."""
     values = [np.array([1.0, 1, 2, 2, 3, 4])] * 3
     plain = ClusteredScores.build(values)
     assert BootstrapColumn(plain).comparisons == 3 * 6
@@ -86,46 +86,46 @@ def test_replicates_against_plain_resampling(at, batch, monkeypatch):
     scores = [scores for _, scores in designs()][at]
     monkeypatch.setattr(bootstrap, "_BATCH", batch)
     thresholds = (0.2, 0.5, 0.7)
-    found = replicate(scores, resamples=30, seed=7, thresholds=thresholds)
+    replicates = replicate(scores, resamples=30, seed=7, thresholds=thresholds)
     ratios, means, tails = brute_force(scores, resamples=30, seed=7)
-    np.testing.assert_allclose(found.overall, one_versus_all(ratios), atol=1e-11)
-    np.testing.assert_allclose(found.means, means, atol=1e-12)
-    np.testing.assert_allclose(found.tails, tails, atol=1e-12)
-    assert found.tail_level == tail_level(scores)
-    np.testing.assert_allclose(found.ratio_error, ratios.std(axis=0, ddof=1), atol=1e-10)
+    np.testing.assert_allclose(replicates.overall, one_versus_all(ratios), atol=1e-11)
+    np.testing.assert_allclose(replicates.means, means, atol=1e-12)
+    np.testing.assert_allclose(replicates.tails, tails, atol=1e-12)
+    assert replicates.tail_level == tail_level(scores)
+    np.testing.assert_allclose(replicates.ratio_error, ratios.std(axis=0, ddof=1), atol=1e-10)
     for t, threshold in enumerate(thresholds):
         # Ratios that are the threshold but for rounding may be on either side of it.
         least, most = ((ratios >= threshold + side).sum(axis=0) for side in (1e-12, -1e-12))
-        assert (least <= found.crossings[t]).all()
-        assert (found.crossings[t] <= most).all()
-        np.testing.assert_array_equal(found.crossed(1, threshold), found.crossings[t, 0])
+        assert (least <= replicates.crossings[t]).all()
+        assert (replicates.crossings[t] <= most).all()
+        np.testing.assert_array_equal(replicates.crossing_counts(1, threshold), replicates.crossings[t, 0])
 
 
-def test_chosen_pairs_and_one_order_are_those_of_the_whole():
+def test_selected_pairs_and_order_match_the_full_result():
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(6, 40))))
-    whole = replicate(scores, resamples=50, seed=1, thresholds=(0.4,))
+    full = replicate(scores, resamples=50, seed=1, thresholds=(0.4,))
     pairs = ((4, 1), (0, 5), (0, 2), (1, 4))
-    drawn = Bootstrap([BootstrapColumn(scores, (2,), (0.4,), pairs)], seed=1)
-    part = drawn.extend({0: 50})[0]
+    resampling = Bootstrap([BootstrapColumn(scores, (2,), (0.4,), pairs)], seed=1)
+    part = resampling.extend({0: 50})[0]
     for i, j in pairs:
-        assert part.crossed(2, 0.4)[i, j] == whole.crossed(2, 0.4)[i, j]
-        assert part.crossed(2, 0.4)[j, i] == whole.crossed(2, 0.4)[j, i]
-        assert part.ratio_error[0, i, j] == whole.ratio_error[1, i, j]
-    np.testing.assert_array_equal(part.means, whole.means)
+        assert part.crossing_counts(2, 0.4)[i, j] == full.crossing_counts(2, 0.4)[i, j]
+        assert part.crossing_counts(2, 0.4)[j, i] == full.crossing_counts(2, 0.4)[j, i]
+        assert part.ratio_error[0, i, j] == full.ratio_error[1, i, j]
+    np.testing.assert_array_equal(part.means, full.means)
     assert part.overall is None
 
 
-def equal(one, other, first=None):
+def equal(result, expected, first=None):
     for name in ("overall", "means", "tails"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name)[:first], err_msg=name)
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name)[:first], err_msg=name)
     if first is None:
-        np.testing.assert_array_equal(one.crossings, other.crossings)
-        np.testing.assert_array_equal(one.ratio_error, other.ratio_error)
+        np.testing.assert_array_equal(result.crossings, expected.crossings)
+        np.testing.assert_array_equal(result.ratio_error, expected.ratio_error)
 
 
 @pytest.mark.parametrize("size", [400, *(pytest.param(size, marks=pytest.mark.slow) for size in (12, 40))])
 def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
-    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(bootstrap, "_PROCESS_THRESHOLD", 0)
     monkeypatch.setattr(bootstrap, "_TASK", 3000)
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(3, size))))
     equal(*(replicate(scores, resamples=110, seed=3, jobs=jobs) for jobs in (1, 2)))
@@ -134,9 +134,9 @@ def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
 def test_a_later_round_continues_the_first(name, scores):
     """Byte for byte, whatever shares a batch with a resample."""
-    drawn = Bootstrap([BootstrapColumn(scores)], seed=3)
-    first = drawn.extend({0: 2 * BLOCK})[0]
-    second = drawn.extend({0: 5 * BLOCK + 7})[0]
+    resampling = Bootstrap([BootstrapColumn(scores)], seed=3)
+    first = resampling.extend({0: 2 * BLOCK})[0]
+    second = resampling.extend({0: 5 * BLOCK + 7})[0]
     equal(first, second, 2 * BLOCK)
     alone = replicate(scores, resamples=5 * BLOCK + 7, seed=3)
     equal(second, alone, 5 * BLOCK + 7)
@@ -152,19 +152,19 @@ def test_long_samples_continue_byte_for_byte_too():
 
 def test_columns_of_different_totals_share_the_streams():
     rng = np.random.default_rng(0)
-    one, two = (ClusteredScores.build(list(rng.normal(size=(3, 20)))) for _ in range(2))
-    drawn = Bootstrap([BootstrapColumn(one), BootstrapColumn(two)], seed=5)
-    drawn.extend({0: 50, 1: 50})
-    found = drawn.extend({1: 100})
-    assert list(found) == [1]
-    equal(replicate(two, resamples=50, seed=5), found[1], 50)
-    assert found[1].count == 100
+    scores_1, scores_2 = (ClusteredScores.build(list(rng.normal(size=(3, 20)))) for _ in range(2))
+    resampling = Bootstrap([BootstrapColumn(scores_1), BootstrapColumn(scores_2)], seed=5)
+    resampling.extend({0: 50, 1: 50})
+    replicates = resampling.extend({1: 100})
+    assert list(replicates) == [1]
+    equal(replicate(scores_2, resamples=50, seed=5), replicates[1], 50)
+    assert replicates[1].count == 100
 
 
 def test_seeds_differ_and_repeat():
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(2, 30))))
-    first, again, other = (replicate(scores, resamples=5, seed=seed).means for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
+    first, repeated, other = (replicate(scores, resamples=5, seed=seed).means for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, repeated)
     assert not np.array_equal(first, other)
 
 
@@ -175,7 +175,7 @@ def test_the_spread_of_a_mean_agrees_with_its_standard_error():
     np.testing.assert_allclose(means.std(axis=0), expected, rtol=0.1)
 
 
-def test_resampling_whole_clusters_widens_the_spread():
+def test_resampling_clusters_widens_the_spread():
     rng = np.random.default_rng(2)
     level = rng.normal(size=(2, 50, 1)) + 0.1 * rng.normal(size=(2, 50, 8))
     cluster = np.repeat(np.arange(50), 8)
@@ -184,16 +184,16 @@ def test_resampling_whole_clusters_widens_the_spread():
     np.testing.assert_allclose(spread, level.mean(axis=2).std(axis=1) / np.sqrt(50), rtol=0.15)
 
 
-def test_progress_ends_at_the_total(monkeypatch):
+def test_progress_reaches_the_total(monkeypatch):
     seen = []
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(2, 20))))
     replicate(scores, resamples=60, seed=0, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(60, 60)]
     monkeypatch.setattr(bootstrap, "_TASK", 1)
     seen.clear()
-    drawn = Bootstrap(
+    resampling = Bootstrap(
         [BootstrapColumn(scores)], seed=0, progress=lambda done, total: seen.append((done, total))
     )
-    drawn.extend({0: 50})
-    drawn.extend({0: 100})
+    resampling.extend({0: 50})
+    resampling.extend({0: 100})
     assert seen == [(25, 50), (50, 50), (75, 100), (100, 100)]

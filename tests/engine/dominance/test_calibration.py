@@ -23,21 +23,21 @@ def loaded():
 
 def rate(name, *, runs, resamples=150):
     case = next(case for case in calibration.boundary_cases(100) if case.name == name)
-    found = [calibration.rejections(case, seed, resamples=resamples)[0, 0, 0] for seed in range(runs)]
-    return np.mean(found), np.sqrt(0.05 * 0.95 / runs)
+    rejected = [calibration.rejections(case, seed, resamples=resamples)[0, 0, 0] for seed in range(runs)]
+    return np.mean(rejected), np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.parametrize("name", ["two identical among three", "tau = 0.25, order 1"])
 def test_size_at_five_percent(name):
-    found, error = rate(name, runs=120)
-    assert found <= 0.08 + 2 * error
-    assert found >= 0.03 - 2 * error
+    size, error = rate(name, runs=120)
+    assert size <= 0.08 + 2 * error
+    assert size >= 0.03 - 2 * error
 
 
-def test_the_papers_own_rule_would_fail_this_check():
+def test_rule_of_the_paper_fails_this_check():
     """The check has teeth: Algorithm 1 to the letter rejects far too often on the same data."""
     from riskrank.engine.dominance.inference import Claim
-    from riskrank.engine.dominance.ranking import estimate
+    from riskrank.engine.dominance.ranking import estimate_violation
     from riskrank.engine.dominance.resampled_tests import paper_test
     from tests.engine.dominance.helpers import replicate
 
@@ -46,5 +46,5 @@ def test_the_papers_own_rule_would_fail_this_check():
         draw = calibration.normals([0, 0], [1, 1], n=100)
         scores = draw(np.random.default_rng(seed))
         replicates = replicate(scores, resamples=100, seed=seed)
-        rejected.append(paper_test(estimate(scores), replicates, Claim(1)).p_value[0, 1] <= 0.05)
+        rejected.append(paper_test(estimate_violation(scores), replicates, Claim(1)).p_value[0, 1] <= 0.05)
     assert np.mean(rejected) > 0.25

@@ -25,10 +25,10 @@ def flagged(calibration, name, n, tables=30):
 
 
 @pytest.mark.slow
-def test_rare_disasters_are_found(calibration):
-    first, others = flagged(calibration, "5 % chance of -6", 300, tables=15)
+def test_rare_disasters_are_detected(calibration):
+    first, other_models = flagged(calibration, "5 % chance of -6", 300, tables=15)
     assert first > 0.6
-    assert others < 0.2
+    assert other_models < 0.2
 
 
 def test_shifts_are_no_risk(calibration):
@@ -37,12 +37,12 @@ def test_shifts_are_no_risk(calibration):
 
 @pytest.mark.slow
 def test_intervals_of_means_cover(calibration):
-    held = np.array(calibration.coverage_rows(("normal, correlation .8", 30), range(150), 400))
-    assert held[:, 0].mean() == pytest.approx(0.95, abs=0.05)
-    assert held[:, 1].mean() > 0.88
+    covered = np.array(calibration.coverage_rows(("normal, correlation .8", 30), range(150), 400))
+    assert covered[:, 0].mean() == pytest.approx(0.95, abs=0.05)
+    assert covered[:, 1].mean() > 0.88
 
 
-def test_the_benchmarks_own_replicates_are_those_of_the_definition(calibration):
+def test_benchmark_replicates_match_the_definition(calibration):
     from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 
     values = np.random.default_rng(0).normal(size=(3, 41))

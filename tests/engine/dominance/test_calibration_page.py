@@ -1,4 +1,4 @@
-"""What ``make calibrate`` rests on: cases whose truth is as they say, a store that resumes, honest marks."""
+"""Benchmark of ``make calibrate``: cases match their definition, the store resumes, marks are correct."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
 
 
-def test_cases_are_drawn_as_they_say():
+def test_cases_match_their_description():
     from calibration_cases import DIFFERENT, IDENTICAL, TIED
 
     cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
@@ -40,7 +40,7 @@ def test_every_level_of_the_grid_occurs():
     assert {case.design for case in IDENTICAL} == {"paired", "unpaired", "clusters"}
 
 
-def test_zero_one_scores_have_their_shares():
+def test_binary_scores_have_their_shares():
     from calibration_cases import Case
 
     case = Case("0/1, 60 % ones", (0.15, 0.0), 40_000)
@@ -70,24 +70,24 @@ def test_rank_sets_hold_only_with_all_places_of_the_tied():
     assert not _rank_sets_hold(wrong, better)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+def test_interrupted_run_resumes(tmp_path):
     from calibration_cases import Disaster
     from calibration_store import Job, Store
     from calibration_tables import disaster_task
 
     case = Disaster(2, 20)
     jobs = [Job("disasters", case.key, disaster_task, case, 6, 2)]
-    whole = Store(tmp_path / "whole.jsonl")
-    whole.run(jobs, processes=1)
-    lines = whole.path.read_text().splitlines(keepends=True)
+    uninterrupted = Store(tmp_path / "whole.jsonl")
+    uninterrupted.run(jobs, processes=1)
+    lines = uninterrupted.path.read_text().splitlines(keepends=True)
     assert len(lines) == 3
     torn = tmp_path / "torn.jsonl"
     torn.write_text(lines[0] + lines[1][:20])
     resumed = Store(torn)
     assert len(resumed.outcomes("disasters", case.key)) == 2
     resumed.run(jobs, processes=1)
-    again = Store(torn).outcomes("disasters", case.key)
-    np.testing.assert_array_equal(again, whole.outcomes("disasters", case.key))
+    outcomes = Store(torn).outcomes("disasters", case.key)
+    np.testing.assert_array_equal(outcomes, uninterrupted.outcomes("disasters", case.key))
 
 
 @pytest.mark.parametrize(
@@ -125,26 +125,26 @@ def outcomes_in(path, part, key, outcomes):
 
 
 @pytest.mark.parametrize(
-    ("false", "found", "kept"),
+    ("false", "detected", "passed"),
     [(8, 190, True), (8, 160, False), (40, 190, False)],
     ids=["kept", "blind", "false"],
 )
-def test_an_answer_has_to_stay_silent_and_to_be_found(tmp_path, false, found, kept):
+def test_answer_needs_few_false_and_many_true_detections(tmp_path, false, detected, passed):
     from calibration_answers import ANSWER_CASES
     from calibration_page import Page
     from calibration_sections import answers
     from calibration_store import Store
 
     case = next(case for case in ANSWER_CASES if case.promised)
-    rows = [[0.0, table < false, 1.0, table < found, 1.0] for table in range(200)]
+    rows = [[0.0, table < false, 1.0, table < detected, 1.0] for table in range(200)]
     outcomes_in(tmp_path / "store.jsonl", "answers", case.name, rows)
     page = Page(Store(tmp_path / "store.jsonl"), [])
-    assert f"{found / 200:.3f}" in answers(page)
-    assert (page.missed == []) == kept
+    assert f"{detected / 200:.3f}" in answers(page)
+    assert (page.missed == []) == passed
 
 
-@pytest.mark.parametrize(("wrong", "kept"), [(12, True), (30, False)])
-def test_gates_on_bounded_scores_are_promised_less(tmp_path, wrong, kept):
+@pytest.mark.parametrize(("wrong", "passed"), [(12, True), (30, False)])
+def test_gates_on_bounded_scores_are_promised_less(tmp_path, wrong, passed):
     from calibration_page import Page
     from calibration_sections import gates
     from calibration_store import Store
@@ -159,7 +159,7 @@ def test_gates_on_bounded_scores_are_promised_less(tmp_path, wrong, kept):
     )
     page = Page(Store(tmp_path / "store.jsonl"), [])
     assert case.name in gates(page)
-    assert (page.missed == []) == kept
+    assert (page.missed == []) == passed
 
 
 def test_a_better_model_is_better_and_a_null_is_none():
@@ -177,7 +177,7 @@ def test_an_interval_may_be_open():
     from gate_simulation import CASES, _holds, gate_rows
 
     number = next(at for at, case in enumerate(CASES) if case.name == "equal exponentials")
-    assert all(held in (0, 1) for _, _, held in gate_rows((number, 30), range(20, 40)))
+    assert all(covered in (0, 1) for _, _, covered in gate_rows((number, 30), range(20, 40)))
     assert _holds(-1.0, None, 5.0)
     assert not _holds(-1.0, None, -2.0)
     assert not _holds(None, 1.0, 5.0)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.closing import FEWEST_IN_TAIL, ClaimFamily, Counted, relative_tail
+from riskrank.engine.dominance.stopping import FEWEST_IN_TAIL, ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.family import Family
 
 
@@ -13,9 +13,9 @@ def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
     return ClaimFamily(
         np.full(m, n),
         np.full(m, float(guard)),
-        guard_share=10.0,
+        guard_factor=10.0,
         family=Family(alpha, correction),
-        most=most,
+        max_resamples=most,
     )
 
 
@@ -36,9 +36,9 @@ def holm(p_values, level):
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=8), st.integers(10, 60))
 @settings(max_examples=60)
-def test_one_round_is_holm_on_expanded_counts(crossings, n):
+def test_single_round_is_holm_on_expanded_counts(crossings, n):
     tests = family(len(crossings), n=n)
-    tests.settle(Counted(1000, np.array(crossings)), last=True)
+    tests.update(ResampleCounts(1000, np.array(crossings)), last=True)
     p_values = np.array([expanded(c, 1000, n) for c in crossings])
     np.testing.assert_allclose(tests.p_value, p_values, rtol=1e-9)
     assert set(np.flatnonzero(tests.dominates).tolist()) == holm(p_values, 0.05)
@@ -51,22 +51,22 @@ def test_an_earlier_round_takes_half_the_level():
     # p = 0.0305 before the last round, one test: above half the level, below all of it.
     crossings = np.array([30])
     early = family(1, n=10**6, most=100_000)
-    early.settle(Counted(1000, crossings), last=False)
+    early.update(ResampleCounts(1000, crossings), last=False)
     assert not early.closed.any()
-    early.settle(Counted(1000, crossings), last=True)
+    early.update(ResampleCounts(1000, crossings), last=True)
     assert early.dominates.all()
     sure = family(1, n=10**6, most=100_000)
-    sure.settle(Counted(1000, np.array([20])), last=False)
+    sure.update(ResampleCounts(1000, np.array([20])), last=False)
     assert sure.closed.all()
     assert sure.dominates.all()
 
 
 def test_a_closed_pair_keeps_its_p_value():
     tests = family(2, most=100_000)
-    tests.settle(Counted(1000, np.array([0, 40])), last=False)
+    tests.update(ResampleCounts(1000, np.array([0, 40])), last=False)
     assert tests.closed.tolist() == [True, False]
     before = tests.p_value[0], tests.p_adjusted[0]
-    tests.settle(Counted(5000, np.array([400, 300])), last=True)
+    tests.update(ResampleCounts(5000, np.array([400, 300])), last=True)
     assert (tests.p_value[0], tests.p_adjusted[0]) == before
     assert tests.resamples.tolist() == [1000, 5000]
     assert tests.dominates.tolist() == [True, False]
@@ -80,7 +80,7 @@ def test_too_many_crossings_close_a_pair_for_good():
         most = 100 * m
         crossings = rng.integers(0, 120, size=m)
         tests = family(m, n=50, most=most)
-        tests.settle(Counted(1000, crossings), last=False)
+        tests.update(ResampleCounts(1000, crossings), last=False)
         lost = tests.closed & ~tests.dominates
         # From now on nothing crosses any more, neither here nor elsewhere.
         best = np.array([expanded(c, max(most, 1000), 50) for c in crossings])
@@ -91,54 +91,56 @@ def test_a_null_family_closes_in_the_first_round():
     rng = np.random.default_rng(0)
     half = rng.integers(60, 500, size=66)
     tests = family(132)
-    tests.settle(Counted(1000, np.r_[half, 1000 - half]), last=False)
+    tests.update(ResampleCounts(1000, np.r_[half, 1000 - half]), last=False)
     assert tests.closed.all()
     assert not tests.dominates.any()
 
 
-def test_what_cannot_be_counted_is_not_decided():
+def test_too_few_resamples_decide_nothing():
     n, m = 200, 132
     tests = family(m, n=n)
     crossings = np.full(m, 500)
     crossings[:3] = [0, 0, 4]
-    tests.settle(Counted(1000, crossings), last=True)
+    tests.update(ResampleCounts(1000, crossings), last=True)
     assert tests.decided.tolist() == [False] * 2 + [True] * (m - 2)
     assert not tests.dominates.any()
     needed = int(tests.needed[0])
     # So many resamples decide it, a hundredth less do not.
-    again = family(m, n=n)
-    again.settle(Counted(needed, crossings * (needed // 1000 + 1) * (crossings > 0)), last=True)
-    assert again.dominates[:2].all()
+    enough = family(m, n=n)
+    enough.update(ResampleCounts(needed, crossings * (needed // 1000 + 1) * (crossings > 0)), last=True)
+    assert enough.dominates[:2].all()
     fewer = family(m, n=n)
-    fewer.settle(Counted(int(0.99 * needed) - 2, crossings * (needed // 1000) * (crossings > 0)), last=True)
+    fewer.update(
+        ResampleCounts(int(0.99 * needed) - 2, crossings * (needed // 1000) * (crossings > 0)), last=True
+    )
     assert not fewer.decided[:2].any()
 
 
-def test_a_pair_that_may_still_have_few_crossings_is_not_decided_either():
+def test_pair_with_possibly_few_crossings_is_undecided():
     # m = 30: a share of 1/600 is needed; one crossing in 500 is compatible with it, four are not.
     for crossings, decided in ((0, False), (1, False), (3, False), (4, True)):
         tests = family(30, n=10**6)
-        tests.settle(Counted(500, np.array([crossings] + [250] * 29)), last=True)
+        tests.update(ResampleCounts(500, np.array([crossings] + [250] * 29)), last=True)
         assert tests.decided[0] == decided
 
 
 def test_the_guard_is_a_floor_and_decides():
     tests = family(1, guard=0.9, n=1000)
-    tests.settle(Counted(1000, np.array([0])), last=True)
+    tests.update(ResampleCounts(1000, np.array([0])), last=True)
     assert tests.p_value[0] == pytest.approx(0.09)
     assert tests.decided[0]
     assert not tests.dominates[0]
     unguarded = family(1, guard=0.01, n=1000)
-    unguarded.settle(Counted(1000, np.array([20])), last=True)
+    unguarded.update(ResampleCounts(1000, np.array([20])), last=True)
     assert unguarded.p_value[0] == pytest.approx(expanded(20, 1000, 1000))
 
 
 @pytest.mark.parametrize(("tail", "closed"), [(1e-9, True), (2e-5, True), (1e-4, False), (np.nan, False)])
-def test_the_tail_closes_what_is_far_beyond_doubt(tail, closed):
+def test_extrapolated_tail_closes_clear_pairs(tail, closed):
     m = 132
     crossings = np.r_[0, np.full(m - 1, 500)]
     tests = family(m, n=10**6)
-    tests.settle(Counted(1000, crossings, np.r_[tail, np.full(m - 1, np.nan)]), last=True)
+    tests.update(ResampleCounts(1000, crossings, np.r_[tail, np.full(m - 1, np.nan)]), last=True)
     assert tests.dominates[0] == tests.extrapolated[0] == closed
     assert tests.decided[0] == closed
     if closed:
@@ -146,16 +148,16 @@ def test_the_tail_closes_what_is_far_beyond_doubt(tail, closed):
         assert tests.p_adjusted[0] <= 0.005
 
 
-def test_a_tail_is_not_used_where_something_crosses():
+def test_tail_is_not_used_if_a_resample_crosses():
     tests = family(1)
-    tests.settle(Counted(1000, np.array([200]), np.array([1e-12])), last=True)
+    tests.update(ResampleCounts(1000, np.array([200]), np.array([1e-12])), last=True)
     assert not tests.dominates.any()
     assert not tests.extrapolated.any()
 
 
 def test_a_pair_that_counting_closes_is_not_called_extrapolated():
     tests = family(2, n=1000)
-    tests.settle(Counted(1000, np.array([0, 500]), np.array([1e-12, np.nan])), last=True)
+    tests.update(ResampleCounts(1000, np.array([0, 500]), np.array([1e-12, np.nan])), last=True)
     assert tests.dominates.tolist() == [True, False]
     assert not tests.extrapolated.any()
 
@@ -166,7 +168,7 @@ def test_pairs_closed_by_the_tail_leave_a_milder_level():
     tail = np.r_[np.full(55, 1e-9), np.full(5, np.nan)]
     crossings = np.r_[np.zeros(55, dtype=int), 1, np.full(4, 500)]
     tests = family(m, n=10**6)
-    tests.settle(Counted(1000, crossings, tail), last=True)
+    tests.update(ResampleCounts(1000, crossings, tail), last=True)
     assert tests.extrapolated[:55].all()
     assert tests.dominates[55]
     assert not tests.extrapolated[55]
@@ -178,7 +180,7 @@ def test_other_corrections(correction):
     crossings = rng.integers(0, 40, size=10)
     p_values = np.array([expanded(c, 5000, 80) for c in crossings])
     tests = family(10, n=80, correction=correction)
-    tests.settle(Counted(5000, crossings), last=True)
+    tests.update(ResampleCounts(5000, crossings), last=True)
     if correction == "bh":
         ordered = np.sort(p_values)
         passed = [r for r in range(1, 11) if ordered[r - 1] <= 0.05 * r / 10]
@@ -198,11 +200,11 @@ def test_other_corrections(correction):
         (1e-8, None, True, False),  # a claim that only the count may close
     ],
 )
-def test_ranks_stand_in_where_nothing_can_be_counted(guard, tail, last, won):
+def test_rank_guard_decides_if_counts_cannot(guard, tail, last, won):
     tests = family(600, guard=guard, most=1000)
     tails = None if tail is None else np.full(600, tail)
     crossings = np.where(np.arange(600) < 5, 0, 500)
-    tests.settle(Counted(1000, crossings, tails), last=last)
+    tests.update(ResampleCounts(1000, crossings, tails), last=last)
     assert tests.dominates[:5].all() == won
     assert tests.dominates[:5].any() == won
     assert not tests.dominates[5:].any()
@@ -225,7 +227,7 @@ def test_the_fewest_resamples_that_can_show_a_p_value():
         tests = family(20, n=n, correction="bonferroni")
         counts = np.full(20, resamples)
         counts[0] = crossings
-        tests.settle(Counted(resamples, counts), last=True)
+        tests.update(ResampleCounts(resamples, counts), last=True)
         assert (tests.decided[0], tests.dominates[0]) == (decided, dominates)
 
 
@@ -233,20 +235,20 @@ def test_a_p_value_at_the_level_is_significant():
     for last, level in ((True, 1.0), (False, 0.5)):
         p_value = float(expanded(10, 1000, 50))
         tests = family(1, n=50, alpha=p_value / level, most=10_000)
-        tests.settle(Counted(1000, np.array([10])), last=last)
+        tests.update(ResampleCounts(1000, np.array([10])), last=last)
         p_exact = float(tests.p_value[0]) if tests.closed.all() else p_value
-        again = family(1, n=50, alpha=p_exact / level, most=10_000)
-        again.settle(Counted(1000, np.array([10])), last=last)
-        assert again.dominates.all()
+        at_level = family(1, n=50, alpha=p_exact / level, most=10_000)
+        at_level.update(ResampleCounts(1000, np.array([10])), last=last)
+        assert at_level.dominates.all()
 
 
 @pytest.mark.parametrize(
     ("mass", "guard", "decided"), [(0.0, 0.0, False), (6.0**-6, 0.0, True), (0.0, 10.0, True)]
 )
-def test_all_resamples_leave_open_only_what_none_of_them_shows_and_nothing_denies(mass, guard, decided):
+def test_enumeration_leaves_only_zero_mass_pairs_undecided(mass, guard, decided):
     """The rarest resample of six tasks is worth .007: a level of .001 is out of reach, whatever is seen."""
     tests = family(1, n=6, guard=guard, alpha=0.001)
-    tests.settle_all(462, np.array([mass]), 6.0**-6)
+    tests.close_all(462, np.array([mass]), 6.0**-6)
     assert tests.closed.all()
     assert not tests.dominates.any()
     assert tests.decided.tolist() == [decided]
@@ -267,31 +269,31 @@ def by_hand(replicates):
 def test_the_tail_against_its_definition(count):
     rng = np.random.default_rng(count)
     replicates = -rng.beta(8, 3, size=(count, 5))
-    found = relative_tail(replicates)
-    np.testing.assert_allclose(found, [by_hand(column) for column in replicates.T], rtol=1e-9)
+    p_value = extrapolate_tail(replicates)
+    np.testing.assert_allclose(p_value, [by_hand(column) for column in replicates.T], rtol=1e-9)
 
 
 def test_no_tail_from_fewer_than_twenty_values():
     rng = np.random.default_rng(0)
     few = -rng.beta(8, 3, size=(380, 1))  # 19 values lie above the 95 % quantile
-    assert np.isnan(relative_tail(few)).all()
+    assert np.isnan(extrapolate_tail(few)).all()
     enough = -rng.beta(8, 3, size=(400, 1))
-    assert np.isfinite(relative_tail(enough)).all()
+    assert np.isfinite(extrapolate_tail(enough)).all()
     lumps = np.round(-rng.beta(8, 3, size=(1000, 1)), 2)
     assert len(np.unique(lumps[lumps > np.quantile(lumps, 0.95)])) < FEWEST_IN_TAIL
-    assert np.isnan(relative_tail(lumps)).all()
+    assert np.isnan(extrapolate_tail(lumps)).all()
 
 
 def test_a_point_mass_has_no_tail():
-    assert np.isnan(relative_tail(np.full((1000, 2), -0.75))).all()
+    assert np.isnan(extrapolate_tail(np.full((1000, 2), -0.75))).all()
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_farther_replicates_have_smaller_tails(seed):
     near = -0.5 * np.random.default_rng(seed).beta(8, 3, size=(500, 1))
-    assert relative_tail(near - 0.4)[0] < relative_tail(near)[0] <= 0.05
+    assert extrapolate_tail(near - 0.4)[0] < extrapolate_tail(near)[0] <= 0.05
 
 
 def test_a_far_tail_stays_above_zero():
     replicates = -1 + 1e-12 * np.random.default_rng(0).random((1000, 1))
-    assert relative_tail(replicates)[0] > 0
+    assert extrapolate_tail(replicates)[0] > 0

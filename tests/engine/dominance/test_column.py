@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.column import (
+from riskrank.engine.dominance.column_ranking import is_best_on_sample, model_win_rate, per_sample_win_rate
+from riskrank.engine.dominance.column_tests import (
     study_columns,
     study_dominance,
 )
-from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference, Question
 from riskrank.engine.family import Family
@@ -41,7 +41,7 @@ def test_method_names_are_those_of_the_paper():
     assert [claim.method for claim in CLAIMS] == ["R-FSD", "R-SSD", "FSD(0.25)", "SSD(0.25)"]
 
 
-def test_one_study_holds_every_method():
+def test_study_contains_every_method():
     scores = fat_tailed_field()
     study = study_ranking(scores, CLAIMS, Inference(resamples=100))
     assert list(study.rankings) == [
@@ -50,8 +50,8 @@ def test_one_study_holds_every_method():
     table = np.stack(scores.values)
     rates = study.rankings
     np.testing.assert_allclose(rates["MWR"].score, model_win_rate(table.mean(axis=1)))
-    np.testing.assert_allclose(rates["MWR(sample)"].score, best_on_sample(table).mean(axis=1))
-    np.testing.assert_allclose(rates["MWR(pairwise)"].score, beaten_on_sample(table).mean(axis=1))
+    np.testing.assert_allclose(rates["MWR(sample)"].score, is_best_on_sample(table).mean(axis=1))
+    np.testing.assert_allclose(rates["MWR(pairwise)"].score, per_sample_win_rate(table).mean(axis=1))
 
 
 def test_the_model_with_the_fat_bad_tail_is_named():
@@ -66,9 +66,9 @@ def test_the_model_with_the_fat_bad_tail_is_named():
     counted = study.separations["R-SSD"]
     assert counted.pairs == 10
     assert counted.separated == np.count_nonzero(
-        np.triu(study.tests_of("R-SSD").dominates | study.tests_of("R-SSD").dominates.T, 1)
+        np.triu(study.tests_for("R-SSD").dominates | study.tests_for("R-SSD").dominates.T, 1)
     )
-    assert study.tests_of("MWR") is None
+    assert study.tests_for("MWR") is None
 
 
 def test_unpaired_models_have_no_sample_level_win_rates():
@@ -78,12 +78,12 @@ def test_unpaired_models_have_no_sample_level_win_rates():
 
 
 def test_win_rates_alone_need_no_claim():
-    found = study_ranking(fat_tailed_field(60), (), Inference(resamples=60))
-    assert list(found.rankings) == ["MWR", "MWR(sample)", "MWR(pairwise)"]
-    assert found.dominance.resamples == 60
+    study = study_ranking(fat_tailed_field(60), (), Inference(resamples=60))
+    assert list(study.rankings) == ["MWR", "MWR(sample)", "MWR(pairwise)"]
+    assert study.dominance.resamples == 60
 
 
-def test_too_few_samples_are_refused_unless_no_test_is_wanted():
+def test_too_few_samples_are_refused_unless_tests_are_off():
     scores = ClusteredScores.build([np.arange(5.0), np.arange(5.0) + 1])
     with pytest.raises(InputError, match="at least 10"):
         study_dominance(scores, CLAIMS, Inference(resamples=50))
@@ -94,7 +94,7 @@ def test_too_few_samples_are_refused_unless_no_test_is_wanted():
     assert study.tests[0].decided.all()
 
 
-def test_advice_names_what_a_reader_must_know():
+def test_advice_reports_few_samples_and_undecided_claims():
     rng = np.random.default_rng(0)
     few = ClusteredScores.build([rng.normal(3 * i, 1, size=20) for i in range(5)])
     study = study_dominance(few, [Claim(1, "direct")], Inference(resamples=100))
@@ -108,7 +108,7 @@ def test_advice_names_what_a_reader_must_know():
     assert study_dominance(many, CLAIMS, Inference()).advice == ()
 
 
-def test_the_rule_of_the_paper_is_at_the_level_of_the_family():
+def test_paper_rule_uses_the_family_level():
     draws = np.random.default_rng(1).normal([[0.1], [0.0], [0.02]], 1, size=(3, 30))
     scores = ClusteredScores.build(list(draws))
 
@@ -116,13 +116,13 @@ def test_the_rule_of_the_paper_is_at_the_level_of_the_family():
         how = Inference(resamples=100, paper_exact=True, family=Family(alpha=alpha))
         return study_dominance(scores, [Claim(2, "absolute", 0.45)], how).tests[0]
 
-    p = min(one for one in np.ravel(tests(0.05).p_adjusted) if 0.01 < one < 0.9)
-    for alpha, shown in ((p * 1.01, True), (p * 0.99, False)):
-        found = tests(alpha)
-        assert found.dominates[found.p_adjusted == p].tolist() == [shown]
+    p = min(p_value for p_value in np.ravel(tests(0.05).p_adjusted) if 0.01 < p_value < 0.9)
+    for alpha, significant in ((p * 1.01, True), (p * 0.99, False)):
+        result = tests(alpha)
+        assert result.dominates[result.p_adjusted == p].tolist() == [significant]
 
 
-def test_the_advice_decides_what_it_speaks_of():
+def test_advised_resamples_decide_every_claim():
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([rng.normal(3 * i, 1, size=40) for i in range(5)])
     claim = [Claim(1, "direct")]
@@ -139,7 +139,7 @@ def test_the_advice_decides_what_it_speaks_of():
     ("company", "seed"),
     [(2, 0), (2, 1), (3, 0), *(pytest.param(9, seed, marks=pytest.mark.slow) for seed in (0, 1))],
 )
-def test_872_against_20_is_significant_in_any_company_with_any_seed(company, seed):
+def test_872_against_20_is_significant_for_any_field_and_seed(company, seed):
     claims = [Claim(1, kind) for kind in KINDS]
     study = study_dominance(chat_models(company), claims, Inference(seed=seed))
     for tests in study.tests:
@@ -148,7 +148,7 @@ def test_872_against_20_is_significant_in_any_company_with_any_seed(company, see
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_872_against_20_is_significant_where_the_work_limit_leaves_too_few_to_count(seed):
+def test_872_against_20_is_significant_at_the_work_limit(seed):
     study = study_dominance(chat_models(24), [Claim(2)], Inference(resamples=400, seed=seed))
     (tests,) = study.tests
     assert tests.dominates[0, 23]
@@ -162,19 +162,19 @@ def test_rounds_stop_when_every_claim_is_closed():
     study = study_dominance(equal, [Claim(1), Claim(2)], Inference())
     assert study.resamples == 1000
     assert not any(tests.dominates.any() for tests in study.tests)
-    apart = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
-    study = study_dominance(apart, [Claim(1, "direct")], Inference())
+    shifted = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
+    study = study_dominance(shifted, [Claim(1, "direct")], Inference())
     assert study.resamples > 1000
     assert set(np.unique(study.tests[0].resamples)) <= {0, 1000, 4150, 10350}
 
 
-def test_columns_stop_on_their_own_and_agree_with_a_study_alone():
+def test_columns_stop_independently_and_match_single_studies():
     rng = np.random.default_rng(0)
     equal = ClusteredScores.build(list(rng.normal(size=(8, 60))))
-    apart = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
+    shifted = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
     claims = (Claim(1, "direct"),)
-    both = study_columns([Question(equal, claims), Question(apart, claims)], Inference())
-    alone = study_dominance(apart, claims, Inference())
+    both = study_columns([Question(equal, claims), Question(shifted, claims)], Inference())
+    alone = study_dominance(shifted, claims, Inference())
     assert both[0].resamples < both[1].resamples == alone.resamples
     for name in ("p_value", "p_adjusted", "resamples", "decided"):
         np.testing.assert_array_equal(getattr(both[1].tests[0], name), getattr(alone.tests[0], name))
@@ -182,11 +182,11 @@ def test_columns_stop_on_their_own_and_agree_with_a_study_alone():
 
 @pytest.mark.slow
 def test_any_number_of_jobs_gives_the_same_verdicts(monkeypatch):
-    monkeypatch.setattr("riskrank.engine.dominance.bootstrap._WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("riskrank.engine.dominance.bootstrap._PROCESS_THRESHOLD", 0)
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([*rng.normal(size=(4, 60)), rng.normal(0.8, 1, size=60)])
-    one, two = (study_dominance(scores, CLAIMS, Inference(jobs=jobs)) for jobs in (1, 2))
-    for a, b in zip(one.tests, two.tests, strict=True):
+    serial, parallel = (study_dominance(scores, CLAIMS, Inference(jobs=jobs)) for jobs in (1, 2))
+    for a, b in zip(serial.tests, parallel.tests, strict=True):
         for name in ("p_value", "p_adjusted", "standard_error", "crossings", "resamples"):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
@@ -201,7 +201,7 @@ def test_the_limit_of_work_leaves_claims_undecided():
     assert study_dominance(scores, claim, Inference()).tests[0].decided.all()
 
 
-def test_a_gate_is_a_family_of_its_own():
+def test_gate_is_a_separate_family():
     scores = chat_models()
     study = study_dominance(scores, [Claim(1, "direct")], Inference(), pairs=[(0, 8)])
     assert study.tests[0].family == 1
@@ -230,14 +230,14 @@ def test_a_common_offset_changes_no_verdict(offset):
         study_dominance(ClusteredScores.build(list(values)), claims, Inference())
         for values in (table, table + offset)
     )
-    for one, two in zip(plain.tests, other.tests, strict=True):
-        np.testing.assert_allclose(two.ratios, one.ratios, rtol=1e-12)
-        np.testing.assert_array_equal(two.crossings, one.crossings)
-        np.testing.assert_array_equal(two.dominates, one.dominates)
+    for before, after in zip(plain.tests, other.tests, strict=True):
+        np.testing.assert_allclose(after.ratios, before.ratios, rtol=1e-12)
+        np.testing.assert_array_equal(after.crossings, before.crossings)
+        np.testing.assert_array_equal(after.dominates, before.dominates)
     np.testing.assert_allclose(other.replicates.means - offset, plain.replicates.means, atol=1e-6)
 
 
-def test_scores_at_the_end_of_the_range_are_tested_without_a_warning():
+def test_extreme_scores_raise_no_warning():
     largest = np.finfo(float).max
     rng = np.random.default_rng(0)
     table = rng.choice([-largest, 0.0, largest], size=(3, 40), p=[0.2, 0.3, 0.5])
@@ -248,25 +248,25 @@ def test_scores_at_the_end_of_the_range_are_tested_without_a_warning():
         assert all(np.isfinite(tests.p_value).all() for tests in study.tests)
 
 
-def test_beyond_the_work_limit_the_pairs_not_decided_are_named_with_what_would_decide_them():
+def test_undecided_pairs_report_the_resamples_needed():
     """Twelve models on twelve samples, the first far ahead: no number of resamples anybody draws decides."""
     values = np.random.default_rng(0).normal(size=(12, 12))
     values[0] += 20
     study = study_dominance(ClusteredScores.build(list(values)), [Claim(1, "direct")], Inference())
-    (found,) = study.tests
+    (tests,) = study.tests
     assert study.resamples <= 13_200
-    assert not found.dominates.any()
-    assert not found.decided[0, 1:].any()
-    needed = found.resamples_needed[~found.decided]
+    assert not tests.dominates.any()
+    assert not tests.decided[0, 1:].any()
+    needed = tests.resamples_needed[~tests.decided]
     s = norm.cdf(np.sqrt(12 / 11) * t.ppf(0.05 / 132, 11))
     assert set(needed.tolist()) == {int(np.ceil(1 / s))}
     assert needed.min() > 1e9 / (66 * 12)
 
 
-def test_a_model_ahead_on_all_of_few_samples_is_found():
+def test_model_ahead_on_all_of_few_samples_is_significant():
     """Five models, twelve samples, one ahead of all by far: 5m/α resamples could not show it."""
     values = np.random.default_rng(3).normal(size=(5, 12))
     values[0] += 3
     study = study_dominance(ClusteredScores.build(list(values)), [Claim(1), Claim(2)], Inference())
-    assert all(found.dominates[0, 1:].all() for found in study.tests)
+    assert all(tests.dominates[0, 1:].all() for tests in study.tests)
     assert study.resamples > 2000

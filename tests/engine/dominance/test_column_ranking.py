@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.column_ranking import beaten_on_sample, best_on_sample, model_win_rate
+from riskrank.engine.dominance.column_ranking import is_best_on_sample, model_win_rate, per_sample_win_rate
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import study_ranking
@@ -31,13 +31,13 @@ def scores(n=150):
     return ClusteredScores.build(list(rng.normal(size=(4, n)) + means))
 
 
-def every_truth(beats, exclusive):
+def consistent_truths(beats, exclusive):
     """Wins of every truth that agrees with the verdicts, shape (truths, k): what was not found may be so."""
     k = len(beats)
     open_pairs = [(i, j) for i in range(k) for j in range(k) if i != j and not beats[i, j]]
-    for found in product([False, True], repeat=len(open_pairs)):
+    for outcome in product([False, True], repeat=len(open_pairs)):
         truth = beats.copy()
-        for pair, true in zip(open_pairs, found, strict=True):
+        for pair, true in zip(open_pairs, outcome, strict=True):
             truth[pair] = true
         if not (exclusive and (truth & truth.T).any()):
             yield truth.sum(axis=1)
@@ -48,10 +48,10 @@ def every_truth(beats, exclusive):
 def test_rank_sets_of_absolute_methods_against_every_truth(name, inference):
     study = study_ranking(scores(), CLAIMS, inference)
     ranking = study.rankings[name]
-    tests = study.tests_of(name)
+    tests = study.tests_for(name)
     assert tests.claim == ABSOLUTE[name]
     assert tests.dominates.any()
-    wins = np.array([*every_truth(tests.dominates, exclusive=ABSOLUTE[name].threshold <= 0.5)])
+    wins = np.array([*consistent_truths(tests.dominates, exclusive=ABSOLUTE[name].threshold <= 0.5)])
     # Certain is what holds in every truth: [i, j] is "i wins more often than j".
     certain = (wins[:, :, None] > wins[:, None, :]).all(axis=0)
     assert ranking.rank_low.tolist() == (1 + certain.sum(axis=0)).tolist()
@@ -66,18 +66,18 @@ def test_rank_sets_of_absolute_methods_against_every_truth(name, inference):
 def test_rank_sets_of_relative_methods_count_wins_and_losses(inference, by_wins):
     study = study_ranking(scores(), CLAIMS, inference, by_wins=by_wins)
     for name in ("R-FSD", "R-SSD"):
-        beats, ranking = study.tests_of(name).dominates, study.rankings[name]
+        beats, ranking = study.tests_for(name).dominates, study.rankings[name]
         assert beats.any()
         assert ranking.rank_low.tolist() == (1 + beats.sum(axis=0)).tolist()
         assert ranking.rank_high.tolist() == (4 - beats.sum(axis=1)).tolist()
         wins = beats.sum(axis=1)
         key = -wins if by_wins else ranking.score
-        assert ranking.rank.tolist() == [1 + sum(key < own) for own in key]
+        assert ranking.rank.tolist() == [1 + sum(key < score) for score in key]
         # By wins two models are tied, by their ratios none.
         assert len(set(ranking.rank.tolist())) == (3 if by_wins else 4)
 
 
-def test_the_same_wins_leave_more_places_where_both_may_win():
+def test_possible_mutual_wins_widen_rank_sets():
     """Above ½ two models may beat each other: three wins found are no proof against as many not found."""
     clear = ClusteredScores.build([np.arange(40.0) + 100 * model for model in range(4)])
     claims = [Claim(2, "absolute", tau) for tau in (0.5, 0.51)]
@@ -112,18 +112,18 @@ def test_win_rates_against_loops(table):
     model = [sum(means[j] <= means[i] for j in range(k) if j != i) / (k - 1) for i in range(k)]
     np.testing.assert_allclose(model_win_rate(means), model)
     best = [[max(table[j, t] for j in range(k) if j != i) <= table[i, t] for t in range(n)] for i in range(k)]
-    np.testing.assert_array_equal(best_on_sample(table), best)
+    np.testing.assert_array_equal(is_best_on_sample(table), best)
     for i in range(k):
         for t in range(n):
-            others = [table[j, t] for j in range(k) if j != i]
-            share = sum(1.0 if x < table[i, t] else 0.5 if x == table[i, t] else 0.0 for x in others)
-            assert abs(beaten_on_sample(table)[i, t] - share / (k - 1)) < 1e-12
+            rival_scores = [table[j, t] for j in range(k) if j != i]
+            share = sum(1.0 if x < table[i, t] else 0.5 if x == table[i, t] else 0.0 for x in rival_scores)
+            assert abs(per_sample_win_rate(table)[i, t] - share / (k - 1)) < 1e-12
 
 
-def test_share_of_samples_one_model_is_better_on():
-    from riskrank.engine.dominance.column_ranking import share_better
+def test_share_of_samples_with_a_better_score():
+    from riskrank.engine.dominance.column_ranking import proportion_better
 
     pair = [np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 4.0, 0.0])]
-    assert share_better(ClusteredScores.build(pair), 1, 0) == pytest.approx((2 + 0.5) / 4)
-    assert share_better(ClusteredScores.build(pair), 0, 1) == pytest.approx(1 - (2 + 0.5) / 4)
-    assert share_better(ClusteredScores.build(pair, paired=False), 0, 1) is None
+    assert proportion_better(ClusteredScores.build(pair), 1, 0) == pytest.approx((2 + 0.5) / 4)
+    assert proportion_better(ClusteredScores.build(pair), 0, 1) == pytest.approx(1 - (2 + 0.5) / 4)
+    assert proportion_better(ClusteredScores.build(pair, paired=False), 0, 1) is None

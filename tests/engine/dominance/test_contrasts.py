@@ -10,25 +10,27 @@ from riskrank.engine.portfolio.score_tables import ScoreTables
 
 def tables(values, clusters=None, *, paired=True):
     clusters = [np.arange(len(v)) for v in values] if clusters is None else clusters
-    return ScoreTables.build(values, clusters, [f"m{i}" for i in range(values[0].shape[1])], paired=paired)
+    return ScoreTables.from_arrays(
+        values, clusters, [f"m{i}" for i in range(values[0].shape[1])], paired=paired
+    )
 
 
 def test_paired_differences_are_those_of_a_paired_t_test():
     rng = np.random.default_rng(0)
     values = [rng.normal(size=(30, 2)) + shift for shift in (0, 0.5, -0.3)]
-    found = contrasts(tables(values), 0, Family(correction="none"))
+    result = contrasts(tables(values), 0, Family(correction="none"))
     for other in (1, 2):
         for metric in range(2):
             d = values[other][:, metric] - values[0][:, metric]
-            assert found.difference[other, metric] == pytest.approx(d.mean())
-            assert found.error[other, metric] == pytest.approx(d.std(ddof=1) / np.sqrt(30))
+            assert result.difference[other, metric] == pytest.approx(d.mean())
+            assert result.error[other, metric] == pytest.approx(d.std(ddof=1) / np.sqrt(30))
             t = d.mean() / d.std(ddof=1) * np.sqrt(30)
             kappa = ((d - d.mean()) ** 3).mean() / d.std(ddof=1) ** 3 / np.sqrt(30)
-            assert found.answers.p_adjusted[other, metric] == pytest.approx(
+            assert result.answers.p_adjusted[other, metric] == pytest.approx(
                 max(stats.ttest_1samp(d, 0, alternative="greater").pvalue, p_above(t, kappa, 29)), rel=1e-9
             )
             assert (
-                found.answers.p_against[other, metric]
+                result.answers.p_against[other, metric]
                 >= stats.ttest_1samp(d, 0, alternative="less").pvalue - 1e-12
             )
 
@@ -36,9 +38,9 @@ def test_paired_differences_are_those_of_a_paired_t_test():
 def test_unpaired_errors_add():
     rng = np.random.default_rng(1)
     values = [rng.normal(size=(40, 1)), rng.normal(1, 2, (25, 1))]
-    found = contrasts(tables(values, paired=False), 0)
+    result = contrasts(tables(values, paired=False), 0)
     expected = np.sqrt(values[0].var(ddof=1) / 40 + values[1].var(ddof=1) / 25)
-    assert found.error[1, 0] == pytest.approx(expected)
+    assert result.error[1, 0] == pytest.approx(expected)
 
 
 def test_holding_the_other_way_round_turns_signs():
@@ -49,27 +51,27 @@ def test_holding_the_other_way_round_turns_signs():
     assert there.answers.p_adjusted[1] == pytest.approx(back.answers.p_against[0])
 
 
-def test_few_differing_samples_are_never_more_than_a_coin():
+def test_few_differing_samples_are_bounded_by_the_sign_test():
     reference = np.zeros((15, 1))
     other = np.zeros((15, 1))
     other[:3] = 1
-    found = contrasts(tables([reference, other]), 0)
-    assert found.answers.p_adjusted[1, 0] == pytest.approx(1 / 8)
+    result = contrasts(tables([reference, other]), 0)
+    assert result.answers.p_adjusted[1, 0] == pytest.approx(1 / 8)
     other[:] = 1
     assert contrasts(tables([reference, other]), 0).answers.p_adjusted[1, 0] == pytest.approx(2.0**-15)
     same = contrasts(tables([reference, reference.copy()]), 0)
     assert same.answers.p_adjusted[1, 0] == 1
 
 
-def test_better_throughout_needs_every_metric_and_one_that_is_sure():
+def test_better_overall_needs_a_significant_metric_and_no_worse():
     rng = np.random.default_rng(3)
     base = rng.normal(size=(100, 2))
     clear = base + 1 + 0.1 * rng.normal(size=(100, 2))
     mixed = base + [1, -0.01] + 0.1 * rng.normal(size=(100, 2))
     mixed[:, 1] -= mixed[:, 1].mean() - base[:, 1].mean() + 0.001
-    found = contrasts(tables([base, clear, mixed, base.copy()]), 0)
-    assert found.throughout.tolist() == [1]
-    assert contrasts(tables([base, clear, mixed]), 1).throughout.tolist() == []
+    result = contrasts(tables([base, clear, mixed, base.copy()]), 0)
+    assert result.better_throughout.tolist() == [1]
+    assert contrasts(tables([base, clear, mixed]), 1).better_throughout.tolist() == []
 
 
 @pytest.mark.slow
@@ -87,19 +89,19 @@ def test_family_wise_level_over_models_and_metrics():
 def test_scores_of_any_size(factor):
     rng = np.random.default_rng(5)
     values = [rng.normal(size=(20, 2)) for _ in range(2)]
-    found, plain = contrasts(tables([v * factor for v in values]), 0), contrasts(tables(values), 0)
-    assert found.answers.p_adjusted == pytest.approx(plain.answers.p_adjusted)
+    scaled, plain = contrasts(tables([v * factor for v in values]), 0), contrasts(tables(values), 0)
+    assert scaled.answers.p_adjusted == pytest.approx(plain.answers.p_adjusted)
 
 
-def test_whole_clusters_count_once():
+def test_repeated_rows_of_a_cluster_count_once():
     rng = np.random.default_rng(6)
     values = [rng.normal(size=(12, 1)) for _ in range(2)]
     once = contrasts(tables(values), 0)
     repeated = [np.repeat(v, 4, axis=0) for v in values]
-    again = contrasts(tables(repeated, [np.repeat(np.arange(12), 4)] * 2), 0)
-    assert again.answers.p_adjusted == pytest.approx(once.answers.p_adjusted)
+    clustered = contrasts(tables(repeated, [np.repeat(np.arange(12), 4)] * 2), 0)
+    assert clustered.answers.p_adjusted == pytest.approx(once.answers.p_adjusted)
 
 
-def test_prices_far_apart_that_do_not_vary_divide_in_silence():
-    found = contrasts(tables([np.full((15, 1), 1.0), np.full((15, 1), 10.0)]), 0)
-    assert found.answers.p_adjusted[1, 0] == pytest.approx(2.0**-15)
+def test_constant_scores_raise_no_division_warning():
+    result = contrasts(tables([np.full((15, 1), 1.0), np.full((15, 1), 10.0)]), 0)
+    assert result.answers.p_adjusted[1, 0] == pytest.approx(2.0**-15)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.inference import Claim, Inference, claims
-from riskrank.engine.dominance.methods import methods_on, parse_method
+from riskrank.engine.dominance.inference import Claim, Inference, build_claims
+from riskrank.engine.dominance.methods import methods_for_scope, parse_method
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
 
@@ -20,48 +20,48 @@ def test_rounds_follow_the_family_and_the_widening(tests, n):
     """Method §4: 1000, 2/s and 5/s, in whole blocks of 25."""
     s = share(0.05 / tests, n)
     expected = sorted({1000, *(max(1000, 25 * int(np.ceil(np.ceil(c / s) / 25))) for c in (2, 5))})
-    assert Inference().rounds(tests, 1, n) == tuple(expected)
+    assert Inference().round_totals(tests, 1, n) == tuple(expected)
 
 
 def test_rounds_of_many_samples_are_those_of_the_level():
-    assert Inference().rounds(132, 1, MANY) == (1000, 5300, 13200)
-    assert Inference().rounds(2, 1, MANY) == (1000,)
-    assert Inference().rounds(12, 1, MANY) == (1000, 1200)
-    assert Inference(family=Family(0.01, sides=1)).rounds(12, 1, MANY) == (1000, 2400, 6000)
-    assert Inference(family=Family(correction="none", sides=1)).rounds(132, 1, MANY) == (1000,)
-    assert Inference(resamples=70).rounds(132, 1, MANY) == (70,)
-    assert Inference(paper_exact=True).rounds(132, 1, MANY) == (1000,)
+    assert Inference().round_totals(132, 1, MANY) == (1000, 5300, 13200)
+    assert Inference().round_totals(2, 1, MANY) == (1000,)
+    assert Inference().round_totals(12, 1, MANY) == (1000, 1200)
+    assert Inference(family=Family(0.01, sides=1)).round_totals(12, 1, MANY) == (1000, 2400, 6000)
+    assert Inference(family=Family(correction="none", sides=1)).round_totals(132, 1, MANY) == (1000,)
+    assert Inference(resamples=70).round_totals(132, 1, MANY) == (70,)
+    assert Inference(paper_exact=True).round_totals(132, 1, MANY) == (1000,)
 
 
 def test_the_limit_of_work_makes_the_last_round_earlier():
-    assert Inference().rounds(132, 1e9 / 3010, MANY) == (1000, 3000)
-    assert Inference().rounds(132, 1e9 / 6000, MANY) == (1000, 5300, 6000)
-    assert Inference().rounds(132, 1e9, MANY) == (1000,)
-    assert Inference(work_limit=1e12).rounds(132, 1e8, MANY) == (1000, 5300, 10000)
+    assert Inference().round_totals(132, 1e9 / 3010, MANY) == (1000, 3000)
+    assert Inference().round_totals(132, 1e9 / 6000, MANY) == (1000, 5300, 6000)
+    assert Inference().round_totals(132, 1e9, MANY) == (1000,)
+    assert Inference(work_limit=1e12).round_totals(132, 1e8, MANY) == (1000, 5300, 10000)
 
 
-def test_nothing_is_drawn_in_vain_where_no_count_could_decide():
+def test_no_extra_rounds_if_no_count_could_decide():
     """Twelve models, ten samples: 13 million resamples for a single count, and the limit is 1.5 million."""
     assert 1 / share(0.05 / 132, 10) > 13e6
-    assert Inference().rounds(132, 660, 10) == (1000, 13200)
-    assert Inference(work_limit=1e12).rounds(132, 660, 10)[-1] > 60e6
+    assert Inference().round_totals(132, 660, 10) == (1000, 13200)
+    assert Inference(work_limit=1e12).round_totals(132, 660, 10)[-1] > 60e6
 
 
-def test_what_is_resampled():
-    assert Inference().resampled
-    assert not Inference(variance="clt").resampled
-    assert not Inference(test=False).resampled
+def test_only_bootstrap_tests_are_resampled():
+    assert Inference().uses_resampling
+    assert not Inference(variance="clt").uses_resampling
+    assert not Inference(test=False).uses_resampling
 
 
-def test_one_resample_is_a_number_of_resamples():
-    assert Inference(resamples=1).rounds(132, 1, MANY) == (1,)
+def test_single_resample_is_a_valid_number():
+    assert Inference(resamples=1).round_totals(132, 1, MANY) == (1,)
 
 
 def test_values_at_their_bounds():
     assert Family(1e-9).alpha == 1e-9
     assert Family(1 - 1e-9).alpha == 1 - 1e-9
     # However little work is allowed, the first round is.
-    assert Inference(work_limit=1e-300).rounds(132, 1, MANY) == (1000,)
+    assert Inference(work_limit=1e-300).round_totals(132, 1, MANY) == (1000,)
 
 
 def test_boundaries_and_statistics():
@@ -74,7 +74,7 @@ def test_boundaries_and_statistics():
 
 
 def test_claims_of_a_run():
-    assert claims([1, 2], relative=True, thresholds=[0.25], direct=True) == (
+    assert build_claims([1, 2], relative=True, thresholds=[0.25], direct=True) == (
         Claim(1),
         Claim(2),
         Claim(1, "direct"),
@@ -82,7 +82,7 @@ def test_claims_of_a_run():
         Claim(1, "absolute", 0.25),
         Claim(2, "absolute", 0.25),
     )
-    assert claims([2], relative=False, thresholds=[]) == ()
+    assert build_claims([2], relative=False, thresholds=[]) == ()
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_claims_of_a_run():
         "RA(MRM@M)",
     ],
 )
-def test_names_of_the_paper_read_back_as_themselves(name):
+def test_method_names_round_trip(name):
     assert parse_method(name, default_scope="P(IC)").name == name
 
 
-def test_a_statistic_alone_is_taken_on_the_default_scope():
+def test_statistic_without_scope_uses_the_default_scope():
     assert parse_method("R-SSD", default_scope="P(EC)").name == "R-SSD@P(EC)"
     assert parse_method("R-SSD", default_scope="M").name == "RA(R-SSD@M)"
     assert parse_method("MRM", default_scope="P(IC)").name == "RA(MRM@P(IC))"
@@ -138,6 +138,6 @@ def test_other_names_are_refused_with_a_near_miss(name):
 
 
 def test_methods_on_a_scope():
-    found = [method.name for method in methods_on("M", [Claim(2)], paired=True, mean_risk=True)]
-    assert found == ["RA(R-SSD@M)", "RA(MWR@M)", "RA(MWR(sample)@M)", "RA(MWR(pairwise)@M)", "RA(MRM@M)"]
-    assert [m.name for m in methods_on("P(IC)", [], paired=False)] == ["MWR@P(IC)"]
+    names = [method.name for method in methods_for_scope("M", [Claim(2)], paired=True, mean_risk=True)]
+    assert names == ["RA(R-SSD@M)", "RA(MWR@M)", "RA(MWR(sample)@M)", "RA(MWR(pairwise)@M)", "RA(MRM@M)"]
+    assert [m.name for m in methods_for_scope("P(IC)", [], paired=False)] == ["MWR@P(IC)"]

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from riskrank.engine.dominance import influence as influences
 from riskrank.engine.dominance.bootstrap import Bootstrap
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim, Inference
 from riskrank.engine.dominance.influence import (
     LEVELS,
-    MOST_CLUSTERS,
+    MAX_CLUSTERS,
+    cluster_sums,
     equal_p_values,
-    influence_of_violation,
-    per_cluster,
+    violation_influence,
 )
 from riskrank.engine.dominance.pair_curves import MergedGrid
-from riskrank.engine.dominance.ranking import weighted_matrices
+from riskrank.engine.dominance.ranking import weighted_violation_ratios
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.resampled_tests import claim_p_values
 from riskrank.engine.sampling.design import ClusteredScores
@@ -37,12 +37,12 @@ def weighted_ratio(x, p, y, q, order):
     """ε of x over y, both with weights, segment by segment over the merged breakpoints."""
     x, p = np.array(x)[np.argsort(x)], np.array(p)[np.argsort(x)]
     y, q = np.array(y)[np.argsort(y)], np.array(q)[np.argsort(y)]
-    ends_x, ends_y = np.cumsum(p), np.cumsum(q)
-    ends_x[-1] = ends_y[-1] = 1.0
+    levels_x, levels_y = np.cumsum(p), np.cumsum(q)
+    levels_x[-1] = levels_y[-1] = 1.0
     squares = violation = start = area = 0.0
-    for end in sorted({*ends_x, *ends_y}):
+    for end in sorted({*levels_x, *levels_y}):
         middle = (start + end) / 2
-        d = x[np.searchsorted(ends_x, middle)] - y[np.searchsorted(ends_y, middle)]
+        d = x[np.searchsorted(levels_x, middle)] - y[np.searchsorted(levels_y, middle)]
         width = end - start
         if order == 1:
             squares += width * d * d
@@ -155,7 +155,7 @@ def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
     assert result.relative_error[0, 1] == pytest.approx(2 * error, rel=1e-4)
 
 
-def clear_of_the_ends(ratio):
+def away_from_0_and_1(ratio):
     """Pairs whose ratio is not all but 0 or 1, where errors are far from normal and no test needs them."""
     return ~np.eye(len(ratio), dtype=bool) & (np.abs(ratio - 0.5) < 0.45)
 
@@ -186,11 +186,11 @@ def test_against_monte_carlo(design, order):
     simulated = monte_carlo(draw, order, 3000, seed=7)
     asymptotic = mean_errors(draw, order, paired, seed=8)
     ratio = influence_of(list(draw(np.random.default_rng(9), 200_000)), order=order).ratio
-    which = clear_of_the_ends(ratio)
+    pairs = away_from_0_and_1(ratio)
     # Among ten pairs a single one, further from its limit, may differ more; what ranks models may not.
     limits = (0.05 if len(ratio) == 2 else 0.08, 0.05)
-    for expected, found, within in zip(simulated, asymptotic, limits, strict=True):
-        assert found[which] == pytest.approx(expected[which], rel=within)
+    for expected, errors, within in zip(simulated, asymptotic, limits, strict=True):
+        assert errors[pairs] == pytest.approx(expected[pairs], rel=within)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -212,10 +212,10 @@ def test_against_a_plain_bootstrap(design, order):
     relative = np.stack([relative_of(ratios[..., r]) for r in range(resamples)], axis=-1)
     result = influence_of(list(sample), order=order, paired=paired)
     # 200 resamples know a standard deviation to 5 %; the slow Monte Carlo test is the sharper one.
-    which = clear_of_the_ends(result.ratio)
-    assert result.ratio_error[which] == pytest.approx(ratios.std(axis=-1, ddof=1)[which], rel=0.15)
-    which = ~np.eye(k, dtype=bool)
-    assert result.relative_error[which] == pytest.approx(relative.std(axis=-1, ddof=1)[which], rel=0.15)
+    pairs = away_from_0_and_1(result.ratio)
+    assert result.ratio_error[pairs] == pytest.approx(ratios.std(axis=-1, ddof=1)[pairs], rel=0.15)
+    pairs = ~np.eye(k, dtype=bool)
+    assert result.relative_error[pairs] == pytest.approx(relative.std(axis=-1, ddof=1)[pairs], rel=0.15)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -251,8 +251,8 @@ def test_clustered_errors_against_monte_carlo(order, paired):
     clusters = [np.repeat(np.arange(groups), draws)] * 2
     results = [influence_of(draw(), order=order, clusters=clusters, paired=paired) for _ in range(repeats)]
     simulated = np.std([result.ratio[0, 1] for result in results], ddof=1)
-    found = np.mean([result.ratio_error[0, 1] for result in results])
-    assert found == pytest.approx(simulated, rel=0.15)
+    estimated = np.mean([result.ratio_error[0, 1] for result in results])
+    assert estimated == pytest.approx(simulated, rel=0.15)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -275,7 +275,7 @@ def test_invariance_to_rows_models_location_and_unit(order, paired):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
+def test_relative_errors_of_two_models_double_the_absolute(order):
     samples = list(correlated(np.random.default_rng(1), 200))
     for paired in (True, False):
         result = influence_of(samples, order=order, paired=paired)
@@ -286,7 +286,7 @@ def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_identical_models_among_others(order):
+def test_identical_models_in_a_larger_table(order):
     x = np.random.default_rng(9).normal(size=50)
     result = influence_of([x, np.repeat(x[::-1], 2), x + 5], order=order, paired=False)
     assert result.ratio[0, 1] == result.ratio[1, 0] == 0.5
@@ -298,7 +298,7 @@ def test_identical_models_among_others(order):
     assert claim_p_values(result, Claim(order, ABSOLUTE, 0.25))[0, 1] > 0.99
 
 
-def test_errors_stay_within_what_a_ratio_can_have():
+def test_errors_stay_within_the_range_of_a_ratio():
     rng = np.random.default_rng(14)
     for _ in range(30):
         for paired in (True, False):
@@ -337,7 +337,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
 
 def covariance(scores, clusters):
     """Covariance of a model's integrated quantiles, as the package describes it."""
-    noise = influences._noise(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
+    noise = influences._cluster_curves(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
     return influences._gram(noise, noise)
 
 
@@ -351,47 +351,48 @@ def plain_covariance(scores, clusters):
     return by_cluster @ by_cluster.T * count / (count - 1)
 
 
-@pytest.mark.parametrize("clusters", [MOST_CLUSTERS - 1, MOST_CLUSTERS])
+@pytest.mark.parametrize("clusters", [MAX_CLUSTERS - 1, MAX_CLUSTERS])
 @pytest.mark.parametrize("draws", [1, 2])
-def test_noise_of_all_clusters_is_its_definition(clusters, draws):
+def test_noise_of_all_clusters_matches_the_definition(clusters, draws):
     scores = np.random.default_rng(1).normal(size=clusters * draws)
     unit = np.repeat(np.arange(clusters), draws)
     assert covariance(scores, unit) == pytest.approx(plain_covariance(scores, unit), rel=1e-9)
 
 
-@pytest.mark.parametrize("clusters", [MOST_CLUSTERS + 1, 3 * MOST_CLUSTERS])
+@pytest.mark.parametrize("clusters", [MAX_CLUSTERS + 1, 3 * MAX_CLUSTERS])
 @pytest.mark.parametrize("draws", [1, 2])
-def test_noise_of_some_clusters_stands_for_all(clusters, draws):
+def test_noise_of_sampled_clusters_estimates_the_total(clusters, draws):
     rng = np.random.default_rng(2)
     unit = np.repeat(np.arange(clusters), draws)
     scores = rng.normal(size=clusters)[unit] + 0.3 * rng.normal(size=clusters * draws)
-    found, expected = covariance(scores, unit), plain_covariance(scores, unit)
-    assert not np.array_equal(found, expected)
+    estimated, expected = covariance(scores, unit), plain_covariance(scores, unit)
+    assert not np.array_equal(estimated, expected)
     # A variance estimated on m normal values is off by a share of √(2/m); the influence on a low level is
     # zero but for a few scores, so those are left out.
     middle = slice(LEVELS // 4, None)
-    tolerance = 5 * sqrt(2 / MOST_CLUSTERS)
-    assert np.diag(found)[middle] == pytest.approx(np.diag(expected)[middle], rel=tolerance)
+    tolerance = 5 * sqrt(2 / MAX_CLUSTERS)
+    assert np.diag(estimated)[middle] == pytest.approx(np.diag(expected)[middle], rel=tolerance)
 
 
-def test_paired_models_are_described_on_the_same_clusters():
+def test_paired_models_sample_the_same_clusters():
     """A model and its shifted copy have no noise between them, so any distance is certain."""
-    clusters = np.arange(2 * MOST_CLUSTERS + 7)
+    clusters = np.arange(2 * MAX_CLUSTERS + 7)
     scores = np.random.default_rng(3).normal(size=len(clusters))
     both = ClusteredScores.build([scores, scores + 1e-4], [clusters] * 2)
     paired, unpaired = (
-        equal_p_values(one, np.full((2, 2), 1e-8 / 3)) for one in (both, replace(both, paired=False))
+        equal_p_values(scores_of_pair, np.full((2, 2), 1e-8 / 3))
+        for scores_of_pair in (both, replace(both, paired=False))
     )
     assert paired[0, 1] == paired[1, 0] < 1e-6
     assert unpaired[0, 1] > 0.5
     assert np.isnan(np.diag(paired)).all()
 
 
-def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
+def test_p_values_with_sampled_clusters_match_the_total(monkeypatch):
     rng = np.random.default_rng(4)
     samples = list(rng.normal(size=(2, 4000)) + np.array([[0.0], [0.03]]))
     every = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
-    monkeypatch.setattr(influences, "MOST_CLUSTERS", 1000)
+    monkeypatch.setattr(influences, "MAX_CLUSTERS", 1000)
     some = influence_of(samples, order=2, paired=False).equal_p_value[0, 1]
     assert some != every
     assert some == pytest.approx(every, rel=0.3)
@@ -399,12 +400,12 @@ def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_without_noise_any_difference_is_certain_and_none_is_none(paired):
+def test_without_noise_p_values_are_0_or_1(paired):
     scores = ClusteredScores.build([np.zeros(6), np.zeros(6), np.ones(6)], paired=paired)
     distance = np.array([[0.0, 0.0, 1 / 3], [0.0, 0.0, 1 / 3], [1 / 3, 1 / 3, 0.0]])
-    found = equal_p_values(scores, distance)
-    assert (found[0, 1], found[1, 0]) == (1, 1)
-    assert found[2, :2].tolist() == found[:2, 2].tolist() == [0, 0]
+    p_values = equal_p_values(scores, distance)
+    assert (p_values[0, 1], p_values[1, 0]) == (1, 1)
+    assert p_values[2, :2].tolist() == p_values[:2, 2].tolist() == [0, 0]
 
 
 def suite(sizes, weights, *, paired=True, seed=0, random=False):
@@ -427,41 +428,41 @@ def resampled(request):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_errors_against_resampling_within_tasks(order, resampled):
-    scores, drawn = resampled
-    found = influence_of_violation(scores, order=order)
+    scores, replicates = resampled
+    result = violation_influence(scores, order=order)
     off = ~np.eye(3, dtype=bool)
-    assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)
+    assert result.ratio[off] == pytest.approx(weighted_violation_ratios(scores)[order - 1][off], abs=1e-9)
     # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
-    inside = off & (np.abs(found.ratio - 0.5) < 0.45) & (found.ratio_error < 0.15)
+    inside = off & (np.abs(result.ratio - 0.5) < 0.45) & (result.ratio_error < 0.15)
     assert inside.any()
-    assert found.ratio_error[inside] == pytest.approx(drawn.ratio_error[order - 1][inside], rel=0.15)
+    assert result.ratio_error[inside] == pytest.approx(replicates.ratio_error[order - 1][inside], rel=0.15)
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_tasks_that_are_drawn_from_as_one_are_as_no_task(order):
+def test_strata_with_equal_means_match_the_unstratified_result(order):
     """Strata whose means agree say what all samples together do, but for a degree of freedom."""
     values = np.random.default_rng(0).normal(size=(3, 600))
     values -= values.reshape(3, 2, 300).mean(axis=2).repeat(300, axis=1)
     tasks = TaskDesign.build(["0", "1"], [np.repeat([0, 1], 300)] * 3)
-    found, expected = (
-        influence_of_violation(ClusteredScores.build(list(values), tasks=own), order=order)
-        for own in (tasks, None)
+    stratified, expected = (
+        violation_influence(ClusteredScores.build(list(values), tasks=design), order=order)
+        for design in (tasks, None)
     )
-    np.testing.assert_array_equal(found.ratio, expected.ratio)
-    assert found.relative_error == pytest.approx(expected.relative_error, nan_ok=True, rel=0.03)
+    np.testing.assert_array_equal(stratified.ratio, expected.ratio)
+    assert stratified.relative_error == pytest.approx(expected.relative_error, nan_ok=True, rel=0.03)
 
 
 @pytest.mark.parametrize(("n", "m"), [(6, 6), (4, 6), (7, 3)])
 def test_grids_merge_the_breakpoints_of_both(n, m):
-    found = MergedGrid(np.full(n, 1 / n), np.full(m, 1 / m))
+    grid = MergedGrid(np.full(n, 1 / n), np.full(m, 1 / m))
     sides = [[Fraction(at, of) for at in range(1, of + 1)] for of in (n, m)]
-    ends = sorted({*sides[0], *sides[1]})
-    assert found.width == pytest.approx([float(end - start) for start, end in pairwise([0, *ends])])
-    for own, at, step in zip(
-        sides, (found.at_first, found.at_second), (found.step_first, found.step_second), strict=True
+    breakpoints = sorted({*sides[0], *sides[1]})
+    assert grid.width == pytest.approx([float(end - start) for start, end in pairwise([0, *breakpoints])])
+    for side, at, step in zip(
+        sides, (grid.at_first, grid.at_second), (grid.step_first, grid.step_second), strict=True
     ):
-        assert at.tolist() == [ends.index(end) for end in own]
-        assert step.tolist() == [sum(one < end for one in own) for end in ends]
+        assert at.tolist() == [breakpoints.index(end) for end in side]
+        assert step.tolist() == [sum(point < end for point in side) for end in breakpoints]
 
 
 def test_a_study_of_a_suite_without_resampling():
@@ -474,8 +475,11 @@ def test_a_study_of_a_suite_without_resampling():
 
 def test_clusters_add_up_to_the_variance_of_a_weighted_mean():
     scores = suite([6, 10, 40], [0.5, 0.3, 0.2])
-    value, of = scores.values[0], scores.strata.of_cluster[0]
-    parts = per_cluster(scores, 0, value)
+    value, of = scores.values[0], scores.strata.cluster_tasks[0]
+    parts = cluster_sums(scores, 0, value)
     by_task = [value[of == task] for task in range(3)]
-    expected = sum(w**2 * own.var(ddof=1) / own.size for w, own in zip((0.5, 0.3, 0.2), by_task, strict=True))
+    expected = sum(
+        w**2 * scores_of_task.var(ddof=1) / scores_of_task.size
+        for w, scores_of_task in zip((0.5, 0.3, 0.2), by_task, strict=True)
+    )
     assert (parts**2).sum() == pytest.approx(expected)

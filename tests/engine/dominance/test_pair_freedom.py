@@ -5,11 +5,21 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.rank_guard import behind_pairs, direct_guard, least, relative_guard
+from riskrank.engine.dominance.rank_guard import (
+    direct_rank_p_values,
+    fewest_samples,
+    pair_samples,
+    relative_rank_p_values,
+)
+from riskrank.engine.sampling.degrees_of_freedom import (
+    Dof,
+    expanded_p_value,
+    satterthwaite,
+    unexpanded_p_value,
+)
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import Freedom, expanded_p_value, expanded_share, satterthwaite
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.ties import Pool, mid_rank_shares
+from riskrank.engine.ties import Pool, relative_mid_ranks
 
 SIZES, WEIGHTS = np.array([4, 15, 30, 7]), np.array([0.4, 0.3, 0.2, 0.1])
 task_of = np.repeat(np.arange(4), SIZES)
@@ -53,69 +63,69 @@ def guard_by_hand(first, second):
     return min(1, 3 * min(p_values))
 
 
-def test_weighted_shares_are_mid_ranks_where_weights_are_equal():
+def test_weighted_shares_equal_mid_ranks_for_equal_weights():
     values = table()
     scores = ClusteredScores.build([*values])
-    found = mid_rank_shares(scores.values[1], [Pool.of(scores, range(3))])
-    assert found == pytest.approx(((rankdata(values) - 0.5) / values.size).reshape(3, -1)[1])
+    shares = relative_mid_ranks(scores.values[1], [Pool.from_scores(scores, range(3))])
+    assert shares == pytest.approx(((rankdata(values) - 0.5) / values.size).reshape(3, -1)[1])
 
 
 def test_freedom_and_guard_against_their_definitions():
     values = table()
     scores = suite(values)
-    found, guard = behind_pairs(scores), relative_guard(scores)
-    direct, direct_ranks = behind_pairs(scores, [(0, 2)]), direct_guard(scores, [(0, 2)])
+    freedom, guard = pair_samples(scores), relative_rank_p_values(scores)
+    direct, direct_ranks = pair_samples(scores, [(0, 2)]), direct_rank_p_values(scores, [(0, 2)])
     shares, two = shares_of(values), shares_of(values[[0, 2]])
-    assert isinstance(found, Freedom)
-    assert isinstance(direct, Freedom)
+    assert isinstance(freedom, Dof)
+    assert isinstance(direct, Dof)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         df, factor = by_hand(shares[i] - shares[j])
-        assert found.df[i, j] == found.df[j, i] == pytest.approx(df)
-        assert found.seen[i, j] == pytest.approx(factor)
+        assert freedom.df[i, j] == freedom.df[j, i] == pytest.approx(df)
+        assert freedom.variance_ratio[i, j] == pytest.approx(factor)
         assert guard[i, j] == pytest.approx(guard_by_hand(shares[i], shares[j]))
     assert direct.df[0, 2] == pytest.approx(by_hand(two[0] - two[1])[0])
     assert direct_ranks[2, 0] == pytest.approx(guard_by_hand(two[1], two[0]))
 
 
-def test_one_task_in_all_but_name_has_the_freedom_of_its_samples():
-    found = satterthwaite(np.array([0.0, 2.0, 0.0]), np.array([5.0, 12.0, 9.0]))
-    assert found.df == pytest.approx(11)
-    assert found.seen == pytest.approx(11 / 12)
+def test_single_effective_task_has_the_freedom_of_its_samples():
+    freedom = satterthwaite(np.array([0.0, 2.0, 0.0]), np.array([5.0, 12.0, 9.0]))
+    assert freedom.df == pytest.approx(11)
+    assert freedom.variance_ratio == pytest.approx(11 / 12)
     share = np.array([0.001, 0.01, 0.2])
-    assert expanded_p_value(share, found) == pytest.approx(expanded_p_value(share, 12))
-    assert expanded_share(expanded_p_value(share, found), found) == pytest.approx(share)
+    assert expanded_p_value(share, freedom) == pytest.approx(expanded_p_value(share, 12))
+    assert unexpanded_p_value(expanded_p_value(share, freedom), freedom) == pytest.approx(share)
 
 
-def test_freedom_lies_between_the_smallest_task_and_all_together():
+def test_freedom_is_between_the_smallest_task_and_the_sum():
     rng = np.random.default_rng(5)
     for _ in range(50):
         counts = rng.integers(2, 50, 6).astype(float)
-        found = satterthwaite(rng.exponential(size=6), counts)
-        assert counts.min() - 1 <= found.df + 1e-9
-        assert found.df <= (counts - 1).sum() + 1e-9
+        freedom = satterthwaite(rng.exponential(size=6), counts)
+        assert counts.min() - 1 <= freedom.df + 1e-9
+        assert freedom.df <= (counts - 1).sum() + 1e-9
     scaled = satterthwaite(np.array([3e-200, 1e-200]), np.array([5.0, 9.0]))
     assert scaled.df == pytest.approx(satterthwaite(np.array([3.0, 1.0]), np.array([5.0, 9.0])).df)
 
 
-def test_models_that_never_differ_still_have_some():
+def test_identical_models_have_positive_freedom():
     scores = suite(np.tile(table(1), (2, 1)))
-    found = behind_pairs(scores)
-    assert isinstance(found, Freedom)
-    assert 1 < found.df[0, 1] < task_of.size
-    assert np.isfinite(found.df[0, 1])
+    freedom = pair_samples(scores)
+    assert isinstance(freedom, Dof)
+    assert 1 < freedom.df[0, 1] < task_of.size
+    assert np.isfinite(freedom.df[0, 1])
 
 
-def test_unpaired_models_have_the_freedom_of_the_one_that_has_less():
+def test_unpaired_models_have_the_smaller_freedom():
     values = table(2)
-    found = behind_pairs(suite(values, paired=False))
+    freedom = pair_samples(suite(values, paired=False))
     shares = shares_of(values)
-    assert isinstance(found, Freedom)
-    assert found.df[0, 1] == pytest.approx(min(by_hand(share)[0] for share in shares))
+    assert isinstance(freedom, Dof)
+    assert freedom.df[0, 1] == pytest.approx(min(by_hand(share)[0] for share in shares))
 
 
 def test_unpaired_guard_permutes_within_tasks():
     values = table(2)
-    guard = relative_guard(suite(values, paired=False))
+    guard = relative_rank_p_values(suite(values, paired=False))
     shares, p_values = shares_of(values), []
     for power in (1, 2, 8):
         a, b = (-((1 - share) ** power) for share in shares)
@@ -128,13 +138,13 @@ def test_unpaired_guard_permutes_within_tasks():
     assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
 
 
-def test_drawn_tasks_flip_their_signs_whole():
+def test_resampled_tasks_flip_signs_as_clusters():
     values = table(2)
-    guard = relative_guard(suite(values, random=True))
+    guard = relative_rank_p_values(suite(values, random=True))
     shares, p_values = shares_of(values), []
     for power in (1, 2, 8):
         a, b = (-((1 - share) ** power) for share in shares)
         parts = np.array([WEIGHTS[t] * (a[task_of == t].mean() - b[task_of == t].mean()) for t in range(4)])
         p_values.append(ndtr(-parts.sum() / np.sqrt((parts**2).sum())))
     assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
-    assert least(behind_pairs(suite(values, random=True))) == pytest.approx(1 / (WEIGHTS**2).sum())
+    assert fewest_samples(pair_samples(suite(values, random=True))) == pytest.approx(1 / (WEIGHTS**2).sum())

@@ -8,17 +8,22 @@ import pytest
 from riskrank.engine.dominance.hidden_risk import (
     NONE,
     NOT_DECIDED,
-    NOT_SHOWN,
+    NOT_SIGNIFICANT,
     RISK,
-    _resamples_for,
-    hidden_risk,
-    worse_tails,
+    _required_resamples,
+    find_hidden_risks,
+    find_worse_tails,
 )
-from riskrank.engine.dominance.inference import MOST
-from riskrank.engine.dominance.permuted_tails import Relabelled, less_bias, permuted_p_value, second_opinion
+from riskrank.engine.dominance.inference import MAX_RESAMPLES
+from riskrank.engine.dominance.permuted_tails import (
+    PermutedTails,
+    correct_bias,
+    permutation_test,
+    permuted_p_value,
+)
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.freedom import expanded_p_value
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.ties import competition_ranks
 
@@ -33,40 +38,40 @@ def tail(values, level):
 
 
 def gap(worse, better, level):
-    (first, one), (second, other) = tail(worse, level), tail(better, level)
-    return (second - first) / np.sqrt(one + other)
+    (first, variance_worse), (second, variance_better) = tail(worse, level), tail(better, level)
+    return (second - first) / np.sqrt(variance_worse + variance_better)
 
 
 def exact(worse, better, level):
     """Share of all labellings in which the gap is as large."""
-    pooled, found = np.concatenate([worse, better]), gap(worse, better, level)
+    pooled, observed = np.concatenate([worse, better]), gap(worse, better, level)
     gaps = []
-    for mine in combinations(range(pooled.size), len(worse)):
-        chosen = np.isin(np.arange(pooled.size), mine)
+    for members in combinations(range(pooled.size), len(worse)):
+        chosen = np.isin(np.arange(pooled.size), members)
         gaps.append(gap(pooled[chosen], pooled[~chosen], level))
-    return np.mean(np.array(gaps) >= found - 1e-9)
+    return np.mean(np.array(gaps) >= observed - 1e-9)
 
 
 @pytest.mark.parametrize(
     ("seed", "deals"), [(0, 4_999), *(pytest.param(n, 19_999, marks=pytest.mark.slow) for n in (1, 2))]
 )
-def test_deals_come_near_to_all_labellings(seed, deals):
+def test_sampled_permutations_approximate_all_labellings(seed, deals):
     rng = np.random.default_rng(seed)
     worse, better = rng.normal(-1, 1, 6), rng.normal(size=9)
     scores = ClusteredScores.build([worse, better], paired=False)
-    for pair, wanted in (((0, 1), exact(worse, better, 0.4)), ((1, 0), exact(better, worse, 0.4))):
-        found = permuted_p_value(scores, *pair, 0.4, deals=deals, seed=seed)
-        assert found == pytest.approx(wanted, abs=4 * np.sqrt(wanted * (1 - wanted) / deals) + 1e-4)
+    for pair, expected in (((0, 1), exact(worse, better, 0.4)), ((1, 0), exact(better, worse, 0.4))):
+        result = permuted_p_value(scores, *pair, 0.4, draws=deals, seed=seed)
+        assert result == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / deals) + 1e-4)
 
 
 def test_only_the_worst_scores_matter():
-    """What is left out of the pool changes nothing: far better scores may be any."""
+    """Scores outside the pooled tail do not affect the result, however large."""
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=200), rng.normal(size=3000)
     plain = ClusteredScores.build([few, many], paired=False)
     high = ClusteredScores.build([np.where(x > 1.5, 99.0, x) for x in (few, many)], paired=False)
-    found = [permuted_p_value(one, 0, 1, 0.05, deals=999, seed=1) for one in (plain, high)]
-    assert found[0] == found[1]
+    p_values = [permuted_p_value(scores, 0, 1, 0.05, draws=999, seed=1) for scores in (plain, high)]
+    assert p_values[0] == p_values[1]
 
 
 @pytest.mark.parametrize("layout", ["tasks", "clusters"])
@@ -74,7 +79,7 @@ def test_other_layouts_of_the_same_scores(layout):
     """One task in two halves that are alike, and clusters of one score each twice, against plain samples."""
     rng = np.random.default_rng(4)
     values = [rng.normal(-0.8, 1, 40), rng.normal(size=100)]
-    wanted = permuted_p_value(ClusteredScores.build(values, paired=False), 0, 1, 0.2, deals=1_999, seed=1)
+    expected = permuted_p_value(ClusteredScores.build(values, paired=False), 0, 1, 0.2, draws=1_999, seed=1)
     if layout == "tasks":
         halves = [np.arange(len(x)) % 2 for x in values]
         design = TaskDesign.build(["s", "t"], halves)
@@ -84,63 +89,63 @@ def test_other_layouts_of_the_same_scores(layout):
         twice = [np.repeat(x, 2) for x in values]
         scores = ClusteredScores.build(twice, [np.arange(len(x)) // 2 for x in twice], paired=False)
         near = 0.01
-    found = permuted_p_value(scores, 0, 1, 0.2, deals=1_999, seed=2)
-    assert wanted < 0.2
-    assert found == pytest.approx(wanted, abs=near)
+    result = permuted_p_value(scores, 0, 1, 0.2, draws=1_999, seed=2)
+    assert expected < 0.2
+    assert result == pytest.approx(expected, abs=near)
 
 
-def test_a_shift_is_what_the_other_may_be_better_by():
+def test_shift_equals_moving_the_scores():
     rng = np.random.default_rng(2)
     values = [rng.normal(size=50), rng.normal(0.3, 1, 80)]
     moved = [values[0], values[1] - 0.7]
     plain, shifted = (ClusteredScores.build(x, paired=False) for x in (values, moved))
-    asked = {"deals": 999, "seed": 1}
-    assert permuted_p_value(plain, 0, 1, 0.1, shift=0.7, **asked) == permuted_p_value(
-        shifted, 0, 1, 0.1, **asked
+    options = {"draws": 999, "seed": 1}
+    assert permuted_p_value(plain, 0, 1, 0.1, shift=0.7, **options) == permuted_p_value(
+        shifted, 0, 1, 0.1, **options
     )
-    opinion = second_opinion(plain, (1, 0), 0.1, 0.7, **asked)
-    assert opinion(1) == permuted_p_value(shifted, 0, 1, 0.1, **asked)
+    opinion = permutation_test(plain, (1, 0), 0.1, 0.7, **options)
+    assert opinion(1) == permuted_p_value(shifted, 0, 1, 0.1, **options)
     assert opinion(1) + opinion(-1) == pytest.approx(1, abs=0.05)
 
 
-def test_models_drawn_together_need_none():
+def test_paired_models_are_not_permuted():
     scores = ClusteredScores.build([np.arange(20.0), np.arange(20.0) - 9])
-    assert second_opinion(scores, (0, 1), 0.25, 0.0, deals=9, seed=0) is None
-    relabelled = Relabelled(scores, 0.25, 2, Family(), 0)
-    drawn = np.zeros((3, 2))
-    assert relabelled.less_bias(np.ones(2), drawn) is drawn
+    assert permutation_test(scores, (0, 1), 0.25, 0.0, draws=9, seed=0) is None
+    relabelled = PermutedTails(scores, 0.25, 2, Family(), 0)
+    resampled = np.zeros((3, 2))
+    assert relabelled.correct_bias(np.ones(2), resampled) is resampled
     assert relabelled.family.significant(relabelled.p_adjusted(1, 0))
 
 
 def claims(draw, sizes, tables, seed, worse=None):
     """Share of tables in which the tail of either model is said to be worse, and of the first's."""
-    rng, found = np.random.default_rng(seed), []
+    rng, decisions = np.random.default_rng(seed), []
     for at in range(tables):
         values = [draw(rng, n) if worse is None or i else worse(rng, n) for i, n in enumerate(sizes)]
         scores = ClusteredScores.build(values, paired=False)
         level = max(0.05, 5 / min(sizes))
         means = np.array([tail(x, level)[0] for x in values])
-        drawn = np.stack(
+        resampled = np.stack(
             [_tails(x[rng.integers(0, n, (1000, n))], level) for x, n in zip(values, sizes, strict=True)],
             axis=1,
         )
-        relabelled = Relabelled(scores, level, 2, Family(), at)
-        told = worse_tails(
+        relabelled = PermutedTails(scores, level, 2, Family(), at)
+        risks = find_worse_tails(
             means,
-            relabelled.less_bias(means, drawn),
+            relabelled.correct_bias(means, resampled),
             0,
             [1],
             samples=np.full((2, 2), float(min(sizes))),
-            relabelled=relabelled,
+            permuted=relabelled,
         )
-        found.append([bool(told), any(one.worse == 0 for one in told)])
-    return np.mean(found, axis=0)
+        decisions.append([bool(risks), any(risk.worse == 0 for risk in risks)])
+    return np.mean(decisions, axis=0)
 
 
-def _tails(drawn, level):
-    n = drawn.shape[1]
+def _tails(resampled, level):
+    n = resampled.shape[1]
     part = np.clip(level * n - np.arange(n), 0, 1)
-    return np.sort(drawn, axis=1) @ part / (level * n)
+    return np.sort(resampled, axis=1) @ part / (level * n)
 
 
 KINDS = {
@@ -161,15 +166,15 @@ def test_equal_distributions_of_unequal_size(kind, sizes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "least"), [((30, 300), 0.45), ((60, 60), 0.68), ((100, 1000), 0.95)])
-def test_a_worse_tail_is_found(sizes, least):
+def test_worse_tail_is_detected(sizes, least):
     """A tenth of the samples at −6 in the first model."""
     disasters = lambda rng, n: np.where(rng.random(n) < 0.1, -6.0, 0.0) + rng.normal(size=n)  # noqa: E731
-    found = claims(KINDS["normal"], sizes, 200, seed=2, worse=disasters)[1]
-    assert found >= least - 2 * np.sqrt(least * (1 - least) / 200)
+    detected = claims(KINDS["normal"], sizes, 200, seed=2, worse=disasters)[1]
+    assert detected >= least - 2 * np.sqrt(least * (1 - least) / 200)
 
 
-def test_bias_is_taken_off_twice():
-    assert less_bias(np.array([1.0]), np.array([[1.5], [2.5]])).tolist() == [[-0.5], [0.5]]
+def test_bias_is_subtracted_twice():
+    assert correct_bias(np.array([1.0]), np.array([[1.5], [2.5]])).tolist() == [[-0.5], [0.5]]
 
 
 def replicates(tails, error=0.1, resamples=1000, seed=0):
@@ -178,55 +183,55 @@ def replicates(tails, error=0.1, resamples=1000, seed=0):
 
 def behind(samples, k):
     """Independent samples behind every pair of k models with so many each."""
-    each = np.broadcast_to(np.asarray(samples, dtype=float), (k,))
-    return np.minimum(each[:, None], each)
+    sizes = np.broadcast_to(np.asarray(samples, dtype=float), (k,))
+    return np.minimum(sizes[:, None], sizes)
 
 
-def by_tail(mean, tails, drawn, *, samples, **other):
+def by_tail(mean, tails, resampled, *, samples, **other):
     """Hidden risks of those who follow the tails."""
     size = 1 / np.abs(tails).max()
     means, tails = np.asarray(mean, dtype=float), np.asarray(tails, dtype=float)
-    ranks, worth = competition_ranks(-size * tails), behind(samples, len(means))
-    return hidden_risk(means, tails, drawn, rank=ranks, samples=worth, **other)
+    ranks, pair_sizes = competition_ranks(-size * tails), behind(samples, len(means))
+    return find_hidden_risks(means, tails, resampled, rank=ranks, samples=pair_sizes, **other)
 
 
-def test_a_larger_mean_with_a_surely_worse_tail_is_a_risk():
+def test_larger_mean_with_a_significantly_worse_tail_is_a_risk():
     tails = [-3.0, 0.0, -0.5]
-    found = by_tail([1.0, 0.9, 0.8], tails, replicates(tails), samples=100)
-    assert found.status.tolist() == [RISK, NONE, NONE]
-    assert found.against.tolist() == [1, -1, -1]  # both others show it; the better tail shows it most
-    assert found.tail_mean[0] == -3
-    assert found.tail_mean[found.against[0]] == 0
-    assert found.p_adjusted[0] <= 0.05
-    assert found.decided.all()
+    risks = by_tail([1.0, 0.9, 0.8], tails, replicates(tails), samples=100)
+    assert risks.status.tolist() == [RISK, NONE, NONE]
+    assert risks.against.tolist() == [1, -1, -1]  # both others show it; the better tail shows it most
+    assert risks.tail_mean[0] == -3
+    assert risks.tail_mean[risks.against[0]] == 0
+    assert risks.p_adjusted[0] <= 0.05
+    assert risks.decided.all()
 
 
-def test_a_worse_tail_of_a_worse_mean_hides_nothing():
-    found = by_tail([0.0, 1.0], [-9.0, 0.0], replicates([-9.0, 0.0]), samples=100)
-    assert found.status.tolist() == [NONE, NONE]
-    assert found.p_adjusted.tolist() == [1, 1]
+def test_worse_tail_of_a_worse_mean_is_not_hidden():
+    risks = by_tail([0.0, 1.0], [-9.0, 0.0], replicates([-9.0, 0.0]), samples=100)
+    assert risks.status.tolist() == [NONE, NONE]
+    assert risks.p_adjusted.tolist() == [1, 1]
 
 
-def test_equal_means_are_asked_both_ways():
-    found = by_tail([1.0, 1.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
-    assert found.status.tolist() == [NONE, RISK]
+def test_equal_means_are_tested_in_both_directions():
+    risks = by_tail([1.0, 1.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
+    assert risks.status.tolist() == [NONE, RISK]
     # Two claims in the family: at one claim fewer resamples would do.
     alone = by_tail([1.0, 2.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
-    assert alone.resamples_needed < found.resamples_needed
+    assert alone.resamples_needed < risks.resamples_needed
 
 
-def test_a_gap_that_may_be_chance_is_not_shown_and_never_a_risk():
+def test_insignificant_gap_is_not_a_risk():
     tails = [-0.1, 0.0]
-    found = by_tail([1.0, 0.9], tails, replicates(tails), samples=100)
-    assert found.status.tolist() == [NOT_SHOWN, NONE]
-    assert found.against[0] == 1
-    assert found.p_adjusted[0] > 0.05
-    assert found.decided.all()  # more resamples would not help
+    risks = by_tail([1.0, 0.9], tails, replicates(tails), samples=100)
+    assert risks.status.tolist() == [NOT_SIGNIFICANT, NONE]
+    assert risks.against[0] == 1
+    assert risks.p_adjusted[0] > 0.05
+    assert risks.decided.all()  # more resamples would not help
     # The same whichever of the two comes first in the table.
     turned = by_tail([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
-    assert turned.status.tolist() == [NONE, NOT_SHOWN]
+    assert turned.status.tolist() == [NONE, NOT_SIGNIFICANT]
     assert turned.against.tolist() == [-1, 0]
-    assert turned.p_adjusted[1] == found.p_adjusted[0]
+    assert turned.p_adjusted[1] == risks.p_adjusted[0]
 
 
 def test_too_few_resamples_for_the_family_decide_nothing():
@@ -245,41 +250,41 @@ def test_too_few_resamples_for_the_family_decide_nothing():
     assert almost.status[0] == RISK
 
 
-def test_resamples_needed_are_the_fewest_whose_smallest_p_value_is_low_enough():
-    found = by_tail([2.0, 1.0, 0.0], [-1.0, 0, 0], replicates([-1.0, 0, 0]), samples=25)
+def test_resamples_needed_is_the_smallest_sufficient_number():
+    risks = by_tail([2.0, 1.0, 0.0], [-1.0, 0, 0], replicates([-1.0, 0, 0]), samples=25)
     level = 0.05 / 3
-    assert expanded_p_value(1 / (found.resamples_needed + 1), 25) <= level
-    assert expanded_p_value(1 / found.resamples_needed, 25) > level
+    assert expanded_p_value(1 / (risks.resamples_needed + 1), 25) <= level
+    assert expanded_p_value(1 / risks.resamples_needed, 25) > level
 
 
 def test_p_values_by_hand():
     rng = np.random.default_rng(5)
     tails = np.array([-0.2, 0.0, 0.05])
-    drawn = replicates(tails, resamples=400)
-    found = by_tail([3.0, 2.0, 1.0], tails, drawn, samples=60)
+    resampled = replicates(tails, resamples=400)
+    risks = by_tail([3.0, 2.0, 1.0], tails, resampled, samples=60)
     raw = {
-        (i, j): float(expanded_p_value((1 + np.sum(drawn[:, i] >= drawn[:, j])) / 401, 60))
+        (i, j): float(expanded_p_value((1 + np.sum(resampled[:, i] >= resampled[:, j])) / 401, 60))
         for i, j in [(0, 1), (0, 2), (1, 2)]
     }
     stepped, running = {}, 0.0
     for left, pair in zip((3, 2, 1), sorted(raw, key=raw.get), strict=True):
         running = max(running, left * raw[pair])
         stepped[pair] = min(running, 1.0)
-    assert found.p_adjusted[0] == pytest.approx(min(stepped[0, 1], stepped[0, 2]))
-    assert found.p_adjusted[1] == pytest.approx(stepped[1, 2])
+    assert risks.p_adjusted[0] == pytest.approx(min(stepped[0, 1], stepped[0, 2]))
+    assert risks.p_adjusted[1] == pytest.approx(stepped[1, 2])
     order = rng.permutation(3)
-    shuffled = by_tail(np.array([3.0, 2.0, 1.0])[order], tails[order], drawn[:, order], samples=60)
-    assert shuffled.p_adjusted == pytest.approx(found.p_adjusted[order])
-    assert shuffled.status.tolist() == found.status[order].tolist()
+    shuffled = by_tail(np.array([3.0, 2.0, 1.0])[order], tails[order], resampled[:, order], samples=60)
+    assert shuffled.p_adjusted == pytest.approx(risks.p_adjusted[order])
+    assert shuffled.status.tolist() == risks.status[order].tolist()
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1e154, 0), (1e300, 0), (1e-300, 0), (1.0, 1e9)])
 def test_units_do_not_matter(factor, shift):
     tails = np.array([-0.3, 0.0, 0.05, -4.0])
     mean = np.array([3.0, 2.0, 1.0, 2.0])
-    drawn = replicates(tails)
-    plain = by_tail(mean, tails, drawn, samples=60)
-    scaled = by_tail(mean * factor + shift, tails * factor + shift, drawn * factor + shift, samples=60)
+    resampled = replicates(tails)
+    plain = by_tail(mean, tails, resampled, samples=60)
+    scaled = by_tail(mean * factor + shift, tails * factor + shift, resampled * factor + shift, samples=60)
     assert scaled.status.tolist() == plain.status.tolist()
     assert scaled.against.tolist() == plain.against.tolist()
     assert scaled.p_adjusted == pytest.approx(plain.p_adjusted)
@@ -287,57 +292,57 @@ def test_units_do_not_matter(factor, shift):
 
 def test_sums_that_differ_by_rounding_are_no_gap():
     tails = np.array([0.3, 0.1 + 0.2])
-    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    risks = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
     assert tails[1] > tails[0]
-    assert found.status.tolist() == [NONE, NONE]
+    assert risks.status.tolist() == [NONE, NONE]
 
 
 def test_tails_of_opposite_extremes_compare_without_a_warning():
     tails = np.array([-1.5e308, 1.5e308])
-    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
-    assert found.status[0] == RISK
+    risks = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    assert risks.status[0] == RISK
 
 
-def test_a_model_that_ranks_before_is_no_hidden_risk():
+def test_top_ranked_model_is_no_hidden_risk():
     """A model of mean .75 is none because one of mean .42 has a milder tail."""
     mean, tails = np.array([0.75, 0.42]), np.array([-3.0, 0.0])
-    drawn = replicates(tails)
-    for rank, told in (([1, 2], NONE), ([1, 1], NONE), ([2, 1], RISK)):
-        found = hidden_risk(mean, tails, drawn, rank=np.array(rank), samples=behind(100, 2))
-        assert found.status.tolist() == [told, NONE]
+    resampled = replicates(tails)
+    for rank, expected in (([1, 2], NONE), ([1, 1], NONE), ([2, 1], RISK)):
+        risks = find_hidden_risks(mean, tails, resampled, rank=np.array(rank), samples=behind(100, 2))
+        assert risks.status.tolist() == [expected, NONE]
 
 
-def test_worse_tails_are_said_whatever_the_means():
+def test_worse_tails_are_reported_for_any_means():
     tails = np.array([-1.0, -4.7, -1.05, -9.0])
-    drawn = replicates(tails)
-    (found,) = worse_tails(tails, drawn, 0, [0, 1, 2], samples=behind(100, 4))
-    assert (found.worse, found.better) == (1, 0)
-    turned = worse_tails(tails, drawn, 1, [0, 2], samples=behind(100, 4))
-    assert [(one.worse, one.better) for one in turned] == [(1, 0), (1, 2)]
-    assert worse_tails(tails, drawn, 0, [2], samples=behind(100, 4)) == []
-    assert worse_tails(tails, drawn, 0, [], samples=behind(100, 4)) == []
+    resampled = replicates(tails)
+    (risk,) = find_worse_tails(tails, resampled, 0, [0, 1, 2], samples=behind(100, 4))
+    assert (risk.worse, risk.better) == (1, 0)
+    turned = find_worse_tails(tails, resampled, 1, [0, 2], samples=behind(100, 4))
+    assert [(pair.worse, pair.better) for pair in turned] == [(1, 0), (1, 2)]
+    assert find_worse_tails(tails, resampled, 0, [2], samples=behind(100, 4)) == []
+    assert find_worse_tails(tails, resampled, 0, [], samples=behind(100, 4)) == []
 
 
 def test_worse_tails_by_hand():
     tails = np.array([0.0, -0.4])
-    drawn = replicates(tails, resamples=400)
-    (found,) = worse_tails(tails, drawn, 0, [1], samples=behind([60, 25], 2))
-    crossing = np.sum(drawn[:, 1] >= drawn[:, 0])
+    resampled = replicates(tails, resamples=400)
+    (risk,) = find_worse_tails(tails, resampled, 0, [1], samples=behind([60, 25], 2))
+    crossing = np.sum(resampled[:, 1] >= resampled[:, 0])
     raw = float(expanded_p_value((1 + crossing) / 401, 25))
-    assert found.p_adjusted == pytest.approx(2 * raw)
+    assert risk.p_adjusted == pytest.approx(2 * raw)
 
 
-def test_worse_tails_of_equal_models_are_rarely_said():
+def test_worse_tails_of_equal_models_are_rarely_reported():
     """The leader is the one whose tail is best: chosen by the same samples."""
     rng = np.random.default_rng(3)
-    said = 0
+    reported = 0
     for _ in range(200):
         tails = rng.normal(size=8)
-        drawn = tails + rng.normal(size=(1000, 8))
+        resampled = tails + rng.normal(size=(1000, 8))
         leader = int(np.argmax(tails))
-        said += bool(worse_tails(tails, drawn, leader, range(8), samples=behind(200, 8)))
-    assert said <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
+        reported += bool(find_worse_tails(tails, resampled, leader, range(8), samples=behind(200, 8)))
+    assert reported <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
 
 
-def test_a_share_below_any_number_asks_for_the_most_there_are():
-    assert _resamples_for(1e-12, 1.5) == MOST - 1
+def test_tiny_share_needs_the_maximum_of_resamples():
+    assert _required_resamples(1e-12, 1.5) == MAX_RESAMPLES - 1

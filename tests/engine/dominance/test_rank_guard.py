@@ -3,7 +3,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.rank_guard import direct_guard, powers, relative_guard
+from riskrank.engine.dominance.rank_guard import direct_rank_p_values, rank_powers, relative_rank_p_values
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -27,12 +27,14 @@ def test_paired_guards_against_their_definition(draws):
     clusters = np.repeat(np.arange(20), draws)
     scores = ClusteredScores.build(list(table), [clusters] * 3)
     pooled = ((rankdata(table) - 0.5) / table.size).reshape(table.shape)
-    found, direct = relative_guard(scores), direct_guard(scores, [(0, 1), (2, 1), (0, 2)])
+    relative, direct = relative_rank_p_values(scores), direct_rank_p_values(scores, [(0, 1), (2, 1), (0, 2)])
     for i in range(3):
         for j in range(3):
             if i == j:
                 continue
-            assert found[i, j] == pytest.approx(by_hand(table[i], table[j], clusters, pooled[i], pooled[j]))
+            assert relative[i, j] == pytest.approx(
+                by_hand(table[i], table[j], clusters, pooled[i], pooled[j])
+            )
             two = ((rankdata(table[[i, j]]) - 0.5) / (2 * table.shape[1])).reshape(2, -1)
             assert direct[i, j] == pytest.approx(by_hand(table[i], table[j], clusters, *two))
 
@@ -54,31 +56,31 @@ def test_unpaired_guards_against_all_permutations():
         z = (values[:4].mean() - values[4:].mean()) / np.std(effects)
         p_values.append(ndtr(-z))
     expected = min(1, 3 * min(p_values))
-    assert relative_guard(scores)[0, 1] == pytest.approx(expected)
-    assert direct_guard(scores, [(0, 1)])[0, 1] == pytest.approx(expected)
+    assert relative_rank_p_values(scores)[0, 1] == pytest.approx(expected)
+    assert direct_rank_p_values(scores, [(0, 1)])[0, 1] == pytest.approx(expected)
 
 
 def test_clusters_of_different_sizes_are_compared_by_their_means():
     """A model with more draws of a sample must not gain from their number."""
-    one = ClusteredScores.build([np.ones(12), np.ones(20)], [np.arange(12), np.sort(np.arange(20) % 12)])
-    assert relative_guard(one)[0, 1] == relative_guard(one)[1, 0] == 1
+    repeated = ClusteredScores.build([np.ones(12), np.ones(20)], [np.arange(12), np.sort(np.arange(20) % 12)])
+    assert relative_rank_p_values(repeated)[0, 1] == relative_rank_p_values(repeated)[1, 0] == 1
 
 
-def test_company_changes_only_the_relative_guard():
+def test_additional_models_change_only_the_relative_guard():
     rng = np.random.default_rng(0)
     pair = [rng.normal(size=50), rng.normal(size=50) + 0.3]
     alone = ClusteredScores.build(pair)
     company = ClusteredScores.build([*pair, rng.exponential(size=50)])
-    assert direct_guard(alone, [(1, 0)])[1, 0] == direct_guard(company, [(1, 0)])[1, 0]
-    assert relative_guard(alone)[1, 0] != relative_guard(company)[1, 0]
-    assert relative_guard(alone)[1, 0] == direct_guard(alone, [(1, 0)])[1, 0]
+    assert direct_rank_p_values(alone, [(1, 0)])[1, 0] == direct_rank_p_values(company, [(1, 0)])[1, 0]
+    assert relative_rank_p_values(alone)[1, 0] != relative_rank_p_values(company)[1, 0]
+    assert relative_rank_p_values(alone)[1, 0] == direct_rank_p_values(alone, [(1, 0)])[1, 0]
 
 
-def test_identical_models_and_pairs_not_asked_for_have_one():
+def test_identical_models_and_untested_pairs_have_guard_1():
     same = ClusteredScores.build([np.arange(10.0)] * 3)
-    assert np.all(relative_guard(same) == 1)
+    assert np.all(relative_rank_p_values(same) == 1)
     other = ClusteredScores.build([np.arange(10.0), np.arange(10.0) + 5, np.arange(10.0) + 9])
-    assert direct_guard(other, [(1, 0)])[2, 0] == 1
+    assert direct_rank_p_values(other, [(1, 0)])[2, 0] == 1
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -86,45 +88,45 @@ def test_guards_hold_their_level_under_the_heaviest_tails(paired):
     """Cauchy scores: rejections at 5 % of the tripled minimum of three scores, with 3 Monte-Carlo errors."""
     rng = np.random.default_rng(4)
     runs = 600
-    found = [
-        relative_guard(ClusteredScores.build(list(rng.standard_cauchy((2, 30))), paired=paired))[0, 1]
+    rates = [
+        relative_rank_p_values(ClusteredScores.build(list(rng.standard_cauchy((2, 30))), paired=paired))[0, 1]
         for _ in range(runs)
     ]
-    share = np.mean(np.array(found) <= 0.05)
+    share = np.mean(np.array(rates) <= 0.05)
     assert 0.01 < share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_much_better_where_it_is_bad_is_seen_though_most_ranks_are_worse():
+def test_better_tail_is_detected_despite_worse_ranks():
     """As log losses are: a little worse on three samples of four, far better on the fourth."""
     rng = np.random.default_rng(0)
     careful = -rng.exponential(0.02, size=1000)
     bold = careful + 0.002
     bold[:250] -= 3 * rng.random(250)
-    found = relative_guard(ClusteredScores.build([careful, bold]))
+    guard = relative_rank_p_values(ClusteredScores.build([careful, bold]))
     assert np.mean(careful > bold) < 0.3
-    assert found[0, 1] < 1e-6
+    assert guard[0, 1] < 1e-6
 
 
 def test_powers_by_hand():
     """1, 2, 8 always; then 32, 128, ... as long as eight samples lie in the part they look at."""
-    assert powers(10) == powers(255.9) == (1, 2, 8)
-    assert powers(256) == powers(1023) == (1, 2, 8, 32)
-    assert powers(1024) == (1, 2, 8, 32, 128)
-    assert powers(20_000) == (1, 2, 8, 32, 128, 512, 2048)
+    assert rank_powers(10) == rank_powers(255.9) == (1, 2, 8)
+    assert rank_powers(256) == rank_powers(1023) == (1, 2, 8, 32)
+    assert rank_powers(1024) == (1, 2, 8, 32, 128)
+    assert rank_powers(20_000) == (1, 2, 8, 32, 128, 512, 2048)
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_rare_disasters_are_seen(paired):
+def test_rare_disasters_are_detected(paired):
     """A chance of one in twenty of −5 at equal means: with powers up to 8 the ranks are blind to it."""
     rng = np.random.default_rng(0)
     safe = rng.normal(size=2000)
     risky = np.where(rng.random(2000) < 0.05, -5.0, rng.normal(0.26, 1, size=2000))
     scores = ClusteredScores.build([safe, risky], paired=paired)
-    assert relative_guard(scores)[0, 1] < 1e-4
-    assert direct_guard(scores, [(0, 1)])[0, 1] == relative_guard(scores)[0, 1]
+    assert relative_rank_p_values(scores)[0, 1] < 1e-4
+    assert direct_rank_p_values(scores, [(0, 1)])[0, 1] == relative_rank_p_values(scores)[0, 1]
 
 
-def test_unpaired_models_of_few_and_many_samples_have_the_powers_of_the_few():
+def test_unpaired_guard_uses_the_powers_of_the_smaller_model():
     rng = np.random.default_rng(0)
     values = [rng.normal(size=20), rng.normal(0.4, 1, size=2000), rng.normal(size=2000)]
     scores = ClusteredScores.build(values, paired=False)
@@ -132,12 +134,12 @@ def test_unpaired_models_of_few_and_many_samples_have_the_powers_of_the_few():
 
     def plain(i, j):
         p_values = []
-        for q in powers(min(len(share[i]), len(share[j]))):
+        for q in rank_powers(min(len(share[i]), len(share[j]))):
             a, b = (-((1 - share[m]) ** q) for m in (i, j))
             spread = np.var(np.r_[a, b], ddof=1) * (1 / len(a) + 1 / len(b))
             p_values.append(ndtr(-(a.mean() - b.mean()) / np.sqrt(spread)))
         return min(1, len(p_values) * min(p_values))
 
-    found = relative_guard(scores)
+    guard = relative_rank_p_values(scores)
     for i, j in ((0, 1), (1, 0), (1, 2), (2, 1)):
-        assert found[i, j] == pytest.approx(plain(i, j))
+        assert guard[i, j] == pytest.approx(plain(i, j))

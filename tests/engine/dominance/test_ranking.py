@@ -10,7 +10,12 @@ from riskrank.engine.dominance.ranking import (
     rank_by_score,
     rank_by_wins,
 )
-from riskrank.engine.dominance.simultaneous import rank_sets, rank_sets_of_wins, separation, tiers
+from riskrank.engine.dominance.simultaneous import (
+    count_separated_pairs,
+    rank_sets,
+    rank_sets_of_wins,
+    split_into_tiers,
+)
 from riskrank.engine.ties import competition_ranks
 
 keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))
@@ -50,7 +55,7 @@ def test_no_test_separates_two_models_of_a_tier(k, random):
     assert set(ranking.tier) == set(range(1, ranking.tier.max() + 1))
 
 
-def test_there_are_no_tiers_and_intervals_without_a_test():
+def test_no_tiers_or_intervals_without_a_test():
     ranking = rank_by_wins(np.array([[False, True], [False, False]]), np.array([0.1, 0.9]), tested=False)
     assert ranking.tier is None
     assert ranking.rank_low is None
@@ -63,7 +68,7 @@ def test_ranking_by_a_rate_puts_the_largest_first():
     assert ranking.wins is None
 
 
-def test_the_default_order_is_that_of_the_ratios_whatever_the_wins():
+def test_default_order_follows_the_ratios_not_the_wins():
     """One lucky win over the weakest model must not put the worst ratio first."""
     dominates = np.zeros((3, 3), dtype=bool)
     dominates[2, 1] = True
@@ -98,7 +103,7 @@ def test_ranks_by_ratio_are_competition_ranks(values):
     assert ranking.rank.tolist() == competition_ranks(values).tolist()
 
 
-def test_ranks_by_wins_have_rank_sets_where_nothing_else_is_resampled():
+def test_ranks_by_wins_have_rank_sets():
     dominates = np.zeros((3, 3), dtype=bool)
     dominates[0, 1] = True
     score = np.array([0.2, 0.6, 0.7])
@@ -114,13 +119,13 @@ def truths_and_verdicts(draw):
     """True values with ties, and verdicts of which none is false."""
     truth = draw(st.lists(st.integers(0, 4), min_size=2, max_size=6))
     k = len(truth)
-    found = draw(st.lists(st.booleans(), min_size=k * k, max_size=k * k))
-    beats = np.array(found).reshape(k, k) & np.greater.outer(truth, truth)
+    flags = draw(st.lists(st.booleans(), min_size=k * k, max_size=k * k))
+    beats = np.array(flags).reshape(k, k) & np.greater.outer(truth, truth)
     return truth, beats
 
 
 @given(truths_and_verdicts())
-def test_true_wins_leave_every_true_place_also_those_within_ties(case):
+def test_rank_sets_contain_all_true_ranks_with_ties(case):
     truth, beats = case
     sets = rank_sets(beats)
     for i, value in enumerate(truth):
@@ -129,7 +134,7 @@ def test_true_wins_leave_every_true_place_also_those_within_ties(case):
 
 
 @given(truths_and_verdicts())
-def test_a_rank_set_is_what_the_orders_agreeing_with_the_verdicts_leave_where_these_are_transitive(case):
+def test_rank_sets_of_transitive_verdicts_match_all_orders(case):
     truth, beats = case
     for _ in truth:  # wins of wins are wins: the true ones are transitive
         beats = beats | ((beats.astype(int) @ beats.astype(int)) > 0)
@@ -145,7 +150,7 @@ def test_a_rank_set_is_what_the_orders_agreeing_with_the_verdicts_leave_where_th
 
 
 @given(st.integers(2, 5), st.randoms(use_true_random=False), st.booleans())
-def test_places_by_wins_against_every_truth_that_agrees(k, random, exclusive):
+def test_rank_sets_of_wins_contain_every_consistent_truth(k, random, exclusive):
     pairs = [(i, j) for i in range(k) for j in range(k) if i != j]
     truth = np.zeros((k, k), dtype=bool)
     for i, j in pairs:
@@ -159,7 +164,7 @@ def test_places_by_wins_against_every_truth_that_agrees(k, random, exclusive):
         assert sets.low[i] <= 1 + (sets.wins > sets.wins[i]).sum() <= sets.high[i]
 
 
-def test_wins_that_may_be_mutual_leave_more_places():
+def test_possible_mutual_wins_widen_rank_sets():
     beats = np.zeros((3, 3), dtype=bool)
     beats[0, 1] = beats[0, 2] = beats[1, 2] = True
     assert rank_sets_of_wins(beats).low.tolist() == [1, 2, 3]
@@ -177,17 +182,17 @@ def test_a_rank_set_by_hand():
     assert list(zip(sets.low.tolist(), sets.high.tolist(), strict=True)) == [(1, 2), (1, 3), (2, 4), (3, 4)]
 
 
-def test_the_diagonal_means_nothing():
+def test_diagonal_is_ignored():
     assert rank_sets(np.eye(3, dtype=bool)).high.tolist() == [3, 3, 3]
-    assert tiers(np.eye(3, dtype=bool), [0, 1, 2]).tolist() == [1, 1, 1]
-    assert separation(np.eye(3, dtype=bool), [0, 1, 2]).separated == 0
+    assert split_into_tiers(np.eye(3, dtype=bool), [0, 1, 2]).tolist() == [1, 1, 1]
+    assert count_separated_pairs(np.eye(3, dtype=bool), [0, 1, 2]).separated == 0
 
 
 @given(st.integers(2, 7), st.randoms(use_true_random=False))
-def test_a_tier_ends_only_where_a_member_is_separated_from_the_next(k, random):
+def test_tier_stops_at_a_model_separated_from_a_member(k, random):
     beats = np.array([[random.random() < 0.25 for _ in range(k)] for _ in range(k)])
     order = random.sample(range(k), k)
-    tier = tiers(beats, order)
+    tier = split_into_tiers(beats, order)
     along = tier[order]
     assert along[0] == 1
     assert set(np.diff(along)) <= {0, 1}
@@ -204,8 +209,8 @@ def test_a_tier_ends_only_where_a_member_is_separated_from_the_next(k, random):
 def test_separated_pairs_and_neighbours():
     beats = np.zeros((4, 4), dtype=bool)
     beats[0, 3] = beats[1, 3] = beats[2, 3] = True
-    found = separation(beats, [1, 0, 2, 3])
-    assert (found.pairs, found.separated, found.share) == (6, 3, 0.5)
-    assert (found.neighbours, found.separated_neighbours) == (3, 1)
+    result = count_separated_pairs(beats, [1, 0, 2, 3])
+    assert (result.pairs, result.separated, result.proportion) == (6, 3, 0.5)
+    assert (result.neighbours, result.separated_neighbours) == (3, 1)
     beats[3, 0] = True  # both at once is still one pair
-    assert separation(beats, [1, 0, 2, 3]).separated == 3
+    assert count_separated_pairs(beats, [1, 0, 2, 3]).separated == 3

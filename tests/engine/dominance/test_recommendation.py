@@ -1,11 +1,15 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.challenge import Ranked, challenge
-from riskrank.engine.dominance.column import study_columns
+from riskrank.engine.dominance.column_tests import study_columns
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Claim, Inference, Question
-from riskrank.engine.dominance.other_firsts import leaders_with_more, leaders_without, leaders_without_metric
+from riskrank.engine.dominance.leader_comparison import RankedColumn, compare_model
+from riskrank.engine.dominance.leader_sensitivity import (
+    leader_changing_factors,
+    leaders_without_metric,
+    leaders_without_model,
+)
 from riskrank.engine.dominance.recommendation import recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
 from riskrank.engine.portfolio.score_tables import ScoreTables
@@ -16,12 +20,12 @@ INFERENCE = Inference(resamples=1000, jobs=1)
 def ranked(values, order=2, inference=INFERENCE, name=None):
     n = len(values[0])
     names = [f"m{i}" for i in range(values[0].shape[1])]
-    tables = ScoreTables.build(values, [np.arange(n)] * len(values), names)
+    tables = ScoreTables.from_arrays(values, [np.arange(n)] * len(values), names)
     name = name or (names[0] if len(names) == 1 else "P(IC)")
-    scores = tables.column(name)
+    scores = tables.clustered_column(name)
     (study,) = study_columns([Question(scores, (Claim(order),))], inference)
     leader = int(np.argmin(one_versus_all(study.estimates.ratios[order - 1])))
-    return Ranked(tables, name, scores, study, order), leader
+    return RankedColumn(tables, name, scores, study, order), leader
 
 
 def _from(leader, models):
@@ -37,14 +41,14 @@ def clones():
 
 
 @pytest.mark.parametrize("variance", ["bootstrap", "clt"])
-def test_a_crowd_of_clones_carries_nobody(variance):
+def test_clones_do_not_carry_a_model(variance):
     inference = Inference(resamples=400, jobs=1, variance=variance)
     column, leader = ranked(clones(), inference=inference)
     assert leader == 0
-    found = recommend(column, _from(leader, 10), inference)
-    assert not found.holds
-    assert found.leader.beaten_by == (1,)
-    assert found.choice == 1
+    recommendation = recommend(column, _from(leader, 10), inference)
+    assert not recommendation.confirmed
+    assert recommendation.leader.beaten_by == (1,)
+    assert recommendation.choice == 1
 
 
 def often_ahead(n=600):
@@ -56,14 +60,14 @@ def often_ahead(n=600):
     return often, rng
 
 
-def test_better_on_every_metric_is_no_runner_up():
+def test_model_better_on_every_metric_beats_the_leader():
     """A portfolio of ranks forgets how bad a bad score is: the means of both metrics speak for B."""
     often, rng = often_ahead()
     steady = rng.normal(0, 0.05, often.shape)
     weak = rng.normal(-3, 0.05, often.shape)
     column, leader = ranked([often, steady, weak])
-    held = challenge(column, 0, INFERENCE)
-    assert held.better == (1,)
+    comparison = compare_model(column, 0, INFERENCE)
+    assert comparison.better == (1,)
     if leader == 0:
         assert recommend(column, _from(0, 3), INFERENCE).choice == 1
 
@@ -71,69 +75,69 @@ def test_better_on_every_metric_is_no_runner_up():
 def trade_off():
     """Nobody beats m1 or m2 throughout: m1 is ahead by a hair on one metric, m2 clearly on the other."""
     often, rng = often_ahead()
-    noise, apart = rng.normal(0, 0.05, (2, *often.shape))
-    hair = noise.mean(axis=0) - apart.mean(axis=0)
+    noise_1, noise_2 = rng.normal(0, 0.05, (2, *often.shape))
+    hair = noise_1.mean(axis=0) - noise_2.mean(axis=0)
     return [
         often,
-        noise - hair * [1, 0] + np.array([1e-4, 0]),
-        apart + np.array([0, 0.02]),
+        noise_1 - hair * [1, 0] + np.array([1e-4, 0]),
+        noise_2 + np.array([0, 0.02]),
         rng.normal(-3, 0.05, often.shape),
     ]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0)])
-def test_a_shown_difference_outweighs_ranks_that_no_test_separates(order):
+def test_significant_difference_outweighs_ranks(order):
     values = trade_off()
     column, _ = ranked([values[i] for i in order])
-    found = recommend(column, _from(order.index(0), 4), INFERENCE)
-    assert not found.holds
-    assert set(found.unbeaten) >= {order.index(1), order.index(2)}
-    assert found.choice == order.index(2)
-    assert len(found.passed_over) == found.unbeaten.index(found.choice)
-    for one in found.passed_over:
-        held = contrasts(column.tables, one.model)
-        assert (held.answers.p_adjusted[one.rival, list(one.metrics)] <= 0.05).all()
-        assert (held.answers.p_against[one.rival] > 0.05).all()
+    recommendation = recommend(column, _from(order.index(0), 4), INFERENCE)
+    assert not recommendation.confirmed
+    assert set(recommendation.unbeaten) >= {order.index(1), order.index(2)}
+    assert recommendation.choice == order.index(2)
+    assert len(recommendation.passed_over) == recommendation.unbeaten.index(recommendation.choice)
+    for rejected in recommendation.passed_over:
+        result = contrasts(column.tables, rejected.model)
+        assert (result.answers.p_adjusted[rejected.rival, list(rejected.metrics)] <= 0.05).all()
+        assert (result.answers.p_against[rejected.rival] > 0.05).all()
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
-def test_names_put_no_model_first(order):
+def test_names_do_not_decide_ties(order):
     """Each of two models is ahead by a hair on a metric of its own: only their names could settle it."""
     values = trade_off()
     hair = (values[1] - values[2]).mean(axis=0)
     values[2] = values[2] + hair + np.array([-1e-4, 1e-4])
     column, _ = ranked([values[i] for i in order])
-    found = recommend(column, _from(0, 4), INFERENCE)
-    assert {found.choice, found.tied} == {1, 2}
-    assert found.alternative is None
-    assert found.first_by_metrics is None
-    assert found.deciding == ()
+    recommendation = recommend(column, _from(0, 4), INFERENCE)
+    assert {recommendation.choice, recommendation.tied} == {1, 2}
+    assert recommendation.alternative is None
+    assert recommendation.first_by_metrics is None
+    assert recommendation.deciding == ()
 
 
-def test_a_trade_off_of_metrics_blocks_nothing():
+def test_trade_off_of_metrics_rejects_no_leader():
     rng = np.random.default_rng(2)
     a, b = rng.normal([1, -1], 1, (400, 2)), rng.normal([-1, 1], 1, (400, 2))
     column, leader = ranked([a, b])
-    found = challenge(column, leader, INFERENCE)
-    assert found.better == ()
-    assert found.contrasts.better.any()
-    assert found.contrasts.worse.any()
+    comparison = compare_model(column, leader, INFERENCE)
+    assert comparison.better == ()
+    assert comparison.contrasts.better.any()
+    assert comparison.contrasts.worse.any()
 
 
-def test_on_one_metric_a_milder_tail_may_cost_some_mean():
+def test_milder_tail_may_cost_some_mean_on_a_single_metric():
     """The other's mean is surely higher; the second order, which ranks, is surely on the leader's side."""
     rng = np.random.default_rng(3)
     calm, wild = rng.normal(0, 0.2, (2000, 1)), rng.normal(0.15, 3, (2000, 1))
     wild += 0.3 - wild.mean()
     column, leader = ranked([calm, wild])
     assert leader == 0
-    found = challenge(column, 0, INFERENCE)
-    assert found.contrasts.better[1, 0]
-    assert found.behind == (1,)
-    assert found.better == ()
+    comparison = compare_model(column, 0, INFERENCE)
+    assert comparison.contrasts.better[1, 0]
+    assert comparison.behind == (1,)
+    assert comparison.better == ()
 
 
-def test_who_comes_first_without_another_by_brute_force():
+def test_leaders_without_a_model_or_metric_by_brute_force():
     rng = np.random.default_rng(4)
     for seed in range(5):
         values = [rng.normal(0.05 * (seed == i), 1 + 0.3 * i, (60, 2)) for i in range(4)]
@@ -153,10 +157,10 @@ def test_who_comes_first_without_another_by_brute_force():
             first = left[int(np.argmin(ratios.sum(axis=1)))]
             if first != leader:
                 plain[out] = first
-        assert leaders_without(column, leader) == plain
-        assert leaders_without_metric(column, leader) == _first_on_the_rest(values, leader)
-        more = leaders_with_more(column, leader).items()
-        for at, model, times in [(at, *one) for at, found in more for one in found.items()]:
+        assert leaders_without_model(column, leader) == plain
+        assert leaders_without_metric(column, leader) == _leaders_without_metric(values, leader)
+        more = leader_changing_factors(column, leader).items()
+        for at, model, times in [(at, *entry) for at, leaders in more for entry in leaders.items()]:
             weights = np.where(np.arange(2) == at, times, 1.0)
             pooled = np.concatenate(values)
             folded = [
@@ -167,23 +171,23 @@ def test_who_comes_first_without_another_by_brute_force():
             assert int(np.argmin(ratios.sum(axis=1))) == model != leader
 
 
-def _first_on_the_rest(values, leader):
+def _leaders_without_metric(values, leader):
     """By metric of two left out, who is first on the other; its scores as shares that are no better."""
-    found = {}
+    leaders = {}
     for out in range(2):
         pooled = np.concatenate([x[:, 1 - out] for x in values])
         folded = [np.sort([(pooled <= score).mean() for score in x[:, 1 - out]]) for x in values]
         first = int(np.argmin(violation_matrices(folded, orders=(2,))[0].sum(axis=1)))
         if first != leader:
-            found[out] = first
-    return found
+            leaders[out] = first
+    return leaders
 
 
-def test_two_models_leave_nobody_out():
+def test_two_models_have_no_leader_without_another():
     rng = np.random.default_rng(5)
     column, leader = ranked([rng.normal(size=(30, 1)), rng.normal(1, 1, (30, 1))])
-    assert leaders_without(column, leader) is None
-    assert recommend(column, _from(leader, 2), INFERENCE).holds
+    assert leaders_without_model(column, leader) is None
+    assert recommend(column, _from(leader, 2), INFERENCE).confirmed
 
 
 def test_a_metric_that_decides():
@@ -191,22 +195,22 @@ def test_a_metric_that_decides():
     rng = np.random.default_rng(6)
     noise = [rng.normal(0, 1, (300, 3)) for _ in range(3)]
     shifts = ([1.0, 0, 0], [0, 1.0, 0], [0.2, 0.2, 1.0])
-    values = [one + shift for one, shift in zip(noise, shifts, strict=True)]
-    from riskrank.engine.dominance.recommendation import _deciding, metric_places
+    values = [values_of_model + shift for values_of_model, shift in zip(noise, shifts, strict=True)]
+    from riskrank.engine.dominance.recommendation import _deciding_metrics, metric_ranks
 
     column, _ = ranked(values)
-    places = metric_places(column.tables, 2)
-    deciding = _deciding(places, column.tables.weights)
+    places = metric_ranks(column.tables, 2)
+    deciding = _deciding_metrics(places, column.tables.weights)
     first = [places[[m for m in range(3) if m != out]].sum(axis=0) for out in range(3)]
     assert 2 in deciding or min(first[2]) == first[2][2]
 
 
 @pytest.mark.slow
-def test_identical_models_are_seldom_held_against_each_other():
+def test_identical_models_rarely_challenge_the_leader():
     """A false challenge of the leader in at most .05 of tables, ± .016; the leader was chosen by the data."""
     rng = np.random.default_rng(7)
     false = 0
     for _ in range(200):
         column, leader = ranked([rng.normal(size=(40, 2)) for _ in range(4)], inference=INFERENCE)
-        false += bool(challenge(column, leader, INFERENCE).beaten_by)
+        false += bool(compare_model(column, leader, INFERENCE).beaten_by)
     assert false / 200 <= 0.05 + 2 * 0.016

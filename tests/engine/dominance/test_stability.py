@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.method_rankings import stability, study_methods
-from riskrank.engine.dominance.methods import methods_on
+from riskrank.engine.dominance.method_rankings import assess_stability, study_methods
+from riskrank.engine.dominance.methods import methods_for_scope
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.errors import UsageError
 
@@ -13,14 +13,14 @@ NAMES = ["a", "b", "c", "d"]
 UNTESTED = Inference(test=False)
 QUICK = Inference(resamples=25)
 # A win rate over samples, as paired models have it, would tie all models but the best of the clear ones.
-METHODS = methods_on("x", [Claim(1), Claim(2)], paired=False)
+METHODS = methods_for_scope("x", [Claim(1), Claim(2)], paired=False)
 
 
 def noisy(n=24, *, draws=1, paired=True):
     """Four models that differ by about the noise of a score; ``draws`` scores a sample."""
     rng = np.random.default_rng(5)
     values = rng.normal(size=(4, n * draws, 1)) + np.array([0.0, 0.2, 0.4, 0.6])[:, None, None]
-    return ScoreTables.build(list(values), [np.repeat(np.arange(n), draws)] * 4, ["x"], paired=paired)
+    return ScoreTables.from_arrays(list(values), [np.repeat(np.arange(n), draws)] * 4, ["x"], paired=paired)
 
 
 def clear(order, n=12):
@@ -28,7 +28,7 @@ def clear(order, n=12):
     step = np.empty(4)
     step[list(order)] = [30.0, 20.0, 10.0, 0.0]
     values = np.random.default_rng(6).uniform(size=(n, 1)) + step[:, None, None]
-    return ScoreTables.build(list(values), [np.arange(n)] * 4, ["x"])
+    return ScoreTables.from_arrays(list(values), [np.arange(n)] * 4, ["x"])
 
 
 def study(tables, inference=UNTESTED, methods=METHODS):
@@ -37,18 +37,20 @@ def study(tables, inference=UNTESTED, methods=METHODS):
 
 def repeated(tables, inference=UNTESTED, *, full=None, sizes=(12,), repeats=3, **options):
     full = study(tables, inference) if full is None else full
-    return stability(tables, METHODS, inference, full, names=NAMES, sizes=sizes, repeats=repeats, **options)
+    return assess_stability(
+        tables, METHODS, inference, full, names=NAMES, sizes=sizes, repeats=repeats, **options
+    )
 
 
 @pytest.mark.parametrize(
     ("inference", "fewest"), [(UNTESTED, 2), (QUICK, 10), (Inference(variance="clt"), 10)]
 )
-def test_sizes_at_both_bounds_are_accepted_and_beyond_them_refused(inference, fewest):
+def test_sizes_outside_the_bounds_are_refused(inference, fewest):
     tables = noisy()
     full = study(tables, inference)
-    found = repeated(tables, inference, full=full, sizes=[fewest, 24], repeats=2)
-    assert found.sizes == (fewest, 24)
-    assert ((found.tau >= -1) & (found.tau <= 1)).all()
+    stability = repeated(tables, inference, full=full, sizes=[fewest, 24], repeats=2)
+    assert stability.sizes == (fewest, 24)
+    assert ((stability.tau >= -1) & (stability.tau <= 1)).all()
     for size in (fewest - 1, 25, 0, -3):
         with pytest.raises(UsageError, match=f"subsample of {size} samples cannot be drawn") as caught:
             repeated(tables, inference, full=full, sizes=[12, size])
@@ -66,7 +68,7 @@ def test_the_size_of_a_subsample_counts_samples_not_scores():
 def test_the_model_with_the_fewest_samples_bounds_the_size():
     rng = np.random.default_rng(7)
     sizes = [20, 14, 17, 20]
-    tables = ScoreTables.build(
+    tables = ScoreTables.from_arrays(
         [rng.normal(size=(n, 1)) for n in sizes], [np.arange(n) for n in sizes], ["x"], paired=False
     )
     assert repeated(tables, sizes=[14]).sizes == (14,)
@@ -75,19 +77,19 @@ def test_the_model_with_the_fewest_samples_bounds_the_size():
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_all_samples_rank_as_all_samples_do(paired):
-    found = repeated(noisy(paired=paired), sizes=[6, 24], repeats=4)
-    np.testing.assert_array_equal(found.tau[:, 1], 1)
-    assert (found.tau[:, 0] < 1).any()
+def test_subsamples_of_full_size_reproduce_the_ranking(paired):
+    stability = repeated(noisy(paired=paired), sizes=[6, 24], repeats=4)
+    np.testing.assert_array_equal(stability.tau[:, 1], 1)
+    assert (stability.tau[:, 0] < 1).any()
 
 
-def test_models_that_differ_on_every_sample_are_ranked_alike_by_every_part():
+def test_clear_differences_give_every_subsample_the_same_ranking():
     tables = clear([2, 0, 3, 1])
     np.testing.assert_array_equal(repeated(tables, sizes=[2, 5, 12]).tau, 1)
     np.testing.assert_array_equal(repeated(tables, QUICK, sizes=[10, 12]).tau, 1)
 
 
-def test_agreement_is_with_the_full_study_method_by_method():
+def test_agreement_is_computed_for_every_method():
     """Orders known beforehand: one full study of the reversed models, and one with a single exchange."""
     tables = clear([0, 1, 2, 3])
     against = {
@@ -96,19 +98,19 @@ def test_agreement_is_with_the_full_study_method_by_method():
         (3, 0, 1, 2): (3 - 3) / 6,  # three pairs of six
     }
     for order, tau in against.items():
-        found = repeated(tables, full=study(clear(order)), sizes=[3, 12])
-        np.testing.assert_allclose(found.tau, tau, atol=1e-12)
+        stability = repeated(tables, full=study(clear(order)), sizes=[3, 12])
+        np.testing.assert_allclose(stability.tau, tau, atol=1e-12)
     # Each method has its own reference.
     mixed = study(tables)
-    first, *others = mixed.rankings
+    first, *remaining = mixed.rankings
     mixed.rankings[first] = study(clear([3, 2, 1, 0])).rankings[first]
-    found = repeated(tables, full=mixed, sizes=[3, 12])
-    assert found.methods == (first, *others)
-    np.testing.assert_array_equal(found.tau[0], -1)
-    np.testing.assert_array_equal(found.tau[1:], 1)
+    stability = repeated(tables, full=mixed, sizes=[3, 12])
+    assert stability.methods == (first, *remaining)
+    np.testing.assert_array_equal(stability.tau[0], -1)
+    np.testing.assert_array_equal(stability.tau[1:], 1)
 
 
-def test_sizes_are_sorted_and_each_is_drawn_for_itself():
+def test_sizes_are_sorted_and_sampled_independently():
     tables = noisy()
     full = study(tables)
     every = repeated(tables, full=full, sizes=[16, 6, 11, 6], repeats=3)
@@ -120,7 +122,7 @@ def test_sizes_are_sorted_and_each_is_drawn_for_itself():
         np.testing.assert_array_equal(more.tau[:, 0, :3], every.tau[:, at])
 
 
-def test_draws_differ_from_one_another_and_follow_the_seed():
+def test_subsamples_differ_and_follow_the_seed():
     tables = noisy()
     full = study(tables)
     taus = [
@@ -133,19 +135,19 @@ def test_draws_differ_from_one_another_and_follow_the_seed():
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_progress_counts_every_repetition_and_the_number_of_jobs_changes_nothing(jobs):
+def test_progress_and_result_do_not_depend_on_jobs(jobs):
     tables = noisy()
     full = study(tables, QUICK)
-    told = []
-    found = repeated(
+    progress = []
+    stability = repeated(
         tables,
         Inference(resamples=25, jobs=jobs),
         full=full,
         sizes=[10, 15],
         repeats=2,
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda done, total: progress.append((done, total)),
     )
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert progress == [(1, 4), (2, 4), (3, 4), (4, 4)]
     alone = repeated(tables, QUICK, full=full, sizes=[10, 15], repeats=2)
-    np.testing.assert_array_equal(found.tau, alone.tau)
-    assert (found.methods, found.sizes) == (alone.methods, alone.sizes)
+    np.testing.assert_array_equal(stability.tau, alone.tau)
+    assert (stability.methods, stability.sizes) == (alone.methods, alone.sizes)

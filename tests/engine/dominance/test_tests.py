@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
-from riskrank.engine.dominance.ranking import estimate
+from riskrank.engine.dominance.rank_guard import direct_rank_p_values, relative_rank_p_values
+from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.resampled_tests import logit_p_value, paper_test
-from riskrank.engine.dominance.tests import across_groups, compare, decide
+from riskrank.engine.dominance.tests import arrange_tests, sample_dominance, significant_across_groups
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
@@ -46,34 +46,36 @@ def brute_forced(request):
     return scores, brute_force(scores, resamples=199, seed=2)[0]
 
 
-def drawn(scores, claim, resamples, seed=0):
+def claim_replicates(scores, claim, resamples, seed=0):
     return replicate(scores, resamples=resamples, seed=seed, thresholds=(claim.boundary,))
 
 
 def verdicts(scores, claim, resamples=200, *, seed=0, pairs=None, **how):
     inference = Inference(resamples=resamples, **how)
-    return bootstrap_test(scores, drawn(scores, claim, resamples, seed), claim, inference, pairs=pairs)
+    return bootstrap_test(
+        scores, claim_replicates(scores, claim, resamples, seed), claim, inference, pairs=pairs
+    )
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_relative_statistic_against_its_definition(order):
-    estimates = estimate(normal_scores([0, 0.2, 0.5]))
-    found = compare(estimates, Claim(order))
+    estimates = estimate_violation(normal_scores([0, 0.2, 0.5]))
+    tests = sample_dominance(estimates, Claim(order))
     ratios = estimates.ratios[order - 1]
     for i in range(3):
         for j in range(3):
             overall = [np.mean([ratios[m, o] for o in range(3) if o != m]) for m in (i, j)]
-            assert found.statistic[i, j] == pytest.approx(overall[0] - overall[1], abs=1e-15)
-            assert found.dominates[i, j] == (i != j and overall[0] < overall[1])
+            assert tests.statistic[i, j] == pytest.approx(overall[0] - overall[1], abs=1e-15)
+            assert tests.dominates[i, j] == (i != j and overall[0] < overall[1])
 
 
-def test_estimates_hold_means_and_worst_shares():
+def test_estimates_contain_means_and_tail_means():
     scores = normal_scores([0, 1], n=50)
-    found = estimate(scores)
-    assert found.tail_level == 0.1
-    np.testing.assert_allclose(found.means, [value.mean() for value in scores.values])
-    np.testing.assert_allclose(found.tails, [tail_value_at_risk(value, 0.1) for value in scores.values])
-    assert estimate(normal_scores([0, 1], n=400)).tail_level == 0.05
+    estimates = estimate_violation(scores)
+    assert estimates.tail_level == 0.1
+    np.testing.assert_allclose(estimates.means, [value.mean() for value in scores.values])
+    np.testing.assert_allclose(estimates.tails, [tail_value_at_risk(value, 0.1) for value in scores.values])
+    assert estimate_violation(normal_scores([0, 1], n=400)).tail_level == 0.05
 
 
 def test_for_two_models_relative_is_direct():
@@ -90,63 +92,63 @@ def test_p_values_against_counting_replicates_pair_by_pair(claim, brute_forced):
     """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
     scores, every = brute_forced
     sizes = [value.size for value in scores.values]
-    found = verdicts(scores, claim, 199, seed=2, family=Family(correction="none", sides=1))
+    tests = verdicts(scores, claim, 199, seed=2, family=Family(correction="none", sides=1))
     ratios = every[:, claim.order - 1]
     for i in range(3):
         for j in range(3):
             if i == j:
                 continue
             statistics, n = ratios[:, i, j], min(sizes[i], sizes[j])
-            guard = direct_guard(scores, [(i, j)])[i, j]
+            guard = direct_rank_p_values(scores, [(i, j)])[i, j]
             if claim.kind == "relative":
                 overall = one_versus_all(ratios)
                 statistics = overall[:, i] - overall[:, j]
-                guard = relative_guard(scores)[i, j]
+                guard = relative_rank_p_values(scores)[i, j]
             crossing = sum(value >= claim.boundary for value in statistics)
             p_value = t.cdf(np.sqrt((n - 1) / n) * norm.ppf((1 + crossing) / 200), n - 1)
-            assert found.crossings[i, j] == crossing
-            assert found.standard_error[i, j] == pytest.approx(np.std(statistics, ddof=1))
-            if not found.extrapolated[i, j]:
-                assert found.p_value[i, j] == pytest.approx(
+            assert tests.crossings[i, j] == crossing
+            assert tests.standard_error[i, j] == pytest.approx(np.std(statistics, ddof=1))
+            if not tests.extrapolated[i, j]:
+                assert tests.p_value[i, j] == pytest.approx(
                     max(p_value, guard / (10 if scores.paired else 3)), rel=1e-9
                 )
-            assert found.dominates[i, j] == (found.p_adjusted[i, j] <= 0.05)
+            assert tests.dominates[i, j] == (tests.p_adjusted[i, j] <= 0.05)
 
 
-def test_the_guard_is_left_out_where_the_worse_model_may_hold_the_claim():
+def test_guard_is_skipped_for_lax_thresholds():
     scores = normal_scores([0, 3.0], n=200)
     lax = verdicts(scores, Claim(1, "absolute", 0.999), 500)
     assert lax.p_value[0, 1] == 1
     even = ClusteredScores.build(list(np.random.default_rng(1).normal(size=(2, 400)) * [[1], [1.05]]))
-    found = verdicts(even, Claim(2, "absolute", 0.999), 500)
-    assert found.p_value.min() < relative_guard(even).max() / 10
+    tests = verdicts(even, Claim(2, "absolute", 0.999), 500)
+    assert tests.p_value.min() < relative_rank_p_values(even).max() / 10
 
 
-def test_corrections_take_the_pairs_asked_for():
+def test_corrections_count_the_requested_pairs():
     scores = normal_scores([0, 0.1, 0.2, 0.3])
     off = ~np.eye(4, dtype=bool)
     claim, family = Claim(2, "direct"), Family(correction="bonferroni", sides=1)
-    found = verdicts(scores, claim, family=family)
-    np.testing.assert_allclose(found.p_adjusted[off], np.minimum(1, 12 * found.p_value[off]))
-    assert found.family == 12
-    some = verdicts(
+    every = verdicts(scores, claim, family=family)
+    np.testing.assert_allclose(every.p_adjusted[off], np.minimum(1, 12 * every.p_value[off]))
+    assert every.family == 12
+    subset = verdicts(
         scores,
         Claim(2, "direct"),
         family=Family(correction="bonferroni", sides=1),
         pairs=[(3, 0), (2, 1), (3, 0)],
     )
-    assert some.family == 2
+    assert subset.family == 2
     for pair in ((3, 0), (2, 1)):
-        assert some.p_value[pair] == found.p_value[pair]
-        assert some.p_adjusted[pair] == min(1, 2 * some.p_value[pair])
-    assert some.p_value[3, 1] == some.p_adjusted[0, 3] == 1
+        assert subset.p_value[pair] == every.p_value[pair]
+        assert subset.p_adjusted[pair] == min(1, 2 * subset.p_value[pair])
+    assert subset.p_value[3, 1] == subset.p_adjusted[0, 3] == 1
 
 
-def test_pairs_not_asked_for_were_not_tested():
+def test_pairs_that_are_not_requested_are_not_tested():
     pairs = [(3, 0), (2, 1)]
-    found = verdicts(normal_scores([0, 0.1, 0.2, 0.3]), Claim(2, "direct"), 100, pairs=pairs)
-    asked = np.zeros((4, 4), dtype=bool)
-    asked[tuple(zip(*pairs, strict=True))] = True
+    tests = verdicts(normal_scores([0, 0.1, 0.2, 0.3]), Claim(2, "direct"), 100, pairs=pairs)
+    tested = np.zeros((4, 4), dtype=bool)
+    tested[tuple(zip(*pairs, strict=True))] = True
     expected = {
         "dominates": False,
         "standard_error": 0,
@@ -159,21 +161,21 @@ def test_pairs_not_asked_for_were_not_tested():
         "resamples_needed": 0,
     }
     for name, elsewhere in expected.items():
-        np.testing.assert_array_equal(getattr(found, name)[~asked], elsewhere, err_msg=name)
-    assert (found.resamples[asked] == 100).all()
-    assert (found.standard_error[asked] > 0).all()
-    assert (found.p_value[asked] < 1).all()
-    assert found.family == 2
+        np.testing.assert_array_equal(getattr(tests, name)[~tested], elsewhere, err_msg=name)
+    assert (tests.resamples[tested] == 100).all()
+    assert (tests.standard_error[tested] > 0).all()
+    assert (tests.p_value[tested] < 1).all()
+    assert tests.family == 2
     every = verdicts(normal_scores([0, 0.1, 0.2, 0.3]), Claim(2, "direct"), 100)
     assert every.resamples[~np.eye(4, dtype=bool)].tolist() == [100] * 12
 
 
-def test_verdicts_laid_out_as_squares():
-    """What a family holds goes to its pairs; what it does not hold is nothing, not a square of it."""
-    estimates, pairs = estimate(normal_scores([0, 0.1, 0.2])), (np.array([2, 1]), np.array([0, 2]))
+def test_verdicts_are_arranged_as_matrices():
+    """Values of a family go to the matrix cells of its pairs; values that are not given stay None."""
+    estimates, pairs = estimate_violation(normal_scores([0, 0.1, 0.2])), (np.array([2, 1]), np.array([0, 2]))
     values = {"standard_error": [0.1, 0.2], "p_value": [0.01, 0.5], "p_adjusted": [0.02, 0.5]}
     values = {name: np.array(value) for name, value in values.items()}
-    plain = decide(estimates, Claim(1), pairs, dominates=np.array([True, False]), **values)
+    plain = arrange_tests(estimates, Claim(1), pairs, dominates=np.array([True, False]), **values)
     assert plain.dominates.tolist() == [[False] * 3, [False] * 3, [True, False, False]]
     assert plain.p_value.tolist() == [[1, 1, 1], [1, 1, 0.5], [0.01, 1, 1]]
     assert plain.p_adjusted.tolist() == [[1, 1, 1], [1, 1, 0.5], [0.02, 1, 1]]
@@ -181,7 +183,7 @@ def test_verdicts_laid_out_as_squares():
     assert plain.crossings is plain.resamples is plain.resamples_needed is None
     assert plain.decided.all()
     assert not plain.extrapolated.any()
-    counted = decide(
+    counted = arrange_tests(
         estimates,
         Claim(1),
         pairs,
@@ -200,22 +202,24 @@ def test_verdicts_laid_out_as_squares():
     assert counted.extrapolated.tolist() == [[False] * 3, [False] * 3, [True, False, False]]
 
 
-def test_direct_claims_do_not_depend_on_the_company():
+def test_direct_claims_do_not_depend_on_other_models():
     rng = np.random.default_rng(0)
     pair = [rng.normal(size=60), rng.normal(size=60) + 0.3]
     alone = ClusteredScores.build(pair)
     company = ClusteredScores.build([*pair, *rng.standard_cauchy((3, 60))])
     for order in (1, 2):
         claim = Claim(order, "direct")
-        one, many = (verdicts(table, claim, pairs=[(1, 0)]) for table in (alone, company))
-        assert one.p_value[1, 0] == many.p_value[1, 0]
-        assert one.crossings[1, 0] == many.crossings[1, 0]
+        without, within = (verdicts(table, claim, pairs=[(1, 0)]) for table in (alone, company))
+        assert without.p_value[1, 0] == within.p_value[1, 0]
+        assert without.crossings[1, 0] == within.crossings[1, 0]
 
 
-def test_paper_test_against_algorithm_one_written_out():
+def test_paper_test_matches_algorithm_1():
     scores = normal_scores([0, 0.1, 0.4], n=80)
     for claim in (Claim(1), Claim(2, "absolute", 0.25)):
-        found = paper_test(estimate(scores), drawn(scores, claim, 150, 4), claim, level=0.05)
+        tests = paper_test(
+            estimate_violation(scores), claim_replicates(scores, claim, 150, 4), claim, level=0.05
+        )
         statistics = claim.statistic(brute_force(scores, resamples=150, seed=4)[0][:, claim.order - 1])
         sigma = statistics.std(axis=0, ddof=1)
         for i in range(3):
@@ -223,11 +227,11 @@ def test_paper_test_against_algorithm_one_written_out():
                 if i == j:
                     continue
                 critical = sigma[i, j] / np.sqrt(80) * ndtri(0.05 / 9)
-                assert found.dominates[i, j] == (found.statistic[i, j] - claim.boundary <= critical)
-                z = np.sqrt(80) * (found.statistic[i, j] - claim.boundary) / sigma[i, j]
-                assert found.p_value[i, j] == pytest.approx(ndtr(z), rel=1e-9)
-                assert found.p_adjusted[i, j] == pytest.approx(min(9 * ndtr(z), 1.0), rel=1e-9)
-        assert found.decided.all()
+                assert tests.dominates[i, j] == (tests.statistic[i, j] - claim.boundary <= critical)
+                z = np.sqrt(80) * (tests.statistic[i, j] - claim.boundary) / sigma[i, j]
+                assert tests.p_value[i, j] == pytest.approx(ndtr(z), rel=1e-9)
+                assert tests.p_adjusted[i, j] == pytest.approx(min(9 * ndtr(z), 1.0), rel=1e-9)
+        assert tests.decided.all()
 
 
 @given(st.permutations(range(4)))
@@ -243,45 +247,45 @@ def test_verdicts_follow_relabelled_models(order):
 def test_identical_models_are_flagged_and_never_separated():
     column = np.random.default_rng(0).normal(size=60)
     scores = ClusteredScores.build([column, column, column + 1])
-    estimates = estimate(scores)
+    estimates = estimate_violation(scores)
     assert estimates.identical[0, 1]
     assert not estimates.identical[0, 2]
     assert estimates.ratios[0, 0, 1] == estimates.ratios[1, 0, 1] == 0.5
     for kind in ("relative", "direct"):
-        found = verdicts(scores, Claim(1, kind), 1000)
-        assert found.p_value[0, 1] == found.p_value[1, 0] == 1
-        assert found.dominates[2, 0]
+        tests = verdicts(scores, Claim(1, kind), 1000)
+        assert tests.p_value[0, 1] == tests.p_value[1, 0] == 1
+        assert tests.dominates[2, 0]
 
 
-def test_a_draw_of_different_distributions_is_not_identical():
+def test_tied_but_different_distributions_are_not_identical():
     scores = ClusteredScores.build([[2.0, 2.0], [1.0, 3.0]])
-    assert not estimate(scores).identical.any()
+    assert not estimate_violation(scores).identical.any()
 
 
 def test_complete_separation_of_few_resamples_is_not_decided():
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([rng.normal(10 * i, 1, size=40) for i in range(8)])
-    found = verdicts(scores, Claim(1, "direct"), 100)
+    few = verdicts(scores, Claim(1, "direct"), 100)
     better = np.tri(8, k=-1, dtype=bool)
-    assert not found.dominates.any()
-    np.testing.assert_array_equal(found.decided, ~better)
-    assert found.resamples_needed[better].min() > 100
-    enough = verdicts(scores, Claim(1, "direct"), int(found.resamples_needed.max()))
+    assert not few.dominates.any()
+    np.testing.assert_array_equal(few.decided, ~better)
+    assert few.resamples_needed[better].min() > 100
+    enough = verdicts(scores, Claim(1, "direct"), int(few.resamples_needed.max()))
     np.testing.assert_array_equal(enough.dominates, better)
 
 
 @pytest.mark.parametrize("claim", [Claim(1), Claim(2, "direct"), Claim(1, "absolute", 0.8)])
-def test_no_claim_is_significant_against_its_own_sample(claim):
+def test_no_claim_is_significant_if_the_estimate_contradicts_it(claim):
     """Resamples that all stay below the boundary, of a sample that does not."""
     scores = normal_scores([2.0, 0.0])
-    turned = replace(estimate(scores), ratios=1 - estimate(scores).ratios)
-    found = bootstrap_test(
-        scores, drawn(scores, claim, 200), claim, Inference(resamples=200), estimates=turned
+    turned = replace(estimate_violation(scores), ratios=1 - estimate_violation(scores).ratios)
+    tests = bootstrap_test(
+        scores, claim_replicates(scores, claim, 200), claim, Inference(resamples=200), estimates=turned
     )
-    assert found.statistic[0, 1] >= claim.boundary
-    assert found.crossings[0, 1] == 0
-    assert found.p_value[0, 1] == 0.5
-    assert not found.dominates.any()
+    assert tests.statistic[0, 1] >= claim.boundary
+    assert tests.crossings[0, 1] == 0
+    assert tests.p_value[0, 1] == 0.5
+    assert not tests.dominates.any()
 
 
 def group_tests(tables):
@@ -291,11 +295,11 @@ def group_tests(tables):
     ]
 
 
-def test_better_here_and_worse_there():
+def test_opposite_differences_in_groups_are_both_significant():
     rng = np.random.default_rng(6)
     up, down = (rng.normal(size=(3, 150)) + np.array([[sign], [0], [0]]) for sign in (1.0, -1.0))
     tests = group_tests([up, rng.normal(size=(3, 150)), down])
-    ahead = across_groups([one.p_value for one in tests])
+    ahead = significant_across_groups([group.p_value for group in tests])
     assert [tuple(pair) for pair in np.argwhere(ahead).tolist()] == [
         (0, 0, 1),
         (0, 0, 2),
@@ -304,14 +308,16 @@ def test_better_here_and_worse_there():
     ]
 
 
-def test_groups_are_one_family():
+def test_groups_form_a_single_family():
     rng = np.random.default_rng(7)
     tests = group_tests(rng.normal(size=(4, 2, 60)) + np.array([0.35, 0])[None, :, None])
-    raw = np.array([one.p_value[0, 1] for one in tests])
+    raw = np.array([group.p_value[0, 1] for group in tests])
     for level in (0.001, 0.02, 0.2, 0.999):
-        found = across_groups([one.p_value for one in tests], Family(level, "bonferroni"))
-        assert found[:, 0, 1].tolist() == (8 * raw <= level).tolist()
-        assert not found[:, [0, 1], [0, 1]].any()
+        significant = significant_across_groups(
+            [group.p_value for group in tests], Family(level, "bonferroni")
+        )
+        assert significant[:, 0, 1].tolist() == (8 * raw <= level).tolist()
+        assert not significant[:, [0, 1], [0, 1]].any()
 
 
 def test_logit_p_value_against_theory():

@@ -10,17 +10,17 @@ from scipy.special import ndtr
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance import violation
-from riskrank.engine.dominance.ranking import estimate, weighted_matrices
+from riskrank.engine.dominance.ranking import estimate_violation, weighted_violation_ratios
 from riskrank.engine.dominance.violation import ViolationKernel, one_versus_all, violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.resamples import blocks
-from riskrank.engine.sampling.steps import StepMaker, units_of
+from riskrank.engine.sampling.resamples import make_blocks
+from riskrank.engine.sampling.steps import StepMaker, to_weight_units
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from tests.engine.dominance.helpers import violation_matrix, violation_ratio
 
-whole = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
-real = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=15)
+integer_samples = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
+float_samples = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=15)
 
 
 def brute_force_ratio(winner, loser, order):
@@ -32,10 +32,10 @@ def brute_force_ratio(winner, loser, order):
         return sample[int(p * len(sample))]
 
     def integrated(sample, p):
-        whole_steps = int(p * len(sample))
-        total = sum(sample[:whole_steps], Fraction(0)) / len(sample)
-        rest = p - Fraction(whole_steps, len(sample))
-        return total + (rest * sample[whole_steps] if rest else 0)
+        full_steps = int(p * len(sample))
+        total = sum(sample[:full_steps], Fraction(0)) / len(sample)
+        remainder = p - Fraction(full_steps, len(sample))
+        return total + (remainder * sample[full_steps] if remainder else 0)
 
     above = total = Fraction(0)
     for left, right in itertools.pairwise(points):
@@ -58,13 +58,13 @@ def brute_force_ratio(winner, loser, order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@given(a=whole, b=whole)
+@given(a=integer_samples, b=integer_samples)
 def test_ratio_against_exact_fractions_with_ties(order, a, b):
     assert violation_ratio(a, b, order=order) == pytest.approx(brute_force_ratio(a, b, order), abs=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@given(a=real, b=real)
+@given(a=float_samples, b=float_samples)
 def test_ratio_against_brute_force_on_unequal_sizes(order, a, b):
     expected = brute_force_ratio(a, b, order)
     # Sums of decimals that cancel exactly in fractions need not do so in floats: leave near-draws out.
@@ -96,8 +96,8 @@ def test_normal_pairs_against_published_and_closed_form_values(better, worse, fi
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@given(a=whole)
-def test_identical_models_draw_whatever_their_sizes(order, a):
+@given(a=integer_samples)
+def test_identical_models_tie_for_any_sizes(order, a):
     assert violation_ratio(a, list(reversed(a)), order=order) == 0.5
     assert violation_ratio(a, a * 3, order=order) == 0.5
 
@@ -126,7 +126,7 @@ def test_matrix_against_pairs_for_equal_and_unequal_sizes():
                     )
 
 
-def test_one_versus_all_is_the_mean_over_the_others():
+def test_mean_ratio_against_all_rivals():
     ratios = np.array([[0.5, 0.1, 0.3], [0.9, 0.5, 0.6], [0.7, 0.4, 0.5]])
     assert one_versus_all(ratios) == pytest.approx([0.2, 0.75, 0.55])
 
@@ -146,9 +146,9 @@ def test_one_versus_all_is_the_mean_over_the_others():
         ([[0.0]], 0.0),
     ],
 )
-def test_a_common_shift_is_taken_where_subtraction_is_exact(samples, shift):
+def test_common_shift_requires_exact_subtraction(samples, shift):
     arrays = [np.array(sample) for sample in samples]
-    scale = CommonScale.of(arrays)
+    scale = CommonScale.fit(arrays)
     assert scale.shift == shift
     for array in arrays:
         scaled = scale.apply(array)
@@ -161,7 +161,7 @@ def test_a_common_shift_is_taken_where_subtraction_is_exact(samples, shift):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("offset", [1e9, -1e9, 2.0**52])
-def test_an_offset_moves_no_ratio(order, offset):
+def test_offset_does_not_change_ratios(order, offset):
     """Always shifting or never would: without the shift the second-order ratio is 11 % off at 1e9."""
     rng = np.random.default_rng(2)
     n = 4000 if offset != 2.0**52 else 40
@@ -174,14 +174,14 @@ def test_an_offset_moves_no_ratio(order, offset):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_one_huge_score_does_not_make_models_equal(order):
+def test_huge_score_does_not_make_models_equal(order):
     """Differences of ones beside 1e200: their squares underflow on the common scale."""
     small, tall = [-1e200, 0.0, 1.0, 5.0], [-1e200, 1.0, 2.0, 3.0]
-    found = violation_ratio(small, tall, order=order)
+    ratio = violation_ratio(small, tall, order=order)
     if order == 1:
-        assert found == pytest.approx(2 / 6)
+        assert ratio == pytest.approx(2 / 6)
     else:
-        assert 0 <= found <= 1
+        assert 0 <= ratio <= 1
     low = violation_ratio([-1e200, 1.0, 2.0], [-1e200, 0.0, 1.0], order=1)
     assert low == 0
 
@@ -190,11 +190,11 @@ def test_one_huge_score_does_not_make_models_equal(order):
 def test_rows_do_not_depend_on_their_batch_or_the_cache(order, monkeypatch):
     rng = np.random.default_rng(0)
     quantiles = np.sort(np.round(rng.normal(size=(5, 9, 31)), 1), axis=2)
-    plain = ViolationKernel.of(5, orders=(order,)).ratios(quantiles)
+    plain = ViolationKernel.for_models(5, orders=(order,)).ratios(quantiles)
     for cache in (1, 40, 200, 5000):
         monkeypatch.setattr(violation, "_CACHE", cache)
-        again = ViolationKernel.of(5, orders=(order,)).ratios(quantiles)
-        np.testing.assert_array_equal(again, plain)
+        batched = ViolationKernel.for_models(5, orders=(order,)).ratios(quantiles)
+        np.testing.assert_array_equal(batched, plain)
     monkeypatch.undo()
     for b in range(9):
         expected = violation_matrix(list(quantiles[:, b]), order=order)
@@ -245,23 +245,26 @@ def ratios(samples, orders=(1, 2)):
     makers, cumulated = [], []
     for sample in samples:
         values, weights = (np.array(side, dtype=float) for side in zip(*sample, strict=True))
-        maker = StepMaker.of(values, np.arange(values.size))
+        maker = StepMaker.from_scores(values, np.arange(values.size))
         makers.append(maker)
-        cumulated.append(maker.cumulated(units_of(weights / weights.sum())[None]))
-    kernel, values = ViolationKernel.of(len(makers), orders=orders), [maker.values for maker in makers]
+        cumulated.append(maker.cumulated(to_weight_units(weights / weights.sum())[None]))
+    kernel, values = (
+        ViolationKernel.for_models(len(makers), orders=orders),
+        [maker.values for maker in makers],
+    )
     return kernel.ratios_of_steps(values, cumulated, max(map(len, samples)))[..., 0]
 
 
 @given(weighted, weighted, st.sampled_from([1, 2]))
 def test_against_fractions(first, second, order):
-    found = ratios([first, second], (order,))[0]
+    ratio = ratios([first, second], (order,))[0]
     exact = brute_force(steps_of(first), steps_of(second), order)
-    assert found[0, 1] == pytest.approx(exact, abs=1e-12)
-    assert found[1, 0] == 1 - found[0, 1]
+    assert ratio[0, 1] == pytest.approx(exact, abs=1e-12)
+    assert ratio[1, 0] == 1 - ratio[0, 1]
 
 
 @given(weighted, st.integers(2, 5))
-def test_weights_that_are_split_change_nothing(sample, parts):
+def test_splitting_weights_changes_nothing(sample, parts):
     split = [(value, weight) for value, weight in sample for _ in range(parts)]
     other = [(1, 1), (2, 3)]
     assert ratios([sample, split]).ravel() == pytest.approx(0.5, abs=0)
@@ -273,8 +276,8 @@ def test_units_of_any_size(exponent):
     rng = np.random.default_rng(3)
     scores = rng.normal(np.array([[0.0], [0.3], [0.6]]), size=(3, 40))
     tasks = TaskDesign.build("ab", [np.repeat([0, 1], [10, 30])] * 3)
-    plain = weighted_matrices(ClusteredScores.build([*scores], tasks=tasks))
-    there = weighted_matrices(ClusteredScores.build([*np.ldexp(scores, exponent)], tasks=tasks))
+    plain = weighted_violation_ratios(ClusteredScores.build([*scores], tasks=tasks))
+    there = weighted_violation_ratios(ClusteredScores.build([*np.ldexp(scores, exponent)], tasks=tasks))
     assert there == pytest.approx(plain, abs=1e-12)
 
 
@@ -283,19 +286,21 @@ def test_equal_weights_are_the_equal_kernel():
     for values in (rng.normal(size=(4, 300)), rng.integers(0, 5, (4, 300)).astype(float)):
         scores = ClusteredScores.build([*values])
         plain = violation_matrices([np.sort(value) for value in values])
-        assert weighted_matrices(scores) == pytest.approx(plain, abs=1e-12)
+        assert weighted_violation_ratios(scores) == pytest.approx(plain, abs=1e-12)
 
 
-def test_repeated_scores_weigh_as_much_as_their_number():
+def test_task_weights_equal_repeated_scores():
     rng = np.random.default_rng(2)
     values, tasks = rng.normal(size=(3, 30)), np.repeat([0, 1], [6, 24])
     design = TaskDesign.build("ab", [tasks] * 3)
-    found = estimate(ClusteredScores.build([*values], tasks=design))
+    weighted = estimate_violation(ClusteredScores.build([*values], tasks=design))
     repeated = [np.repeat(value, np.where(tasks == 0, 4, 1)) for value in values]
-    plain = estimate(ClusteredScores.build(repeated))
-    assert found.ratios == pytest.approx(plain.ratios, abs=1e-12)
-    assert found.means == pytest.approx([0.5 * value[:6].mean() + 0.5 * value[6:].mean() for value in values])
-    assert found.means == pytest.approx(plain.means, abs=1e-13)
+    plain = estimate_violation(ClusteredScores.build(repeated))
+    assert weighted.ratios == pytest.approx(plain.ratios, abs=1e-12)
+    assert weighted.means == pytest.approx(
+        [0.5 * value[:6].mean() + 0.5 * value[6:].mean() for value in values]
+    )
+    assert weighted.means == pytest.approx(plain.means, abs=1e-13)
 
 
 def test_a_resample_does_not_depend_on_its_batch():
@@ -303,29 +308,31 @@ def test_a_resample_does_not_depend_on_its_batch():
     for size in (60, 6000):
         tasks = TaskDesign.build("abc", [np.repeat([0, 1, 2], [size // 6, size // 3, size // 2])] * 3)
         design = WeightedDesign(ClusteredScores.build([*rng.normal(size=(3, size))], tasks=tasks))
-        kernel = ViolationKernel.of(3)
+        kernel = ViolationKernel.for_models(3)
         together, alone = (
             [
-                kernel.ratios_of_steps(design.values, one, size)
-                for one in design.batches(blocks(50, 7), size=step)
+                kernel.ratios_of_steps(design.values, batch, size)
+                for batch in design.batches(make_blocks(50, 7), size=step)
             ]
             for step in (25, 4)
         )
         assert np.array_equal(np.concatenate(together, axis=-1), np.concatenate(alone, axis=-1))
 
 
-def test_models_that_exchange_scores_within_equal_tasks_are_identical():
+def test_equal_mixtures_over_tasks_are_identical():
     a = [np.array([0, 1, 1, 0, 0, 1.0]), np.array([1, 0, 1, 0, 1, 0.0])]
     # One of two at ½/2, one of four at ½/4: the same mixture from other tasks.
     tasks = TaskDesign.build("ab", [np.array([0, 0, 1, 1, 1, 1])] * 2)
-    found = estimate(ClusteredScores.build(a, tasks=tasks))
-    assert found.ratios == pytest.approx(0.5, abs=0)
-    assert found.identical[0, 1]
+    result = estimate_violation(ClusteredScores.build(a, tasks=tasks))
+    assert result.ratios == pytest.approx(0.5, abs=0)
+    assert result.identical[0, 1]
 
 
 def test_a_ratio_of_a_half_alone_does_not_make_models_identical():
     # What either gains at one end it loses at the other.
     tasks = TaskDesign.build("ab", [np.array([0, 1, 1])] * 2)
-    found = estimate(ClusteredScores.build([np.array([3, 0, 0.0]), np.array([2, 1, 1.0])], tasks=tasks))
-    assert found.ratios[0, 0, 1] == pytest.approx(0.5, abs=1e-12)
-    assert not found.identical[0, 1]
+    result = estimate_violation(
+        ClusteredScores.build([np.array([3, 0, 0.0]), np.array([2, 1, 1.0])], tasks=tasks)
+    )
+    assert result.ratios[0, 0, 1] == pytest.approx(0.5, abs=1e-12)
+    assert not result.identical[0, 1]

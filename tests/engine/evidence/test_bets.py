@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.evidence.bets import BETS, Bet, Wagers, e_values, won_by_bets
+from riskrank.engine.evidence.e_values import BETS, Bet, Wagers, bet_evidence, e_values
 from riskrank.engine.family import Family
 
 SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1, max_size=25)
@@ -35,13 +35,13 @@ def test_the_bets_are_the_mid_quantiles_of_the_arcsine_law() -> None:
 
 @given(SHARES, st.sampled_from([-0.75, -0.25, 0.0, 0.125, 0.5]))
 def test_an_e_value_is_the_mean_of_plain_products(differences: list[float], boundary: float) -> None:
-    found = Wagers.of(differences, 1.0).log_e_value(boundary)
+    result = Wagers.from_differences(differences, 1.0).log_e_value(boundary)
     plain = plain_e_value([(Fraction(d), 1) for d in differences], Fraction(boundary), 1)
-    assert math.exp(found) == pytest.approx(plain, rel=1e-9)
+    assert math.exp(result) == pytest.approx(plain, rel=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-8, 8)), min_size=1, max_size=20))
-def test_a_cluster_is_one_step(rows: list[tuple[int, int]]) -> None:
+def test_cluster_counts_as_a_step(rows: list[tuple[int, int]]) -> None:
     clusters, differences = [row[0] for row in rows], [row[1] / 8 for row in rows]
     steps = [
         (
@@ -50,33 +50,34 @@ def test_a_cluster_is_one_step(rows: list[tuple[int, int]]) -> None:
         )
         for name in sorted(set(clusters))
     ]
-    found = Wagers.of(differences, 1.0, clusters=clusters, largest=20).log_e_value(-0.25)
-    assert math.exp(found) == pytest.approx(plain_e_value(steps, Fraction(-1, 4), 1, 20), rel=1e-9)
+    result = Wagers.from_differences(differences, 1.0, clusters=clusters, largest=20).log_e_value(-0.25)
+    assert math.exp(result) == pytest.approx(plain_e_value(steps, Fraction(-1, 4), 1, 20), rel=1e-9)
 
 
 @given(SHARES, st.randoms())
-def test_no_digit_hangs_on_the_order_of_the_samples(differences: list[float], random) -> None:
+def test_e_values_are_invariant_to_sample_order(differences: list[float], random) -> None:
     shuffled = list(differences)
     random.shuffle(shuffled)
-    one, other = (
-        won_by_bets([Bet(0.0, 0.0, 0.1, len(d), Wagers.of(d, 1.0))]) for d in (differences, shuffled)
+    first, second = (
+        bet_evidence([Bet(0.0, 0.0, 0.1, len(d), Wagers.from_differences(d, 1.0))])
+        for d in (differences, shuffled)
     )
-    assert e_values(one) == e_values(other)
-    assert np.array_equal(one.ends(0.05), other.ends(0.05))
+    assert e_values(first) == e_values(second)
+    assert np.array_equal(first.interval(0.05), second.interval(0.05))
 
 
 @given(SHARES)
-def test_the_two_directions_mirror_each_other(differences: list[float]) -> None:
-    wagers = Wagers.of(differences, 1.0)
-    negated = Wagers.of([-d for d in differences], 1.0)
+def test_directions_are_mirrored(differences: list[float]) -> None:
+    wagers = Wagers.from_differences(differences, 1.0)
+    negated = Wagers.from_differences([-d for d in differences], 1.0)
     assert wagers.mirrored.log_e_value(0.25) == pytest.approx(negated.log_e_value(0.25), abs=1e-12)
 
 
 @settings(max_examples=50)
 @given(SHARES, st.sampled_from([0.01, 0.05, 0.3]))
-def test_the_sequence_is_where_neither_direction_rejects(differences: list[float], level: float) -> None:
-    wagers = Wagers.of(differences, 1.0)
-    (low,), (high,) = won_by_bets([Bet(0.0, 0.0, 0.1, len(differences), wagers)]).ends(level)
+def test_confidence_sequence_inverts_both_tests(differences: list[float], level: float) -> None:
+    wagers = Wagers.from_differences(differences, 1.0)
+    (low,), (high,) = bet_evidence([Bet(0.0, 0.0, 0.1, len(differences), wagers)]).interval(level)
     assert -1 <= low <= np.mean(differences) <= high <= 1
     for end, side in ((low, wagers), (-high, wagers.mirrored)):
         if end > -1 + 1e-9:
@@ -84,29 +85,31 @@ def test_the_sequence_is_where_neither_direction_rejects(differences: list[float
         assert side.log_e_value(end + 1e-9) < -math.log(level / 2) + 1e-6
 
 
-def test_units_change_no_e_value() -> None:
+def test_e_values_are_invariant_to_scale() -> None:
     differences = np.random.default_rng(0).uniform(-1, 1, 40)
-    one = Wagers.of(differences, 1.0).log_e_value(-0.1)
-    assert Wagers.of(1000 * differences, 1000.0).log_e_value(-100.0) == pytest.approx(one, rel=1e-12)
+    original = Wagers.from_differences(differences, 1.0).log_e_value(-0.1)
+    assert Wagers.from_differences(1000 * differences, 1000.0).log_e_value(-100.0) == pytest.approx(
+        original, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("boundary", [-1.0, -1.5])
-def test_what_the_bounds_say_needs_no_bet_but_a_sample(boundary: float) -> None:
-    assert Wagers.of([-1.0, 0.5], 1.0).log_e_value(boundary) == math.inf
-    assert Wagers.of([], 1.0).log_e_value(boundary) == 0.0
+def test_boundary_at_the_bounds_needs_no_bet(boundary: float) -> None:
+    assert Wagers.from_differences([-1.0, 0.5], 1.0).log_e_value(boundary) == math.inf
+    assert Wagers.from_differences([], 1.0).log_e_value(boundary) == 0.0
 
 
 def test_a_difference_beyond_the_bounds_is_refused() -> None:
-    with pytest.raises(ValueError, match="beyond"):
-        Wagers.of([0.5, 1.5], 1.0)
-    with pytest.raises(ValueError, match="most"):
-        Wagers.of([0.5, 0.5], 1.0, clusters=[0, 0], largest=1)
+    with pytest.raises(ValueError, match="exceeds the limit"):
+        Wagers.from_differences([0.5, 1.5], 1.0)
+    with pytest.raises(ValueError, match="exceeds the limit"):
+        Wagers.from_differences([0.5, 0.5], 1.0, clusters=[0, 0], largest=1)
 
 
-def test_the_samples_needed_are_those_that_decide() -> None:
+def test_required_samples_decide_the_claim() -> None:
     differences = np.repeat([1.0, 0.0, -1.0], [9, 24, 5])
-    evidence = Bet(4 / 38, 0.0, 0.1, 38, Wagers.of(differences, 1.0))
-    needed = evidence.needed(0.05)
+    evidence = Bet(4 / 38, 0.0, 0.1, 38, Wagers.from_differences(differences, 1.0))
+    needed = evidence.samples_needed(0.05)
     assert 38 < needed < math.inf
     times = needed / 38
     assert (
@@ -116,14 +119,14 @@ def test_the_samples_needed_are_those_that_decide() -> None:
     )
 
 
-def test_a_claim_without_a_difference_needs_no_number_that_is_known() -> None:
-    assert Bet(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).needed(0.05) == math.inf
+def test_zero_difference_has_infinite_required_size() -> None:
+    assert Bet(0.0, 0.0, 0.1, 4, Wagers.from_differences([1, -1, 0, 0], 1.0)).samples_needed(0.05) == math.inf
 
 
-def test_a_family_is_decided_as_any_other() -> None:
-    clear = Bet(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
-    open_ = Bet(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
-    evidence = won_by_bets([clear, open_])
+def test_family_of_bets_is_adjusted() -> None:
+    clear = Bet(0.5, 0.0, 0.05, 100, Wagers.from_differences(np.repeat([1.0, 0.0], 50), 1.0))
+    open_ = Bet(0.0, 0.0, 0.1, 100, Wagers.from_differences(np.tile([1.0, -1.0], 50), 1.0))
+    evidence = bet_evidence([clear, open_])
     assert evidence.p_below[0] == 1  # an e-value below 1 is no evidence
     assert evidence.p_above[0] == pytest.approx(math.exp(-clear.wagers.log_e_value(0.0)))
     answers = Family().answer(evidence)
@@ -135,10 +138,13 @@ def test_a_family_is_decided_as_any_other() -> None:
     ("scores", "tables"),
     [
         ("one disaster in 100", 20),
-        *(pytest.param(one, 200, marks=pytest.mark.slow) for one in ("equal 0/1", "one disaster in 100")),
+        *(
+            pytest.param(scores, 200, marks=pytest.mark.slow)
+            for scores in ("equal 0/1", "one disaster in 100")
+        ),
     ],
 )
-def test_looking_forty_times_keeps_the_level(scores: str, tables: int) -> None:
+def test_forty_interim_looks_keep_the_level(scores: str, tables: int) -> None:
     """Forty looks at up to 2,000 samples: of 200 tables at most 3 pass, where .025 would be 5."""
     rng, passed = np.random.default_rng(7), 0
     for _ in range(tables):
@@ -147,6 +153,8 @@ def test_looking_forty_times_keeps_the_level(scores: str, tables: int) -> None:
             boundary = 0.0
         else:
             differences, boundary = -1.0 * (rng.random(2000) < 0.01), -0.01
-        logs = [Wagers.of(differences[:n], 1.0).log_e_value(boundary) for n in range(50, 2001, 50)]
+        logs = [
+            Wagers.from_differences(differences[:n], 1.0).log_e_value(boundary) for n in range(50, 2001, 50)
+        ]
         passed += max(logs) >= math.log(40)
     assert passed <= 1 + tables // 100

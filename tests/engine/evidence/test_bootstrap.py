@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
+from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
 from riskrank.engine.family import Family
-from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.gates.replicates import observed_difference, resampled_differences
 from riskrank.engine.gates.side import SideScores
+from riskrank.engine.gates.worst_case_sample import Comparison
 
 
 def _needed(evidence: ResampledDifference) -> float:
@@ -21,45 +21,47 @@ def _needed(evidence: ResampledDifference) -> float:
 def normal_evidence(
     estimate, *, boundary=0.0, error=1.0, n=50, resamples=4000, seed=0
 ) -> ResampledDifference:
-    drawn = estimate + error * np.random.default_rng(seed).normal(size=resamples)
-    return ResampledDifference(estimate, boundary, n, behind=n).counted(drawn, drawn, drawn)
+    resampled = estimate + error * np.random.default_rng(seed).normal(size=resamples)
+    return ResampledDifference(estimate, boundary, n, effective_size=n).with_replicates(
+        resampled, resampled, resampled
+    )
 
 
 FAMILIES = st.lists(st.tuples(st.floats(-6, 6), st.sampled_from([-1.0, 0.0, 1.0])), min_size=1, max_size=6)
 
 
 @given(FAMILIES, st.sampled_from(["holm", "bonferroni", "none", "bh"]), st.sampled_from([0.05, 0.2]))
-def test_a_claim_is_decided_exactly_if_its_interval_says_so(family, correction, alpha):
+def test_claims_are_decided_by_their_interval(family, correction, alpha):
     evidence = [
         normal_evidence(estimate, boundary=boundary, seed=at)
         for at, (estimate, boundary) in enumerate(family)
     ]
-    answers = Family(alpha, correction).answer(of_replicates(evidence))
+    answers = Family(alpha, correction).answer(bootstrap_evidence(evidence))
     assert ((answers.p_adjusted <= alpha) == (answers.side != 0)).all()
-    for one, side, low, high in zip(evidence, answers.side, answers.low, answers.high, strict=True):
+    for claim, side, low, high in zip(evidence, answers.side, answers.low, answers.high, strict=True):
         if side > 0:
-            assert one.boundary <= low < high
+            assert claim.boundary <= low < high
         elif side < 0:
-            assert low < high <= one.boundary
+            assert low < high <= claim.boundary
         else:
-            assert low <= one.boundary <= high
+            assert low <= claim.boundary <= high
 
 
-def test_holm_by_hand():
+def test_hand_computed_holm():
     """p-values .01, .03, .2 at 5 %: .03 is adjusted to .06."""
     family = [ResampledDifference(1.0, 0.0, 50, 1.0, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
-    answers = Family().answer(of_replicates(family))
+    answers = Family().answer(bootstrap_evidence(family))
     np.testing.assert_allclose(answers.p_adjusted, [0.03, 0.06, 0.2])
     assert answers.side.tolist() == [1, 0, 0]
 
 
-def test_an_end_that_the_resamples_cannot_tell():
-    found = normal_evidence(5.0, resamples=100)
-    assert found.interval(0.001) == (-np.inf, np.inf)
-    assert np.isfinite(found.interval(0.05)).all()
+def test_few_resamples_give_an_infinite_interval():
+    result = normal_evidence(5.0, resamples=100)
+    assert result.interval(0.001) == (-np.inf, np.inf)
+    assert np.isfinite(result.interval(0.05)).all()
 
 
-def test_the_samples_needed_by_hand():
+def test_hand_computed_required_size():
     """Half a standard error away: (1.96 + 0.84)²/0.25 = 31.4 times as many."""
     assert _needed(ResampledDifference(0.5, 0.0, 100, 1.0, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
     assert _needed(ResampledDifference(0.0, 0.0, 100, 1.0, 0.5, 0.5)) == np.inf
@@ -67,7 +69,7 @@ def test_the_samples_needed_by_hand():
 
 
 @pytest.mark.parametrize("shift", [0.2, 0.3])
-def test_the_samples_needed_do_decide_four_times_out_of_five(shift):
+def test_required_size_has_the_nominal_power(shift):
     """Against simulated t tests of so many samples."""
     n = _needed(ResampledDifference(shift, 0.0, 20, 1 / np.sqrt(20), 0.3, 0.7))
     rng = np.random.default_rng(0)
@@ -76,7 +78,7 @@ def test_the_samples_needed_do_decide_four_times_out_of_five(shift):
     assert np.mean(np.abs(t) > 1.97) == pytest.approx(0.8, abs=0.03)
 
 
-def heavy(n=50, sign=-1.0, seed=0):
+def heavy_tailed(n=50, sign=-1.0, seed=0):
     """Losses or gains with a heavy tail, as a gate sees them with bounds and without."""
     rng = np.random.default_rng(seed)
     old = rng.normal(size=n)
@@ -86,55 +88,61 @@ def heavy(n=50, sign=-1.0, seed=0):
     return [Comparison(*sides, True, None, -20.0, 20.0, bounded) for bounded in (True, False)]
 
 
-def evidence_of(one, boundary):
-    against, in_favour = one.against(), one.in_favour()
-    plain, low, high = differences([one, against, in_favour], resamples=4000, seed=1)
+def bootstrap_difference(comparison, boundary):
+    adverse, favourable = comparison.with_adverse_sample(), comparison.with_favourable_sample()
+    plain, low, high = resampled_differences([comparison, adverse, favourable], resamples=4000, seed=1)
     bare = ResampledDifference(
-        difference(one), boundary, one.samples, behind=one.independent, modified=one.modified
+        observed_difference(comparison),
+        boundary,
+        comparison.samples,
+        effective_size=comparison.effective_size,
+        johnson=comparison.johnson_difference,
     )
-    return bare.counted(plain, low, high)
+    return bare.with_replicates(plain, low, high)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize("boundary", [-2.5, -1.6487, -1.0, 0.5, 1.6487])
 def test_unbounded_means_have_the_larger_p_value(sign, boundary):
-    bounded, unbounded = (evidence_of(one, boundary) for one in heavy(sign=sign))
-    johnson = heavy(sign=sign)[1].modified
-    assert bounded.modified is None
+    bounded, unbounded = (
+        bootstrap_difference(comparison, boundary) for comparison in heavy_tailed(sign=sign)
+    )
+    johnson = heavy_tailed(sign=sign)[1].johnson_difference
+    assert bounded.johnson is None
     assert unbounded.p_above == max(bounded.p_above, johnson.johnson_p_value(boundary))
     assert unbounded.p_below == max(bounded.p_below, johnson.mirrored().johnson_p_value(-boundary))
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("boundary", [-3.0, -2.0, -1.6487, -1.0, 0.0])
-def test_unbounded_means_are_decided_exactly_if_their_interval_says_so(seed, boundary):
-    one = evidence_of(heavy(seed=seed)[1], boundary)
-    answers = Family().answer(of_replicates([one]))
+def test_unbounded_means_are_decided_by_their_interval(seed, boundary):
+    evidence = bootstrap_difference(heavy_tailed(seed=seed)[1], boundary)
+    answers = Family().answer(bootstrap_evidence([evidence]))
     low, high, (side,) = float(answers.low[0]), float(answers.high[0]), answers.side
     assert (low <= boundary <= high) == (side == 0) or boundary in (low, high)
 
 
-def test_a_tail_that_leaves_an_end_open():
+def test_heavy_tail_has_an_infinite_limit():
     rng = np.random.default_rng(2)
-    found = evidence_of(
-        replace(heavy(n=12)[1], new=SideScores(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0
+    result = bootstrap_difference(
+        replace(heavy_tailed(n=12)[1], new=SideScores(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0
     )
-    low, high = found.interval(0.05)
+    low, high = result.interval(0.05)
     assert low == -np.inf
     assert np.isfinite(high)
 
 
-def test_unequal_units_are_worth_fewer():
+def test_unequal_units_reduce_the_effective_size():
     """Sixty single samples and one cluster of a hundred: Kish's number is 2.5."""
     cluster = np.r_[np.arange(60), np.full(100, 60)]
     sides = [SideScores(np.random.default_rng(0).normal(size=160), cluster) for _ in range(2)]
-    one = Comparison(*sides, True, None, -5.0, 5.0)
-    assert one.samples == 61
-    assert one.independent == pytest.approx(160**2 / (60 + 100**2))
+    comparison = Comparison(*sides, True, None, -5.0, 5.0)
+    assert comparison.samples == 61
+    assert comparison.effective_size == pytest.approx(160**2 / (60 + 100**2))
 
 
-def test_the_standard_error_by_hand():
+def test_hand_computed_standard_error():
     plain = np.array([1.0, 2.0, 4.0, 9.0])
-    found = ResampledDifference(4.0, 0.0, 11, behind=11).counted(plain, plain, plain)
+    result = ResampledDifference(4.0, 0.0, 11, effective_size=11).with_replicates(plain, plain, plain)
     # Exponential weights of 11 scores spread a mean by √(10/12) of its standard error.
-    assert found.standard_error == pytest.approx(plain.std(ddof=1) * (12 / 10) ** 0.5)
+    assert result.standard_error == pytest.approx(plain.std(ddof=1) * (12 / 10) ** 0.5)

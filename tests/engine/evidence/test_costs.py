@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.evidence.costs import CostRatios, Costs, p_cheaper, relative_costs
+from riskrank.engine.evidence.cost_per_success import CostRatios, Costs, p_value_cheaper, relative_costs
 from riskrank.engine.evidence.student import johnson_t, mean_difference
 
 RNG = np.random.default_rng(4)
@@ -17,25 +17,25 @@ UNITS = np.arange(N)
 FEW = np.isin(UNITS, UNITS[::25]).astype(float)
 
 
-@pytest.mark.parametrize(("successes", "wide"), [(SUCCESSES, 2), (FEW, 5)])
-def test_an_interval_is_where_no_side_is_shown(successes, wide):
-    one = Costs(COSTS, successes, UNITS)
-    low, high = one.interval(0.05)
-    assert low < one.per_success < high
-    assert wide / 2.5 < high / one.per_success < wide
-    assert one.per_success == pytest.approx(COSTS.sum() / successes.sum())
+@pytest.mark.parametrize(("successes", "max_ratio"), [(SUCCESSES, 2), (FEW, 5)])
+def test_interval_holds_the_undecided_values(successes, max_ratio):
+    costs = Costs(COSTS, successes, UNITS)
+    low, high = costs.interval(0.05)
+    assert low < costs.per_success < high
+    assert max_ratio / 2.5 < high / costs.per_success < max_ratio
+    assert costs.per_success == pytest.approx(COSTS.sum() / successes.sum())
     for end, sign in ((high, 1), (low, -1)):
-        apart = sign * (end * successes - COSTS)
-        beside = mean_difference((apart, UNITS), (np.zeros(N), UNITS), paired=True)
-        p = max(beside.student_p_value(), beside.johnson_p_value())
+        differences = sign * (end * successes - COSTS)
+        comparison = mean_difference((differences, UNITS), (np.zeros(N), UNITS), paired=True)
+        p = max(comparison.student_p_value(), comparison.johnson_p_value())
         assert p == pytest.approx(0.025, rel=1e-6)
-    fieller = fieller_ends(COSTS, successes)
-    assert (low, high) == pytest.approx(fieller, rel=0.05 if wide == 2 else 0.5)
-    assert low <= fieller[0] + 1e-9
-    assert high >= fieller[1] - 1e-9
+    expected = fieller_interval(COSTS, successes)
+    assert (low, high) == pytest.approx(expected, rel=0.05 if max_ratio == 2 else 0.5)
+    assert low <= expected[0] + 1e-9
+    assert high >= expected[1] - 1e-9
 
 
-def fieller_ends(costs, successes):
+def fieller_interval(costs, successes):
     """Fieller's interval of a ratio of means, from its quadratic."""
     n = len(costs)
     t2 = stats.t.ppf(0.975, n - 1) ** 2 / n
@@ -44,51 +44,56 @@ def fieller_ends(costs, successes):
     return np.sort(np.roots([s * s - t2 * vs, -2 * (c * s - t2 * cov), c * c - t2 * vc]))
 
 
-def test_few_successes_have_no_end_above():
+def test_few_successes_have_no_upper_limit():
     few = np.zeros(N)
     few[:3] = 1
-    one = Costs(COSTS, few, UNITS)
-    assert not one.enough
-    assert one.interval(0.05)[1] == np.inf
+    costs = Costs(COSTS, few, UNITS)
+    assert not costs.has_enough_successes
+    assert costs.interval(0.05)[1] == np.inf
 
 
 def test_two_models_by_the_delta_method():
-    other = Costs(RNG.lognormal(0.3, 0.7, N), (RNG.random(N) < 0.5).astype(float), UNITS)
-    one = Costs(COSTS, SUCCESSES, UNITS)
-    evidence = relative_costs([(one, other)], np.array([0.1]))
-    thetas = one.per_success, other.per_success
+    second = Costs(RNG.lognormal(0.3, 0.7, N), (RNG.random(N) < 0.5).astype(float), UNITS)
+    first = Costs(COSTS, SUCCESSES, UNITS)
+    evidence = relative_costs([(first, second)], np.array([0.1]))
+    thetas = first.per_success, second.per_success
     assert evidence.estimate[0] == pytest.approx(1 - thetas[0] / thetas[1])
-    psi = (one.costs - thetas[0] * one.successes) / one.costs.mean()
-    psi -= (other.costs - thetas[1] * other.successes) / other.costs.mean()
+    psi = (first.costs - thetas[0] * first.successes) / first.costs.mean()
+    psi -= (second.costs - thetas[1] * second.successes) / second.costs.mean()
     error = psi.std(ddof=1) / np.sqrt(N)
-    wide = stats.t.ppf(0.975, N - 1) * error
+    half_width = stats.t.ppf(0.975, N - 1) * error
     log = np.log(thetas[0] / thetas[1])
-    low, high = evidence.ends(0.05)
-    assert (low[0], high[0]) == pytest.approx((1 - np.exp(log + wide), 1 - np.exp(log - wide)))
+    low, high = evidence.interval(0.05)
+    assert (low[0], high[0]) == pytest.approx((1 - np.exp(log + half_width), 1 - np.exp(log - half_width)))
     t = (-log + np.log(0.9)) / error
-    told = evidence.p_above[0], evidence.p_below[0]
-    for p, side in zip(told, (1, -1), strict=True):
+    p_values = evidence.p_above[0], evidence.p_below[0]
+    for p, side in zip(p_values, (1, -1), strict=True):
         skewness = -side * (psi**3).sum() / N**3 / ((psi**2).sum() / N / (N - 1)) ** 1.5
-        wanted = max(stats.t.sf(side * t, N - 1), stats.t.sf(johnson_t(side * t, skewness), N - 1))
-        assert p == pytest.approx(max(wanted, p_of_one_theta(one, other, 0.9, side=side)))
+        expected = max(stats.t.sf(side * t, N - 1), stats.t.sf(johnson_t(side * t, skewness), N - 1))
+        assert p == pytest.approx(max(expected, shared_theta_p_value(first, second, 0.9, side=side)))
 
 
-def p_of_one_theta(new, old, times=1.0, more=0.0, side=1):
+def shared_theta_p_value(new, old, times=1.0, more=0.0, side=1):
     """By residuals about the θ that both models share at the boundary, times and more apart."""
     theta = (old.costs.sum() + new.costs.sum() - more * new.successes.sum()) / (
         old.successes.sum() + times * new.successes.sum()
     )
-    apart = times * (old.costs - theta * old.successes) / old.successes.mean()
-    apart = side * (apart - (new.costs - (times * theta + more) * new.successes) / new.successes.mean())
-    assert apart.mean() == pytest.approx(side * (times * old.per_success + more - new.per_success))
-    t, skewness = stats.ttest_1samp(apart, 0).statistic, stats.skew(apart) * (1 - 1 / N) ** 1.5 / np.sqrt(N)
+    residuals = times * (old.costs - theta * old.successes) / old.successes.mean()
+    residuals = side * (
+        residuals - (new.costs - (times * theta + more) * new.successes) / new.successes.mean()
+    )
+    assert residuals.mean() == pytest.approx(side * (times * old.per_success + more - new.per_success))
+    t, skewness = (
+        stats.ttest_1samp(residuals, 0).statistic,
+        stats.skew(residuals) * (1 - 1 / N) ** 1.5 / np.sqrt(N),
+    )
     return max(stats.t.sf(t, N - 1), stats.t.sf(johnson_t(t, skewness), N - 1))
 
 
-def test_all_pairs_are_those_of_two():
+def test_all_pairs_match_single_pairs():
     models = [Costs(COSTS * times, SUCCESSES, UNITS) for times in (1, 1.2)]
     models.append(Costs(COSTS[::-1].copy(), SUCCESSES, UNITS))
-    ratios = CostRatios.of_all(models)
+    ratios = CostRatios.all_pairs(models)
     for i, j in ((0, 1), (1, 0), (0, 2), (2, 1)):
         two = relative_costs([(models[i], models[j])], np.zeros(1))
         assert (ratios.p_above()[i, j], ratios.mirrored.p_above()[i, j]) == (two.p_above[0], two.p_below[0])
@@ -97,24 +102,26 @@ def test_all_pairs_are_those_of_two():
 
 
 @pytest.mark.slow
-def test_huge_costs_make_nobody_else_cheap():
+def test_huge_costs_make_no_rival_cheap():
     """Equal models, lognormal costs of σ = 1.5, 100 samples: .004 at .001 by the t of ψ alone."""
     rng, level, tables = np.random.default_rng(0), 0.01, 2000
     units = np.arange(100)
-    found = []
+    rejections = []
     for _ in range(tables):
         new, old = (Costs(rng.lognormal(0, 1.5, 100), (rng.random(100) < 0.7) * 1.0, units) for _ in "ab")
-        found.append(p_cheaper(new, old) <= level)
-    assert np.mean(found) <= level + 3 * np.sqrt(level / tables)
+        rejections.append(p_value_cheaper(new, old) <= level)
+    assert np.mean(rejections) <= level + 3 * np.sqrt(level / tables)
 
 
-def test_the_currency_does_not_matter():
-    one, cents = (Costs(COSTS * unit, SUCCESSES, UNITS) for unit in (1, 100))
-    assert np.array(cents.interval(0.05)) == pytest.approx(100 * np.array(one.interval(0.05)))
+def test_results_are_invariant_to_currency():
+    dollars, cents = (Costs(COSTS * unit, SUCCESSES, UNITS) for unit in (1, 100))
+    assert np.array(cents.interval(0.05)) == pytest.approx(100 * np.array(dollars.interval(0.05)))
     other = Costs(COSTS[::-1].copy(), SUCCESSES, UNITS)
-    dear = Costs(100 * other.costs, SUCCESSES, UNITS)
-    ends = [relative_costs([pair], np.zeros(1)).ends(0.05) for pair in ((one, other), (cents, dear))]
-    assert np.ravel(ends[0]) == pytest.approx(np.ravel(ends[1]))
+    expensive = Costs(100 * other.costs, SUCCESSES, UNITS)
+    intervals = [
+        relative_costs([pair], np.zeros(1)).interval(0.05) for pair in ((dollars, other), (cents, expensive))
+    ]
+    assert np.ravel(intervals[0]) == pytest.approx(np.ravel(intervals[1]))
 
 
 @pytest.mark.parametrize("more", [0.0, 0.3, -0.2])
@@ -123,15 +130,17 @@ def test_cheaper_by_the_delta_method(more):
     old = Costs(rng.lognormal(0.3, 0.7, N), (rng.random(N) < 0.5).astype(float), UNITS)
     new = Costs(COSTS, SUCCESSES, UNITS)
 
-    def apart(weights):
-        thetas = [weights @ one.costs / (weights @ one.successes) for one in (old, new)]
+    def log_difference(weights):
+        thetas = [weights @ costs.costs / (weights @ costs.successes) for costs in (old, new)]
         return np.log(thetas[0] + max(more, 0)) - np.log(thetas[1] + max(-more, 0))
 
-    jackknife = np.array([apart(1.0 - (at == UNITS)) for at in UNITS])
+    jackknife = np.array([log_difference(1.0 - (at == UNITS)) for at in UNITS])
     error = np.sqrt((N - 1) / N * ((jackknife - jackknife.mean()) ** 2).sum())
-    found, skewness = apart(np.ones(N)) / error, -stats.skew(jackknife) / np.sqrt(N)
-    by_logs = max(stats.t.sf(found, N - 1), stats.t.sf(johnson_t(found, skewness), N - 1))
-    wanted = max(by_logs, p_of_one_theta(new, old, more=more))
-    assert p_cheaper(new, old, more) == pytest.approx(wanted, rel=0.1, abs=1e-6)
+    statistic, skewness = log_difference(np.ones(N)) / error, -stats.skew(jackknife) / np.sqrt(N)
+    by_logs = max(stats.t.sf(statistic, N - 1), stats.t.sf(johnson_t(statistic, skewness), N - 1))
+    expected = max(by_logs, shared_theta_p_value(new, old, more=more))
+    assert p_value_cheaper(new, old, more) == pytest.approx(expected, rel=0.1, abs=1e-6)
     if more == 0:
-        assert p_cheaper(new, old) == pytest.approx(relative_costs([(new, old)], np.zeros(1)).p_above[0])
+        assert p_value_cheaper(new, old) == pytest.approx(
+            relative_costs([(new, old)], np.zeros(1)).p_above[0]
+        )

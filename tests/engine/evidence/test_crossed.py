@@ -12,39 +12,39 @@ from riskrank.engine.evidence.crossed import Components, crossed_difference
 def table(rng, items=100, wordings=4, judges=3, missing=0.0, spread=(1, 0.5, 0.3, 0.5, 1)):
     grids = np.meshgrid(np.arange(items), np.arange(wordings), np.arange(judges), indexing="ij")
     i, w, j = (grid.ravel() for grid in grids)
-    own, asked, judged, both, rest = spread
+    item, wording, judged, both, residual = spread
     d = (
-        own * rng.normal(size=items)[i]
-        + asked * rng.normal(size=wordings)[w]
+        item * rng.normal(size=items)[i]
+        + wording * rng.normal(size=wordings)[w]
         + judged * rng.normal(size=judges)[j]
     )
-    d += both * rng.normal(size=(items, wordings))[i, w] + rest * rng.normal(size=i.size)
-    kept = rng.random(i.size) >= missing
-    return d[kept], {"item": i[kept], "wording": w[kept], "judge": j[kept]}
+    d += both * rng.normal(size=(items, wordings))[i, w] + residual * rng.normal(size=i.size)
+    observed = rng.random(i.size) >= missing
+    return d[observed], {"item": i[observed], "wording": w[observed], "judge": j[observed]}
 
 
 @pytest.mark.parametrize("within", [False, True])
-def test_items_alone_and_what_they_lie_within_are_a_t_test_of_means(within):
+def test_single_factor_is_a_t_test_of_means(within):
     d, factors = table(np.random.default_rng(0))
     means = d.reshape(100, -1).mean(axis=1)
-    found = crossed_difference(d, [np.arange(d.size), factors["item"]] if within else [factors["item"]])
-    assert found.error == pytest.approx(stats.sem(means), rel=1e-10)
-    assert 2 * min(found.p_above(), found.mirrored.p_above()) == pytest.approx(
+    result = crossed_difference(d, [np.arange(d.size), factors["item"]] if within else [factors["item"]])
+    assert result.error == pytest.approx(stats.sem(means), rel=1e-10)
+    assert 2 * min(result.p_above(), result.mirrored.p_above()) == pytest.approx(
         stats.ttest_1samp(means, 0).pvalue
     )
 
 
-def test_every_source_adds_its_part():
+def test_variance_components_are_additive():
     d, factors = table(np.random.default_rng(1), items=10, missing=0.2)
     parts = []
     for codes in factors.values():
         count = len(set(codes))
         sums = [sum(d[codes == level] - d.mean()) for level in set(codes)]
         parts.append((count / (count - 1) * sum(np.square(sums)) / d.size**2, count - 1))
-    whole = sum(part for part, _ in parts)
-    found = crossed_difference(d, list(factors.values()))
-    assert found.error == pytest.approx(np.sqrt(whole))
-    assert found.df == pytest.approx(whole**2 / sum(part**2 / df for part, df in parts))
+    total = sum(part for part, _ in parts)
+    result = crossed_difference(d, list(factors.values()))
+    assert result.error == pytest.approx(np.sqrt(total))
+    assert result.df == pytest.approx(total**2 / sum(part**2 / df for part, df in parts))
 
 
 @pytest.mark.slow
@@ -57,68 +57,70 @@ def test_every_source_adds_its_part():
         {"wordings": 10, "spread": (1, 0, 0, 0, 1)},
     ],
 )
-def test_intervals_cover_what_they_say(case):
+def test_intervals_have_nominal_coverage(case):
     """Between .93 and .97 of tables (.98 where nothing but items matters), ± .009; items alone .7 at most."""
-    rng, held, alone = np.random.default_rng(2), 0, 0
+    rng, covered, alone = np.random.default_rng(2), 0, 0
     for _ in range(600):
         d, factors = table(rng, **case)
         low, high = crossed_difference(d, list(factors.values())).interval()
-        held += bool(low <= 0 <= high)
+        covered += bool(low <= 0 <= high)
         low, high = crossed_difference(d, [factors["item"]]).interval()
         alone += bool(low <= 0 <= high)
-    assert 0.92 <= held / 600 <= 0.98
+    assert 0.92 <= covered / 600 <= 0.98
     assert alone / 600 < 0.7 or "spread" in case
 
 
 @pytest.mark.slow
-def test_components_are_found_on_a_large_table():
+def test_components_are_recovered_from_a_large_table():
     d, factors = table(np.random.default_rng(3), items=400, wordings=40, judges=20)
-    found = {"+".join(sorted(some)): value for some, value in Components.of(d, factors).variances.items()}
-    assert found["item"] == pytest.approx(1, rel=0.2)
-    assert found["wording"] == pytest.approx(0.25, rel=0.5)
-    assert found["item+wording"] == pytest.approx(0.25, rel=0.1)
-    assert found[""] == pytest.approx(1, rel=0.05)
-    assert found["item+judge"] < 0.02
+    result = {
+        "+".join(sorted(source)): value for source, value in Components.estimate(d, factors).variances.items()
+    }
+    assert result["item"] == pytest.approx(1, rel=0.2)
+    assert result["wording"] == pytest.approx(0.25, rel=0.5)
+    assert result["item+wording"] == pytest.approx(0.25, rel=0.1)
+    assert result[""] == pytest.approx(1, rel=0.05)
+    assert result["item+judge"] < 0.02
 
 
-def test_components_of_balanced_tables_are_those_of_the_analysis_of_variance():
+def test_components_of_balanced_tables_match_anova():
     d, factors = table(np.random.default_rng(4), items=12, wordings=4, judges=1)
     x = d.reshape(12, 4)
-    rest = ((x - x.mean(0) - x.mean(1)[:, None] + x.mean()) ** 2).sum() / 33
+    residual = ((x - x.mean(0) - x.mean(1)[:, None] + x.mean()) ** 2).sum() / 33
     item, wording = 4 * x.mean(1).var(ddof=1), 12 * x.mean(0).var(ddof=1)
-    found = Components.of(d, {name: factors[name] for name in ("item", "wording")}).variances
-    assert found[frozenset({"item"})] == pytest.approx(max((item - rest) / 4, 0), rel=1e-8)
-    assert found[frozenset({"wording"})] == pytest.approx(max((wording - rest) / 12, 0), rel=1e-8)
-    assert found[frozenset()] == pytest.approx(rest, rel=1e-8)
+    result = Components.estimate(d, {name: factors[name] for name in ("item", "wording")}).variances
+    assert result[frozenset({"item"})] == pytest.approx(max((item - residual) / 4, 0), rel=1e-8)
+    assert result[frozenset({"wording"})] == pytest.approx(max((wording - residual) / 12, 0), rel=1e-8)
+    assert result[frozenset()] == pytest.approx(residual, rel=1e-8)
 
 
-def test_the_cheapest_plan_is_the_best_of_all():
-    found = Components(
+def test_cheapest_plan_matches_enumeration():
+    result = Components(
         ("item", "wording"),
         (50, 4),
         {frozenset({"item"}): 1.0, frozenset({"wording"}): 0.2, frozenset(): 1.0},
     )
     costs = {"item": 1.0, "wording": 12.0}
-    wanted = found.variance((50, 4)) / 4
+    target = result.variance((50, 4)) / 4
     plans = itertools.product(range(1, 900), range(3, 41))
-    best = min(plan[0] + 12 * plan[1] for plan in plans if found.variance(plan) <= wanted + 1e-12)
-    plan = found.cheapest(costs)
+    best = min(plan[0] + 12 * plan[1] for plan in plans if result.variance(plan) <= target + 1e-12)
+    plan = result.cheapest_plan(costs)
     assert plan is not None
     assert plan[0] + 12 * plan[1] == best
-    assert found.floor == pytest.approx(np.sqrt(0.2 / 4))
+    assert result.minimum_error == pytest.approx(np.sqrt(0.2 / 4))
 
 
 @pytest.mark.slow
-def test_what_was_bought_halves_the_error():
+def test_cheapest_plan_halves_the_error():
     """The median over 60 pilots, between .45 and .6 of the old error."""
-    rng, kept = np.random.default_rng(5), []
+    rng, ratios = np.random.default_rng(5), []
     for _ in range(60):
-        found = Components.of(*table(rng, wordings=4, judges=4))
-        plan = found.cheapest({"item": 1.0, "wording": 10.0, "judge": 10.0})
+        result = Components.estimate(*table(rng, wordings=4, judges=4))
+        plan = result.cheapest_plan({"item": 1.0, "wording": 10.0, "judge": 10.0})
         if plan is not None:
-            kept.append(np.sqrt(true_variance(*plan) / true_variance(100, 4, 4)))
-    assert len(kept) > 50
-    assert 0.45 <= np.median(kept) <= 0.6
+            ratios.append(np.sqrt(true_variance(*plan) / true_variance(100, 4, 4)))
+    assert len(ratios) > 50
+    assert 0.45 <= np.median(ratios) <= 0.6
 
 
 def true_variance(items, wordings, judges):

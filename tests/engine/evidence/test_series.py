@@ -8,85 +8,87 @@ from scipy.stats import t
 
 from riskrank.engine.evidence.folds import Folds, fold_differences
 from riskrank.engine.evidence.series import (
-    FEWEST_BLOCKS,
-    blocks_in_order,
-    cosines_of,
-    mean_in_order,
-    worth_in_order,
+    MIN_BLOCKS,
+    cosine_count,
+    series_blocks,
+    series_mean,
+    series_sample_size,
 )
 
 
-def series(rng, n, alike, tables=1):
+def series(rng, n, correlation, tables=1):
     noise = rng.normal(size=(tables, n + 100))
-    found = np.zeros_like(noise)
+    values = np.zeros_like(noise)
     for at in range(1, n + 100):
-        found[:, at] = alike * found[:, at - 1] + noise[:, at]
-    return found[:, 100:]
+        values[:, at] = correlation * values[:, at - 1] + noise[:, at]
+    return values[:, 100:]
 
 
-def test_against_sums_written_plainly():
+def test_series_mean_matches_plain_sums():
     d = np.random.default_rng(0).normal(size=200)
-    away = d - d.mean()
-    r = sum(away[1:] * away[:-1]) / sum(away**2)
+    centred = d - d.mean()
+    r = sum(centred[1:] * centred[:-1]) / sum(centred**2)
     rho = min(max(r + (1 + 3 * r) / 200, 0.001), 0.99)
     nu = min(math.floor(0.4 * 200 ** (2 / 3)), math.floor(200 * (1 - rho) / math.pi * math.sqrt(0.3 / rho)))
     parts = [
         math.sqrt(2 / 200) * sum(d[s] * math.cos(math.pi * j * (s + 0.5) / 200) for s in range(200))
         for j in range(1, nu + 1)
     ]
-    found = mean_in_order(d)
-    assert found.df == nu == cosines_of(d)
-    assert found.error == pytest.approx(math.sqrt(np.mean(np.square(parts)) / 200), rel=1e-10)
+    result = series_mean(d)
+    assert result.df == nu == cosine_count(d)
+    assert result.error == pytest.approx(math.sqrt(np.mean(np.square(parts)) / 200), rel=1e-10)
 
 
-@pytest.mark.parametrize(("n", "alike", "most"), [(150, 0.0, 0.075), (250, 0.6, 0.075), (250, 0.9, 0.085)])
-def test_equal_series_are_rarely_told_apart(n, alike, most):
+@pytest.mark.parametrize(
+    ("n", "correlation", "most"), [(150, 0.0, 0.075), (250, 0.6, 0.075), (250, 0.9, 0.085)]
+)
+def test_equal_series_are_rarely_separated(n, correlation, most):
     """Of 1,000 tables, ± 0.007, refused ones among them; as independent .33 err at 0.6."""
     false, refused = 0, 0
-    for d in series(np.random.default_rng(1), n, alike, 1000):
-        if blocks_in_order(n, max(int(cosines_of(d)), 1))[-1] + 1 < FEWEST_BLOCKS:
+    for d in series(np.random.default_rng(1), n, correlation, 1000):
+        if series_blocks(n, max(int(cosine_count(d)), 1))[-1] + 1 < MIN_BLOCKS:
             refused += 1
             continue
-        found = mean_in_order(d)
-        false += 2 * min(found.p_above(), found.mirrored.p_above()) <= 0.05
+        result = series_mean(d)
+        false += 2 * min(result.p_above(), result.mirrored.p_above()) <= 0.05
     assert false / 1000 <= most
-    assert (refused > 100) == (alike == 0.9)
+    assert (refused > 100) == (correlation == 0.9)
 
 
-def test_power_where_an_oracle_has_four_out_of_five():
+def test_power_is_close_to_the_oracle():
     """At AR(.6) and n = 250: at least .72 of 1,000 tables, ± 0.014."""
-    n, alike = 250, 0.6
-    sd = 1 / (1 - alike) / math.sqrt(n)
-    shown = [
-        mean_in_order(d + 2.8 * sd).p_above() <= 0.025
-        for d in series(np.random.default_rng(2), n, alike, 1000)
+    n, correlation = 250, 0.6
+    sd = 1 / (1 - correlation) / math.sqrt(n)
+    significant = [
+        series_mean(d + 2.8 * sd).p_above() <= 0.025
+        for d in series(np.random.default_rng(2), n, correlation, 1000)
     ]
-    assert np.mean(shown) >= 0.72
+    assert np.mean(significant) >= 0.72
 
 
-def test_what_rows_in_order_are_worth():
+def test_effective_size_of_autocorrelated_rows():
     """AR(.6) is worth a quarter of its rows, independent ones about all."""
     rng = np.random.default_rng(3)
-    alike = np.median([worth_in_order(d) for d in series(rng, 1000, 0.6, 60)])
-    assert 180 < alike < 330
-    assert np.median([worth_in_order(d) for d in series(rng, 1000, 0.0, 60)]) > 900
+    correlated = np.median([series_sample_size(d) for d in series(rng, 1000, 0.6, 60)])
+    assert 180 < correlated < 330
+    assert np.median([series_sample_size(d) for d in series(rng, 1000, 0.0, 60)]) > 900
 
 
 def test_blocks_are_consecutive():
-    blocks = blocks_in_order(23, 4)
+    blocks = series_blocks(23, 4)
     assert blocks.tolist() == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 3
 
 
 ALONE = np.ones(1)
 
 
-def p_values(values, folds, of_fold=None, weights=ALONE):
-    at = np.zeros(values.shape[1], dtype=int) if of_fold is None else of_fold
-    found = fold_differences(values, at, folds, weights)
-    return np.minimum(1, 2 * np.minimum(found.p_above(), found.mirrored.p_above()))
+def p_values(values, folds, task_of_fold=None, weights=ALONE):
+    at = np.zeros(values.shape[1], dtype=int) if task_of_fold is None else task_of_fold
+    result = fold_differences(values, at, folds, weights)
+    return np.minimum(1, 2 * np.minimum(result.p_above(), result.mirrored.p_above()))
 
 
-def test_one_repeat_is_nadeau_and_bengio():
+def test_single_repeat_matches_nadeau_bengio():
     values = np.random.default_rng(0).normal(size=(2, 10))
     d = values[0] - values[1]
     statistic = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
@@ -94,7 +96,7 @@ def test_one_repeat_is_nadeau_and_bengio():
 
 
 @pytest.mark.parametrize(
-    ("folds", "worth", "freedom"),
+    ("folds", "effective_size", "freedom"),
     [
         (Folds(100, 10), 1 / (0.01 + 1.5 / 9), 20),
         (Folds(50, 5), 1 / (0.02 + 1.5 / 4), 10),
@@ -102,45 +104,45 @@ def test_one_repeat_is_nadeau_and_bengio():
         (Folds(50, None), 1 / 0.395, 20),
     ],
 )
-def test_what_folds_are_worth(folds, worth, freedom):
-    assert (folds.worth, folds.freedom) == pytest.approx((worth, freedom))
+def test_effective_size_of_folds(folds, effective_size, freedom):
+    assert (folds.effective_size, folds.df) == pytest.approx((effective_size, freedom))
 
 
 def test_data_sets_are_pooled_by_satterthwaite():
     rng = np.random.default_rng(1)
     parts = [rng.normal(0, spread, size=(2, 5)) for spread in (1, 4)]
-    apart = [part[0] - part[1] for part in parts]
-    variances = [0.25 * (1 / 5 + 1 / 4) * d.var(ddof=1) for d in apart]
+    differences = [part[0] - part[1] for part in parts]
+    variances = [0.25 * (1 / 5 + 1 / 4) * d.var(ddof=1) for d in differences]
     df = sum(variances) ** 2 / sum(v**2 / 4 for v in variances)
-    statistic = np.mean([d.mean() for d in apart]) / np.sqrt(sum(variances))
-    found = p_values(np.hstack(parts), (Folds(5, 5),) * 2, np.repeat([0, 1], 5), np.full(2, 0.5))
-    assert found[0, 1] == pytest.approx(2 * t.sf(abs(statistic), df), rel=1e-10)
+    statistic = np.mean([d.mean() for d in differences]) / np.sqrt(sum(variances))
+    result = p_values(np.hstack(parts), (Folds(5, 5),) * 2, np.repeat([0, 1], 5), np.full(2, 0.5))
+    assert result[0, 1] == pytest.approx(2 * t.sf(abs(statistic), df), rel=1e-10)
 
 
 def equal_learners(rng, k, rows=100, repeats=10, folds=10):
     """Least squares on k sets of features, all of which tell as much of the target."""
     features = rng.normal(size=(k, rows, 3))
     target = features.sum(axis=(0, 2)) / np.sqrt(3 * k) + rng.normal(size=rows)
-    found = []
+    result = []
     for _ in range(repeats):
         order = rng.permutation(rows)
         for start in range(folds):
             tested = np.zeros(rows, dtype=bool)
             tested[order[start::folds]] = True
-            inputs = [np.column_stack([np.ones(rows), own]) for own in features]
+            inputs = [np.column_stack([np.ones(rows), feature]) for feature in features]
             fits = [np.linalg.lstsq(x[~tested], target[~tested], rcond=None)[0] for x in inputs]
-            found.append(
+            result.append(
                 [
                     -np.mean((target[tested] - x[tested] @ fit) ** 2)
                     for x, fit in zip(inputs, fits, strict=True)
                 ]
             )
-    return np.array(found).T
+    return np.array(result).T
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 8])
-def test_equal_learners_are_rarely_told_apart(k):
+def test_equal_learners_are_rarely_separated(k):
     """Folds as samples: more than .4 of 60 tables at k = 2."""
     rng, false, naive = np.random.default_rng(2), 0, 0
     for _ in range(60):
@@ -153,11 +155,11 @@ def test_equal_learners_are_rarely_told_apart(k):
     assert naive >= 20
 
 
-def test_a_better_learner_is_found():
+def test_better_learner_is_detected():
     """A shift of one standard deviation of the folds, of which none would be seen with c twice as large."""
     rng = np.random.default_rng(4)
-    shown = [
+    significant = [
         p_values(rng.normal(size=(2, 100)) + np.array([[1.3], [0]]), (Folds(100, 10),))[0, 1] <= 0.05
         for _ in range(200)
     ]
-    assert np.mean(shown) > 0.5
+    assert np.mean(significant) > 0.5

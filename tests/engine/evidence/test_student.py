@@ -7,57 +7,57 @@ from scipy.stats import t
 
 from riskrank.engine.evidence.student import (
     Student,
+    independent_sum,
     johnson_t,
     mean_difference,
     p_above,
-    sum_of,
     weighted_mean,
 )
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 
 
-def test_against_a_t_test():
+def test_weighted_mean_matches_a_t_test():
     x = np.random.default_rng(0).normal(0.3, 1, 25)
-    found = weighted_mean(x, np.full(25, 1 / 25))
-    plain = Student(found.value, found.error, found.df)
+    result = weighted_mean(x, np.full(25, 1 / 25))
+    plain = Student(result.value, result.error, result.df)
     expected = stats.ttest_1samp(x, 0.1, alternative="greater")
     assert plain.p_above(0.1) == pytest.approx(expected.pvalue, rel=1e-10)
-    ends = stats.ttest_1samp(x, 0).confidence_interval(0.9)
-    assert np.array(plain.interval(0.1)).ravel() == pytest.approx([ends.low, ends.high], rel=1e-10)
+    interval = stats.ttest_1samp(x, 0).confidence_interval(0.9)
+    assert np.array(plain.interval(0.1)).ravel() == pytest.approx([interval.low, interval.high], rel=1e-10)
 
 
 @pytest.mark.parametrize("boundary", [-0.2, 0.0, 0.4])
-def test_an_interval_leaves_out_the_boundary_exactly_where_the_claim_is_decided(boundary):
+def test_interval_excludes_the_boundary_of_decided_claims(boundary):
     rng = np.random.default_rng(1)
-    found = weighted_mean(rng.exponential(size=(200, 12)) - 1, np.full(12, 1 / 12))
-    answers = Family(0.1, "none").answer(found.evidence(boundary, 12))
-    np.testing.assert_array_equal(answers.shown, answers.low > boundary)
-    np.testing.assert_array_equal(answers.refuted, answers.high < boundary)
-    assert answers.shown.any() or answers.refuted.any()
+    result = weighted_mean(rng.exponential(size=(200, 12)) - 1, np.full(12, 1 / 12))
+    answers = Family(0.1, "none").answer(result.evidence(boundary, 12))
+    np.testing.assert_array_equal(answers.significant, answers.low > boundary)
+    np.testing.assert_array_equal(answers.contradicted, answers.high < boundary)
+    assert answers.significant.any() or answers.contradicted.any()
 
 
-def test_sums_against_welch():
+def test_independent_sums_match_welch():
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=8), rng.normal(0.5, 3, 15)
     means, errors = np.array([x.mean(), -y.mean()]), np.array([stats.sem(x), stats.sem(y)])
-    found = sum_of(means, errors, np.array([7.0, 14.0]), 1.0)
+    result = independent_sum(means, errors, np.array([7.0, 14.0]), 1.0)
     expected = stats.ttest_ind(x, y, equal_var=False)
-    assert 2 * min(found.p_above(), found.mirrored.p_above()) == pytest.approx(expected.pvalue, rel=1e-10)
-    assert sum_of(means, 0 * errors, np.array([7.0, 14.0]), 3.0).df == 3.0
+    assert 2 * min(result.p_above(), result.mirrored.p_above()) == pytest.approx(expected.pvalue, rel=1e-10)
+    assert independent_sum(means, 0 * errors, np.array([7.0, 14.0]), 3.0).df == 3.0
 
 
-def test_a_visible_difference_is_shown_four_times_out_of_five():
+def test_detectable_difference_has_the_nominal_power():
     """Of 4,000 tables whose true difference is what an average table could have shown, ± 0.006."""
     rng = np.random.default_rng(3)
     noise, level = rng.normal(size=(4000, 20)), 0.01
     spread = Student(np.zeros(1), np.array([1 / np.sqrt(20)]), np.array([19.0]))
-    found = weighted_mean(noise + spread.visible(level), np.full(20, 1 / 20))
-    shown = Student(found.value, found.error, found.df).p_above() <= level / 2
-    assert 0.77 <= shown.mean() <= 0.83
+    result = weighted_mean(noise + spread.detectable_difference(level), np.full(20, 1 / 20))
+    significant = Student(result.value, result.error, result.df).p_above() <= level / 2
+    assert 0.77 <= significant.mean() <= 0.83
 
 
-def of_sample(x):
+def sample_mean(x):
     n = len(x)
     return mean_difference((x, np.arange(n)), (np.zeros(n), np.arange(n)), paired=True)
 
@@ -78,10 +78,10 @@ def johnson_by_hand(x, boundary):
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("boundary", [-3.0, -0.4, 0.0, 0.5, 3.0])
-def test_against_the_formula_of_one_sample(sign, boundary):
+def test_johnson_p_value_matches_the_formula(sign, boundary):
     x = sign * np.random.default_rng(0).lognormal(size=30)
-    found = of_sample(x)
-    assert found.johnson_p_value(boundary) == pytest.approx(t.sf(johnson_by_hand(x, boundary), 29), rel=1e-9)
+    result = sample_mean(x)
+    assert result.johnson_p_value(boundary) == pytest.approx(t.sf(johnson_by_hand(x, boundary), 29), rel=1e-9)
 
 
 def test_clusters_are_units():
@@ -96,26 +96,26 @@ def test_clusters_are_units():
         assert getattr(thrice, name) == pytest.approx(getattr(once, name))
 
 
-def test_unequal_clusters_against_the_spread_of_resampled_ratios():
+def test_unequal_clusters_match_resampled_ratios():
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 9, 80)
     cluster = np.repeat(np.arange(80), sizes)
     values = rng.normal(size=80)[cluster] + rng.normal(size=cluster.size)
-    found = mean_difference((values, cluster), (np.zeros(cluster.size), cluster), paired=True)
+    result = mean_difference((values, cluster), (np.zeros(cluster.size), cluster), paired=True)
     sums = np.bincount(cluster, values)
     picks = rng.integers(0, 80, (20_000, 80))
-    drawn = sums[picks].sum(axis=1) / sizes[picks].sum(axis=1)
-    assert found.error == pytest.approx(drawn.std() * np.sqrt(80 / 79), rel=0.05)
-    assert found.samples == pytest.approx(sizes.sum() ** 2 / np.sum(sizes**2))
+    resampled = sums[picks].sum(axis=1) / sizes[picks].sum(axis=1)
+    assert result.error == pytest.approx(resampled.std() * np.sqrt(80 / 79), rel=0.05)
+    assert result.samples == pytest.approx(sizes.sum() ** 2 / np.sum(sizes**2))
     mixed = rng.permutation(cluster.size)
-    again = mean_difference(
+    repeated = mean_difference(
         (values[mixed], cluster[mixed]), (np.zeros(mixed.size), cluster[mixed]), paired=True
     )
-    assert (again.error, again.skewness) == pytest.approx((found.error, found.skewness))
+    assert (repeated.error, repeated.skewness) == pytest.approx((result.error, result.skewness))
 
 
 @pytest.mark.parametrize("skewness", [-2.0, -0.3, 0.0, 0.3, 2.0])
-def test_it_grows_with_the_mean(skewness):
+def test_johnson_t_is_monotone(skewness):
     z = np.linspace(-60, 60, 4001)
     assert np.all(np.diff(johnson_t(z, skewness)) >= 0)
     np.testing.assert_allclose(johnson_t(-z, -skewness), -johnson_t(z, skewness))
@@ -123,31 +123,31 @@ def test_it_grows_with_the_mean(skewness):
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 1.5])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_low_end_is_where_the_p_value_is_the_level(sigma, sign):
+def test_lower_limit_inverts_the_p_value(sigma, sign):
     rng = np.random.default_rng(4)
     for _ in range(20):
-        found = of_sample(sign * rng.lognormal(0, sigma, size=40))
-        low = found.johnson_low(0.025)
+        result = sample_mean(sign * rng.lognormal(0, sigma, size=40))
+        low = result.johnson_lower(0.025)
         if np.isinf(low):
-            assert found.johnson_p_value(-1e12) > 0.025
+            assert result.johnson_p_value(-1e12) > 0.025
         else:
-            assert found.johnson_p_value(low) == pytest.approx(0.025, rel=1e-6)
-            assert found.johnson_p_value(low - 1e-6) <= 0.025
+            assert result.johnson_p_value(low) == pytest.approx(0.025, rel=1e-6)
+            assert result.johnson_p_value(low - 1e-6) <= 0.025
 
 
-def test_exact_differences_have_the_p_value_of_all_signs():
+def test_constant_differences_have_the_p_value_of_all_signs():
     rng = np.random.default_rng(5)
     b = rng.normal(size=12)
     constant = model_difference(ClusteredScores.build([b + 0.1, b]), 0, 1)
     assert constant.error == 0
     assert constant.johnson_p_value() == 0.5**12
     assert constant.mirrored().johnson_p_value() == 1
-    assert (constant.johnson_low(0.025), constant.johnson_low(1e-9)) == (constant.estimate, -np.inf)
+    assert (constant.johnson_lower(0.025), constant.johnson_lower(1e-9)) == (constant.estimate, -np.inf)
 
 
-def test_units_do_not_matter():
+def test_p_value_is_invariant_to_scale():
     x = np.random.default_rng(6).lognormal(size=20)
-    plain, huge = of_sample(x), of_sample(x * 2.0**600)
+    plain, huge = sample_mean(x), sample_mean(x * 2.0**600)
     assert huge.johnson_p_value(0.0) == plain.johnson_p_value(0.0)
     assert huge.estimate == plain.estimate * 2.0**600
 
@@ -157,10 +157,12 @@ def test_losses_with_a_heavy_tail_at_the_boundary(sigma, n, most):
     """−lognormal, as simulated in method §4: .05 and .08 instead of .10 and .13 at a nominal .025."""
     rng = np.random.default_rng(7)
     boundary = -np.exp(sigma**2 / 2)
-    found = [of_sample(-rng.lognormal(0, sigma, n)).johnson_p_value(boundary) <= 0.025 for _ in range(1500)]
-    assert np.mean(found) <= most + 2 * np.sqrt(most * (1 - most) / 1500)
+    result = [
+        sample_mean(-rng.lognormal(0, sigma, n)).johnson_p_value(boundary) <= 0.025 for _ in range(1500)
+    ]
+    assert np.mean(result) <= most + 2 * np.sqrt(most * (1 - most) / 1500)
 
 
-def test_without_skewness_it_is_students():
+def test_zero_skewness_matches_students_t():
     t = np.array([-1.0, 0.0, 2.5])
     assert p_above(t, np.zeros(3), 9) == pytest.approx(stats.t.sf(t, 9), rel=1e-12)

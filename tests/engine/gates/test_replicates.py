@@ -6,9 +6,9 @@ from scipy.special import stdtrit
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
 from riskrank.engine.evidence.student import mean_difference
-from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.replicates import difference, differences, tail_means
+from riskrank.engine.gates.replicates import observed_difference, resampled_differences, tail_means
 from riskrank.engine.gates.side import SideScores, SideTasks, difference_of_means
+from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -29,17 +29,21 @@ def compared(new, old, *, paired=True, level=None, clusters=None, limits=None) -
     return Comparison(sides[0], sides[1], paired, level, lowest, highest)
 
 
-def evidence(comparison, boundary=0.0, resamples=4000, behind=None) -> ResampledDifference:
-    drawn = differences(
-        [comparison, comparison.against(), comparison.in_favour()], resamples=resamples, seed=0
+def evidence(comparison, boundary=0.0, resamples=4000, effective_size=None) -> ResampledDifference:
+    replicates = resampled_differences(
+        [comparison, comparison.with_adverse_sample(), comparison.with_favourable_sample()],
+        resamples=resamples,
+        seed=0,
     )
     samples = comparison.samples
-    bare = ResampledDifference(difference(comparison), boundary, samples, behind=behind or samples)
-    return bare.counted(*drawn)
+    bare = ResampledDifference(
+        observed_difference(comparison), boundary, samples, effective_size=effective_size or samples
+    )
+    return bare.with_replicates(*replicates)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.13, 0.5, 1.0])
-def test_tail_means_against_brute_force(level):
+def test_tail_means_match_brute_force(level):
     """A unit that was drawn twice is two units."""
     rng = np.random.default_rng(0)
     clusters = np.sort(rng.integers(0, 20, 60))
@@ -52,8 +56,8 @@ def test_tail_means_against_brute_force(level):
     np.testing.assert_allclose(tail_means(side, weights, level), expected, rtol=1e-12)
 
 
-def test_the_tail_of_a_resample_may_reach_far():
-    """Where the worst samples were hardly drawn, the tail ends beyond twice its usual length."""
+def test_tail_of_a_resample_may_be_long():
+    """Resamples with few of the worst samples can have more than twice the usual tail length."""
     values = np.arange(1000.0)
     weights = np.zeros((1, 1000))
     weights[0, 990:] = 100
@@ -64,11 +68,13 @@ def test_the_tail_of_a_resample_may_reach_far():
 
 
 @pytest.mark.parametrize(("level", "paired"), [(None, False), (0.1, True)])
-def test_replicates_have_the_spread_of_a_plain_bootstrap(level, paired):
+def test_replicates_match_a_plain_bootstrap(level, paired):
     rng = np.random.default_rng(1)
     common = rng.normal(size=80)
     new, old = common + rng.normal(size=80), common + 0.5 * rng.normal(size=80)
-    found = differences([compared(new, old, paired=paired, level=level)], resamples=2000, seed=3)[0]
+    result = resampled_differences([compared(new, old, paired=paired, level=level)], resamples=2000, seed=3)[
+        0
+    ]
 
     def statistic(values):
         return values.mean() if level is None else tail_value_at_risk(values, level)
@@ -79,26 +85,28 @@ def test_replicates_have_the_spread_of_a_plain_bootstrap(level, paired):
         second = first if paired else rng.integers(0, 80, 80)
         expected.append(statistic(new[first]) - statistic(old[second]))
     # The standard error of a standard deviation is about sd/√(2B).
-    assert found.std() == pytest.approx(np.std(expected), rel=0.06)
-    assert found.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(1000))
+    assert result.std() == pytest.approx(np.std(expected), rel=0.06)
+    assert result.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(1000))
 
 
-def test_clusters_are_drawn_whole():
+def test_clusters_are_resampled_as_units():
     """Scores that are the same within a cluster are one score."""
     rng = np.random.default_rng(2)
     new, old = rng.normal(size=(2, 40))
     clusters = np.repeat(np.arange(40), 5)
-    whole = compared(np.repeat(new, 5), np.repeat(old, 5), clusters=[clusters, clusters])
+    clustered = compared(np.repeat(new, 5), np.repeat(old, 5), clusters=[clusters, clusters])
     alone = compared(new, old)
-    assert whole.samples == 40
-    for one, other in zip(
-        (whole, whole.against(), whole.in_favour()), (alone, alone.against(), alone.in_favour()), strict=True
+    assert clustered.samples == 40
+    for first, second in zip(
+        (clustered, clustered.with_adverse_sample(), clustered.with_favourable_sample()),
+        (alone, alone.with_adverse_sample(), alone.with_favourable_sample()),
+        strict=True,
     ):
-        np.testing.assert_allclose(*differences([one, other], resamples=100, seed=0), atol=1e-12)
+        np.testing.assert_allclose(*resampled_differences([first, second], resamples=100, seed=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [30, 200])
-def test_the_interval_is_close_to_students_for_normal_scores(n):
+def test_interval_of_normal_scores_is_close_to_students(n):
     rng = np.random.default_rng(n)
     new, old = rng.normal(0.3, 1, n), rng.normal(size=n)
     comparison = compared(new, old)
@@ -111,7 +119,7 @@ def test_the_interval_is_close_to_students_for_normal_scores(n):
 
 
 @pytest.mark.parametrize(("losses", "n"), [(0, 30), (0, 200), (1, 100), (4, 100)])
-def test_few_losses_have_the_exact_limit_of_a_share(losses, n):
+def test_few_losses_match_the_exact_binomial_limit(losses, n):
     """Nothing but ties and losses of 1: Clopper and Pearson's upper limit of the share of losses."""
     from scipy.special import betaincinv
 
@@ -123,17 +131,17 @@ def test_few_losses_have_the_exact_limit_of_a_share(losses, n):
     assert -1.25 * exact < low < -0.97 * exact
 
 
-def test_equal_scores_show_nothing():
+def test_equal_scores_are_undecided():
     scores = np.tile([0.0, 1.0], 15)
-    found = evidence(compared(scores, scores))
-    assert two_sided(found) == 1
+    result = evidence(compared(scores, scores))
+    assert two_sided(result) == 1
     assert two_sided(evidence(compared(scores, scores), boundary=-0.04)) > 0.05
     many = np.tile([0.0, 1.0], 150)
     assert two_sided(evidence(compared(many, many), boundary=-0.04)) < 0.05
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(5, 0), (8, 1), (20, 8)])
-def test_against_the_exact_sign_test(wins, losses):
+def test_p_value_is_close_to_the_exact_sign_test(wins, losses):
     """0/1 scores that mostly agree: never surer than a coin, and not much less sure."""
     from scipy.special import bdtr
 
@@ -146,22 +154,26 @@ def test_against_the_exact_sign_test(wins, losses):
 
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("level", [None, 0.2])
-def test_both_directions_are_mirrored(paired, level):
+def test_directions_are_mirrored(paired, level):
     rng = np.random.default_rng(4)
     new, old = rng.normal(size=(2, 60))
-    there = compared(new, old, paired=paired, level=level)
+    forward = compared(new, old, paired=paired, level=level)
     back = compared(old, new, paired=paired, level=level)
-    assert difference(there) == -difference(back)
+    assert observed_difference(forward) == -observed_difference(back)
     if paired:  # unpaired models have streams of their own
-        one, other = differences([there.against(), back.in_favour()], resamples=200, seed=0)
-        np.testing.assert_allclose(one, -other, atol=1e-12)
+        first, second = resampled_differences(
+            [forward.with_adverse_sample(), back.with_favourable_sample()], resamples=200, seed=0
+        )
+        np.testing.assert_allclose(first, -second, atol=1e-12)
 
 
 def test_more_comparisons_change_no_replicate():
     rng = np.random.default_rng(5)
     first, second = compared(*rng.normal(size=(2, 50))), compared(*rng.normal(size=(2, 50)))
-    alone = differences([second], resamples=60, seed=7)[0]
-    np.testing.assert_allclose(differences([first, second], resamples=60, seed=7)[1], alone, rtol=1e-12)
+    alone = resampled_differences([second], resamples=60, seed=7)[0]
+    np.testing.assert_allclose(
+        resampled_differences([first, second], resamples=60, seed=7)[1], alone, rtol=1e-12
+    )
 
 
 sizes, shares = np.array([6, 20, 60]), np.array([0.5, 0.3, 0.2])
@@ -175,7 +187,7 @@ def suite(seed=0, random=False, weights=shares, shift=0.0):
 
 
 def comparison(scores, level=None, bounded=True):
-    sides = [SideScores.of(scores, model) for model in (0, 1)]
+    sides = [SideScores.from_scores(scores, model) for model in (0, 1)]
     return Comparison(*sides, True, level, -9.0, 9.0, bounded)
 
 
@@ -186,94 +198,104 @@ def macro(values):
 @pytest.mark.parametrize("random", [False, True])
 def test_differences_of_the_sample(random):
     scores, values = suite(random=random)
-    assert difference(comparison(scores)) == pytest.approx(macro(values[0]) - macro(values[1]))
+    assert observed_difference(comparison(scores)) == pytest.approx(macro(values[0]) - macro(values[1]))
     weights = (shares / sizes)[task_of]
-    tails = [tail_value_at_risk(own, 0.1, weights) for own in values]
-    assert difference(comparison(scores, 0.1)) == pytest.approx(tails[0] - tails[1])
+    tails = [tail_value_at_risk(value, 0.1, weights) for value in values]
+    assert observed_difference(comparison(scores, 0.1)) == pytest.approx(tails[0] - tails[1])
 
 
-def test_replicates_spread_as_the_standard_error_says():
+def test_replicates_have_the_standard_error():
     scores, values = suite()
-    (drawn,) = differences([comparison(scores)], resamples=20000, seed=1)
-    away = values[0] - values[1]
+    (resampled,) = resampled_differences([comparison(scores)], resamples=20000, seed=1)
+    differences = values[0] - values[1]
     # Exponential weights of n scores spread their mean by the standard deviation over √(n + 1).
-    parts = [shares[t] ** 2 * away[task_of == t].var() / (sizes[t] + 1) for t in range(3)]
-    assert drawn.std() == pytest.approx(np.sqrt(sum(parts)), rel=0.03)
-    assert drawn.mean() == pytest.approx(macro(values[0]) - macro(values[1]), abs=0.01)
+    parts = [shares[t] ** 2 * differences[task_of == t].var() / (sizes[t] + 1) for t in range(3)]
+    assert resampled.std() == pytest.approx(np.sqrt(sum(parts)), rel=0.03)
+    assert resampled.mean() == pytest.approx(macro(values[0]) - macro(values[1]), abs=0.01)
 
 
-def test_replicates_of_drawn_tasks_spread_over_tasks():
+def test_replicates_of_random_tasks_vary_between_tasks():
     scores, values = suite(random=True, weights=np.ones(3))
-    (drawn,) = differences([comparison(scores)], resamples=20000, seed=1)
+    (resampled,) = resampled_differences([comparison(scores)], resamples=20000, seed=1)
     means = np.array([(values[0] - values[1])[task_of == task].mean() for task in range(3)])
-    assert drawn.std() == pytest.approx(means.std() / 2, rel=0.03)
+    assert resampled.std() == pytest.approx(means.std() / 2, rel=0.03)
 
 
-def test_a_task_that_weighs_nothing_changes_nothing():
+def test_task_of_zero_weight_changes_nothing():
     values = np.random.default_rng(0).normal(size=(2, 30))
-    one = SideTasks(np.repeat([0, 1], [30, 3]), np.array([1.0, 0.0]))
+    tasks = SideTasks(np.repeat([0, 1], [30, 3]), np.array([1.0, 0.0]))
     units = np.arange(30)
     with_task = Comparison(
-        *(SideScores(np.append(own, np.zeros(3)), np.arange(33), one) for own in values),
+        *(SideScores(np.append(value, np.zeros(3)), np.arange(33), tasks) for value in values),
         *(True, None, -9.0, 9.0, False),
     )
-    plain = Comparison(*(SideScores(own, units) for own in values), True, None, -9.0, 9.0, False)
-    for first, second in ((with_task, plain), (with_task.against(), plain.against())):
-        assert difference(first) == pytest.approx(difference(second))
-    found, expected = with_task.modified, plain.modified
-    assert found.error == pytest.approx(expected.error)
-    assert found.skewness == pytest.approx(expected.skewness)
-    assert found.samples == pytest.approx(expected.samples)
+    plain = Comparison(*(SideScores(value, units) for value in values), True, None, -9.0, 9.0, False)
+    for first, second in ((with_task, plain), (with_task.with_adverse_sample(), plain.with_adverse_sample())):
+        assert observed_difference(first) == pytest.approx(observed_difference(second))
+    result, expected = with_task.johnson_difference, plain.johnson_difference
+    assert result.error == pytest.approx(expected.error)
+    assert result.skewness == pytest.approx(expected.skewness)
+    assert result.samples == pytest.approx(expected.samples)
 
 
-def test_the_sample_more_lies_where_it_weighs_most():
+def test_added_sample_joins_the_heaviest_task():
     scores, _ = suite()
-    for sign, one in ((-1, comparison(scores).against()), (1, comparison(scores).in_favour())):
-        assert one.new.tasks.of_unit[-1] == 0
-        assert len(one.new.values) == task_of.size + 1
-        assert sign * (difference(one) - difference(comparison(scores))) > 0
+    for sign, variant in (
+        (-1, comparison(scores).with_adverse_sample()),
+        (1, comparison(scores).with_favourable_sample()),
+    ):
+        assert variant.new.tasks.unit_tasks[-1] == 0
+        assert len(variant.new.values) == task_of.size + 1
+        assert sign * (observed_difference(variant) - observed_difference(comparison(scores))) > 0
 
 
-def test_modified_t_of_tasks_against_its_formulas():
+def test_modified_t_of_tasks_matches_its_formulas():
     scores, values = suite()
-    found = comparison(scores, bounded=False).modified
-    away = values[0] - values[1]
-    by_task = [away[task_of == task] for task in range(3)]
-    parts = np.array([w**2 * own.var(ddof=1) / own.size for w, own in zip(shares, by_task, strict=True)])
-    third = sum(
-        w**3 * ((own - own.mean()) ** 3).sum() / own.size**3 for w, own in zip(shares, by_task, strict=True)
+    result = comparison(scores, bounded=False).johnson_difference
+    differences = values[0] - values[1]
+    by_task = [differences[task_of == task] for task in range(3)]
+    parts = np.array(
+        [w**2 * value.var(ddof=1) / value.size for w, value in zip(shares, by_task, strict=True)]
     )
-    assert found.estimate == pytest.approx(macro(away))
-    assert found.error == pytest.approx(np.sqrt(parts.sum()))
-    assert found.skewness == pytest.approx(third / parts.sum() ** 1.5)
-    assert found.samples - 1 == pytest.approx(parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum())
+    third = sum(
+        w**3 * ((value - value.mean()) ** 3).sum() / value.size**3
+        for w, value in zip(shares, by_task, strict=True)
+    )
+    assert result.estimate == pytest.approx(macro(differences))
+    assert result.error == pytest.approx(np.sqrt(parts.sum()))
+    assert result.skewness == pytest.approx(third / parts.sum() ** 1.5)
+    assert result.samples - 1 == pytest.approx(parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum())
 
 
-def test_modified_t_of_drawn_tasks_is_that_of_their_means():
+def test_modified_t_of_random_tasks_uses_task_means():
     scores, values = suite(random=True, weights=np.ones(3))
-    found = difference_of_means(*(SideScores.of(scores, model) for model in (0, 1)), paired=True)
-    means = [np.array([own[task_of == task].mean() for task in range(3)]) for own in values]
-    expected = mean_difference(*((own, np.arange(3)) for own in means), paired=True)
+    result = difference_of_means(*(SideScores.from_scores(scores, model) for model in (0, 1)), paired=True)
+    means = [np.array([value[task_of == task].mean() for task in range(3)]) for value in values]
+    expected = mean_difference(*((value, np.arange(3)) for value in means), paired=True)
     for name in ("estimate", "error", "skewness", "samples"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name))
+        assert getattr(result, name) == pytest.approx(getattr(expected, name))
 
 
-def test_a_clear_loss_is_refuted_and_a_gain_shown():
+def test_clear_loss_is_contradicted_and_gain_significant():
     for shift in (-2.5, 2.5):
         scores, _ = suite(shift=shift)
-        one = comparison(scores)
-        drawn = differences([one, one.against(), one.in_favour()], resamples=2000, seed=1)
-        found = ResampledDifference(difference(one), 0.0, 86, behind=20).counted(*drawn)
-        assert (found.p_above < 0.05) == (shift > 0)
-        assert (found.p_below < 0.05) == (shift < 0)
+        base = comparison(scores)
+        resampled = resampled_differences(
+            [base, base.with_adverse_sample(), base.with_favourable_sample()], resamples=2000, seed=1
+        )
+        result = ResampledDifference(observed_difference(base), 0.0, 86, effective_size=20).with_replicates(
+            *resampled
+        )
+        assert (result.p_above < 0.05) == (shift > 0)
+        assert (result.p_below < 0.05) == (shift < 0)
 
 
-def test_drawn_tasks_have_the_modified_t_in_the_place_of_a_task_more():
+def test_random_tasks_use_the_modified_t():
     scores, _ = suite(random=True)
-    one = comparison(scores)
-    assert one.bounded
-    assert one.modified is not None
-    assert one.against() is one
-    assert one.in_favour() is one
-    assert comparison(scores, 0.1).modified is None
-    assert comparison(suite()[0]).modified is None
+    base = comparison(scores)
+    assert base.limits_known
+    assert base.johnson_difference is not None
+    assert base.with_adverse_sample() is base
+    assert base.with_favourable_sample() is base
+    assert comparison(scores, 0.1).johnson_difference is None
+    assert comparison(suite()[0]).johnson_difference is None

@@ -1,16 +1,16 @@
-"""What is significant is dominance in the sample with a p-value of at most α, and only that has a margin."""
+"""Significance needs dominance in the sample and p ≤ α; only significant pairs have a margin."""
 
 import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from riskrank.engine.family import Family
-from riskrank.engine.gsd.analysis import analyse
+from riskrank.engine.gsd.analysis import analyse_dominance
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
 from riskrank.engine.gsd.relabelling import dominance_relation
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.errors import InputError
@@ -25,66 +25,66 @@ def chain(n=12):
 
 
 @pytest.mark.parametrize("pairs", ["dominant", "all"])
-def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
+def test_survival_is_reported_for_significant_pairs_only(pairs):
     # 19 relabellings: the smallest p-value is 1/20, the level itself.
-    found = analyse(
+    result = analyse_dominance(
         Utilities(chain()),
         Relabelling(pairs=pairs, resamples=19, family=Family(correction="none"), contamination=True),
     )
-    p = {pair: test.p_value for pair, test in found.tests.items()}
+    p = {pair: test.p_value for pair, test in result.tests.items()}
     assert p[0, 1] == p[0, 2] == 0.05
     assert p[1, 2] > 0.05
-    assert found.relation.dominates[1, 2]
-    assert set(found.survives) == {(0, 1), (0, 2)}
-    assert {*map(tuple, np.argwhere(found.significant).tolist())} == {(0, 1), (0, 2)}
+    assert result.relation.dominates[1, 2]
+    assert set(result.tolerated_samples) == {(0, 1), (0, 2)}
+    assert {*map(tuple, np.argwhere(result.significant).tolist())} == {(0, 1), (0, 2)}
 
 
-def test_survival_is_found_only_if_asked():
-    how = Relabelling(resamples=19, family=Family(correction="none"))
-    assert analyse(Utilities(chain()), how).survives == {}
+def test_survival_requires_contamination():
+    options = Relabelling(resamples=19, family=Family(correction="none"))
+    assert analyse_dominance(Utilities(chain()), options).tolerated_samples == {}
 
 
-def test_what_is_asked_reaches_relation_tests_and_front():
+def test_options_reach_relation_tests_and_front():
     # The pair of 0 and 1 has room for a slack of 1, all for 1/6; 3 is above them in the other criterion.
     scores = np.zeros((4, 4, 2))
     scores[:3, :, 0] = [[0, 1, 0, 1], [0, 1, 1, 1], [2, 3, 4, 5]]
     scores[3, :, 1] = 1
-    table, how = quality_table(scores, ordinal=[True, True]), Relabelling(pairs="dominant", resamples=4)
+    table, options = quality_table(scores, ordinal=[True, True]), Relabelling(pairs="dominant", resamples=4)
     for system, largest in (("pair", 1.0), ("all", 1 / 6)):
         utilities = Utilities(table, Threshold(0.1), system)
-        relation, tests = dominance_relation(utilities, how)
-        found = analyse(utilities, how, epsilon=2.0)
-        assert found.relation.largest_slack[0, 1] == pytest.approx(largest)
-        np.testing.assert_array_equal(found.relation.optimum, relation.optimum)
-        assert (found.threshold, found.tests, found.family) == (Threshold(0.1), tests, how.family)
+        relation, tests = dominance_relation(utilities, options)
+        result = analyse_dominance(utilities, options, epsilon=2.0)
+        assert result.relation.largest_slack[0, 1] == pytest.approx(largest)
+        np.testing.assert_array_equal(result.relation.optimum, relation.optimum)
+        assert (result.threshold, result.tests, result.family) == (Threshold(0.1), tests, options.family)
         assert empirical_front(relation.optimum).any()
-        assert not found.front.any()
+        assert not result.front.any()
 
 
 def scores_with_ties(k=4, s=9, n=2):
     return np.random.default_rng(0).integers(0, 5, size=(k, s, n)) + np.arange(k)[:, None, None] * 0.5
 
 
-def test_friedman_against_scipy():
+def test_friedman_matches_scipy():
     scores = scores_with_ties()
-    found = criteria_tests(scores)
+    result = run_criteria_tests(scores)
     for j in range(2):
         expected = friedmanchisquare(*scores[..., j])
-        assert found.friedman_statistic[j] == pytest.approx(expected.statistic)
-        assert found.friedman_p_value[j] == pytest.approx(expected.pvalue)
+        assert result.friedman_statistic[j] == pytest.approx(expected.statistic)
+        assert result.friedman_p_value[j] == pytest.approx(expected.pvalue)
 
 
-def test_mean_ranks_and_nemenyi_against_definition():
+def test_mean_ranks_and_nemenyi_match_their_definition():
     scores = scores_with_ties()
-    found = criteria_tests(scores)
+    result = run_criteria_tests(scores)
     for j in range(2):
         ranks = np.mean([rankdata(-scores[:, sample, j]) for sample in range(9)], axis=0)
-        np.testing.assert_allclose(found.mean_rank[j], ranks)
+        np.testing.assert_allclose(result.mean_rank[j], ranks)
         q = abs(ranks[0] - ranks[3]) / np.sqrt(4 * 5 / (6 * 9)) * np.sqrt(2)
-        assert found.nemenyi_p_value[j, 0, 3] == pytest.approx(studentized_range.sf(q, 4, np.inf))
+        assert result.nemenyi_p_value[j, 0, 3] == pytest.approx(studentized_range.sf(q, 4, np.inf))
 
 
-def test_nemenyi_against_published_critical_value():
+def test_nemenyi_matches_the_published_critical_value():
     # Demšar (2006), Table 5: q_0.05 = 2.343 for three models; critical difference q sqrt(k(k+1)/6s).
     critical = 2.343 * np.sqrt(3 * 4 / (6 * 10))
     scores = np.zeros((3, 10, 1))
@@ -92,35 +92,35 @@ def test_nemenyi_against_published_critical_value():
     for wins, significant in ((5, False), (9, True)):
         scores[:, :, 0] = 0.0
         scores[0, :wins, 0], scores[2, :wins, 0] = 1.0, -1.0
-        found = criteria_tests(scores)
-        gap = found.mean_rank[0, 2] - found.mean_rank[0, 0]
+        result = run_criteria_tests(scores)
+        gap = result.mean_rank[0, 2] - result.mean_rank[0, 0]
         assert (gap > critical) == significant
-        assert (found.nemenyi_p_value[0, 0, 2] < 0.05) == significant
+        assert (result.nemenyi_p_value[0, 0, 2] < 0.05) == significant
 
 
-def test_all_test_and_one_test():
+def test_aggregated_tests_of_criteria():
     rng = np.random.default_rng(1)
     noise = 0.01 * rng.normal(size=(3, 20, 2))
     levels = np.array([[3.0, 3.0], [2.0, 1.0], [1.0, 2.0]])
-    found = criteria_tests(noise + levels[:, None, :])
-    np.testing.assert_array_equal(found.all_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(found.one_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
-    one_sided = criteria_tests((noise + levels[:, None, :])[..., :1])
-    np.testing.assert_array_equal(one_sided.one_test(0.05), one_sided.all_test(0.05))
-    conflict = criteria_tests((noise + levels[:, None, :])[1:])
+    result = run_criteria_tests(noise + levels[:, None, :])
+    np.testing.assert_array_equal(result.all_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(result.one_test(0.05), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    single_criterion = run_criteria_tests((noise + levels[:, None, :])[..., :1])
+    np.testing.assert_array_equal(single_criterion.one_test(0.05), single_criterion.all_test(0.05))
+    conflict = run_criteria_tests((noise + levels[:, None, :])[1:])
     assert not conflict.one_test(0.05).any()
 
 
 def test_models_that_never_differ():
-    found = criteria_tests(np.ones((3, 5, 1)))
-    assert found.friedman_p_value[0] == 1.0
-    np.testing.assert_allclose(found.nemenyi_p_value, 1.0)
+    result = run_criteria_tests(np.ones((3, 5, 1)))
+    assert result.friedman_p_value[0] == 1.0
+    np.testing.assert_allclose(result.nemenyi_p_value, 1.0)
 
 
-def test_two_samples_are_enough_and_one_is_not():
-    assert criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[0] == pytest.approx(
-        2
-    )
+def test_two_samples_are_required():
+    assert run_criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[
+        0
+    ] == pytest.approx(2)
     for shape in ((1, 2, 1), (2, 1, 1)):
-        with pytest.raises(InputError, match="two models and two samples"):
-            criteria_tests(np.zeros(shape))
+        with pytest.raises(InputError, match="at least two models and two samples"):
+            run_criteria_tests(np.zeros(shape))

@@ -10,7 +10,7 @@ from riskrank.engine.gsd.quality import quality_table
 from riskrank.errors import NumericalError
 
 
-def test_a_solution_that_does_not_solve_is_an_error(monkeypatch):
+def test_invalid_solution_is_an_error(monkeypatch):
     scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
     polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
     objective = np.zeros(polytope.system.size)
@@ -28,7 +28,7 @@ def test_a_solution_that_does_not_solve_is_an_error(monkeypatch):
         polytope.minimise(-objective)
 
 
-def test_a_solver_that_gives_up_is_an_error(monkeypatch):
+def test_solver_failure_is_an_error(monkeypatch):
     scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
     polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
     monkeypatch.setattr(
@@ -38,7 +38,7 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch):
         polytope.minimise(np.zeros(polytope.system.size))
 
 
-def test_utilities_of_another_slack_are_forgotten():
+def test_cache_is_cleared_for_another_slack():
     # They would bound the optima of relabelled data from the wrong side.
     scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
     polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))

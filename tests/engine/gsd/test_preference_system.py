@@ -18,7 +18,7 @@ def at_least(a, b):
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=14, unique=True))
-def test_covering_pairs_against_brute_force(rows):
+def test_covering_pairs_match_brute_force(rows):
     keys = np.array(sorted(rows))
     expected = {
         (p, q)
@@ -42,21 +42,21 @@ def test_covering_pairs_across_blocks():
     np.testing.assert_array_equal(upper - lower, 1)
 
 
-def test_extremes_are_declared_bounds_or_those_of_the_models():
+def test_extremes_are_declared_or_observed_bounds():
     scores = np.array([[[0.5, 1.0]], [[0.7, 3.0]], [[0.1, 9.0]]])
     table = quality_table(scores, ordinal=[False, True], bounds=[[0.0, 1.0], [np.nan, np.nan]])
     system = preference_system(table, [0, 1])
     values = table.decode(system.vectors)
     np.testing.assert_allclose(values[0], [0.0, 1.0])
     np.testing.assert_allclose(values[-1], [1.0, 3.0])
-    np.testing.assert_array_equal(system.members >= 0, [False, True, True, False])
+    np.testing.assert_array_equal(system.table_rows >= 0, [False, True, True, False])
 
 
 def test_attained_extremes_are_not_doubled():
     table = quality_table(np.array([[[1.0, 1.0]], [[2.0, 2.0]]]), ordinal=[False, False])
     system = preference_system(table)
     assert system.size == 2
-    np.testing.assert_array_equal(system.members, [0, 1])
+    np.testing.assert_array_equal(system.table_rows, [0, 1])
 
 
 def test_ordinal_criteria_add_no_exchanges():

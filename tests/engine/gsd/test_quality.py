@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.preference_system import preference_system
-from riskrank.engine.gsd.quality import quality_table, scale_doubts
+from riskrank.engine.gsd.quality import quality_table, suspicious_ordinal_criteria
 from riskrank.errors import InputError
 
 
@@ -18,7 +18,7 @@ def test_decimals_become_exact_integers():
     assert len(system.ties) == 3
 
 
-def test_scores_that_are_no_decimals_keep_twelve_digits():
+def test_recurring_decimals_keep_twelve_digits():
     third = np.array([[[1 / 3], [2 / 3]], [[2 / 3 + 1e-16], [1e-5 / 3]]])
     table = quality_table(third, ordinal=[False])
     np.testing.assert_array_equal(table.vectors[:, 0], [3333333, 333333333333, 666666666667])
@@ -36,20 +36,20 @@ def test_rounding_merges_scores(options):
     np.testing.assert_allclose(table.decode(table.vectors)[:, 0], [0.1, 0.3])
 
 
-def test_doubts_about_ordinal_criteria():
+def test_warnings_about_ordinal_criteria():
     rng = np.random.default_rng(0)
     measured = rng.normal(size=(2, 40))
     levels = rng.integers(0, 5, size=(2, 40))
     copy = rng.permutation(levels.ravel()).reshape(2, 40)
     table = quality_table(np.stack([measured, levels, copy, levels], axis=2), ordinal=[True] * 4)
-    assert scale_doubts(table) == ([(0, 80)], [(1, 2), (2, 3)])
+    assert suspicious_ordinal_criteria(table) == ([(0, 80)], [(1, 2), (2, 3)])
 
 
-def test_bad_scores():
+def test_invalid_scores_are_refused():
     good = np.arange(4.0).reshape(2, 2, 1)
     with pytest.raises(InputError, match=r"2 scores lie outside[\s\S]*2 .* for model 2 on sample 1"):
         quality_table(good, ordinal=[False], bounds=[[0, 1]])
-    with pytest.raises(InputError, match="more digits"):
+    with pytest.raises(InputError, match="too many digits"):
         quality_table(good * 1e12, ordinal=[False], digits=9)
     tiny = good * 1e-308
     assert quality_table(tiny, ordinal=[False], digits=308).models == 2
@@ -60,6 +60,6 @@ def test_bad_scores():
 @pytest.mark.parametrize(
     ("score", "digits"), [(0.5, 1), (0.123456789012345, 15), (0.1234567890123456, 12), (3.0, 0)]
 )
-def test_as_many_digits_as_the_scores_have_up_to_fifteen(score, digits):
+def test_digits_match_the_scores_up_to_fifteen(score, digits):
     scores = np.array([[[score], [2 * score]], [[0.0], [score]]])
     assert quality_table(scores, ordinal=[False]).scales[0].digits == digits

@@ -6,12 +6,12 @@ import pytest
 
 from riskrank.engine.family import Family
 from riskrank.engine.gsd import null_optima, relabelling
-from riskrank.engine.gsd.null_optima import Relabelling, relabellings
+from riskrank.engine.gsd.null_optima import Relabelling, draw_relabellings
 from riskrank.engine.gsd.polytope import UtilityPolytope
 from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, relabelling_tests
-from riskrank.engine.gsd.relation import Utilities, sample_masses
+from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, run_relabelling_tests
+from riskrank.engine.gsd.relation import Utilities, sample_distributions
 
 ORDINAL = [False, True]
 
@@ -27,7 +27,7 @@ def correlated_scores(seed, samples, gap=0.5):
 def every_optimum(table, pair, threshold, signs, pooled=False):
     """Solve a program for every relabelling, each on a polytope of its own."""
     system = preference_system(table, sorted(pair))
-    first, second = (sample_masses(table, system, model) for model in pair)
+    first, second = (sample_distributions(table, system, model) for model in pair)
     units = np.vstack([first, second]) if pooled else first - second
     optima = []
     for row in signs:
@@ -41,36 +41,38 @@ def every_optimum(table, pair, threshold, signs, pooled=False):
     ("resampling", "pair", "delta"),
     [("swap", (0, 1), 0.0), ("swap", (1, 0), 1e-3), ("pooled", (0, 1), 1e-3), ("pooled", (1, 0), 0.0)],
 )
-def test_shortcut_against_solving_every_program(resampling, pair, delta):
+def test_shortcut_matches_solving_all_programs(resampling, pair, delta):
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    how = Relabelling(resampling=resampling, resamples=30, seed=3)
-    (found,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how)
-    (less,) = relabelling_tests(Utilities(table, Threshold(delta)), [pair], how, side="less")
-    signs = relabellings(12, how).signs
+    options = Relabelling(resampling=resampling, resamples=30, seed=3)
+    (result,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], options)
+    (less,) = run_relabelling_tests(Utilities(table, Threshold(delta)), [pair], options, side="less")
+    signs = draw_relabellings(12, options).signs
     null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
-    assert found.p_value == (1 + np.sum(null >= found.optimum - RESOLUTION)) / 31
-    assert less.p_value == (1 + np.sum(null <= found.optimum + RESOLUTION)) / 31
-    assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
+    assert result.p_value == (1 + np.sum(null >= result.optimum - RESOLUTION)) / 31
+    assert less.p_value == (1 + np.sum(null <= result.optimum + RESOLUTION)) / 31
+    assert result.share_smaller == np.mean(null < result.optimum - RESOLUTION)
 
 
-def test_shortcut_meets_both_outcomes():
+def test_shortcut_covers_both_outcomes():
     # What the test above rests on: resamples on either side, and fewer programs than resamples.
     table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
-    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resamples=200))
-    assert 0 < found.share_smaller < 1
-    assert 1 / 201 < found.p_value < 1
-    assert found.lps_solved < 100
+    (result,) = run_relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], Relabelling(resamples=200))
+    assert 0 < result.share_smaller < 1
+    assert 1 / 201 < result.p_value < 1
+    assert result.lps_solved < 100
     calls = []
-    how = Relabelling(resamples=50, pairs="all")
-    relation, tests = dominance_relation(Utilities(table), how, progress=lambda *counts: calls.append(counts))
-    assert calls[-1] == (1, 1, f"{relation.lps_solved + sum(one.lps_solved for one in tests.values())} LPs")
+    options = Relabelling(resamples=50, pairs="all")
+    relation, tests = dominance_relation(
+        Utilities(table), options, progress=lambda *counts: calls.append(counts)
+    )
+    assert calls[-1] == (1, 1, f"{relation.lps_solved + sum(test.lps_solved for test in tests.values())} LPs")
 
 
 @pytest.mark.parametrize(("resampling", "samples", "total"), [("swap", 5, 2**5), ("pooled", 4, comb(8, 4))])
-def test_exact_p_value_against_all_labellings(resampling, samples, total):
+def test_exact_p_value_matches_all_labellings(resampling, samples, total):
     table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
-    how = Relabelling(resampling=resampling, resamples=total)
-    (found,) = relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], how)
+    options = Relabelling(resampling=resampling, resamples=total)
+    (result,) = run_relabelling_tests(Utilities(table, Threshold(1e-3)), [(0, 1)], options)
     if resampling == "swap":
         signs = np.array(list(itertools.product((1, -1), repeat=samples)))
     else:
@@ -78,68 +80,68 @@ def test_exact_p_value_against_all_labellings(resampling, samples, total):
             [row for row in itertools.product((1, -1), repeat=2 * samples) if sum(row) == 0], dtype=float
         )
     null = every_optimum(table, (0, 1), 1e-3, signs, pooled=resampling == "pooled")
-    assert found.exact
-    assert found.resamples == total - 1
-    assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
-    assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
-    how = Relabelling(resampling=resampling, resamples=total - 1)
-    (drawn,) = relabelling_tests(Utilities(table), [(0, 1)], how)
-    assert not drawn.exact
+    assert result.exact
+    assert result.resamples == total - 1
+    assert result.p_value == np.mean(null >= result.optimum - RESOLUTION)
+    assert result.share_smaller == np.mean(null < result.optimum - RESOLUTION)
+    options = Relabelling(resampling=resampling, resamples=total - 1)
+    (sampled,) = run_relabelling_tests(Utilities(table), [(0, 1)], options)
+    assert not sampled.exact
 
 
 def test_relabellings_keep_group_sizes_and_repeat():
-    pooled = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    pooled = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
     np.testing.assert_array_equal(pooled.signs.sum(axis=1), 0)
-    again = relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
-    np.testing.assert_array_equal(pooled.signs, again.signs)
+    repeated = draw_relabellings(9, Relabelling(resampling="pooled", resamples=50, seed=1))
+    np.testing.assert_array_equal(pooled.signs, repeated.signs)
     # More resamples begin with the same full blocks.
-    many = relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
-    fewer = relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
+    many = draw_relabellings(40, Relabelling(resampling="swap", resamples=2500, seed=1)).signs
+    fewer = draw_relabellings(40, Relabelling(resampling="swap", resamples=1000, seed=1)).signs
     np.testing.assert_array_equal(many[:1000], fewer)
 
 
-def test_exact_relabellings_leave_out_the_observed_one():
-    swaps = relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
+def test_exact_relabellings_exclude_the_observed_labels():
+    swaps = draw_relabellings(3, Relabelling(resampling="swap", resamples=8, seed=0)).signs
     assert len(np.unique(swaps, axis=0)) == 7
     assert not (swaps == 1).all(axis=1).any()
-    deals = relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
+    deals = draw_relabellings(2, Relabelling(resampling="pooled", resamples=6, seed=0)).signs
     assert len(np.unique(deals, axis=0)) == 5
     assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
 
 
 @pytest.mark.parametrize(("pair", "side"), [((0, 1), "greater"), ((1, 0), "less")])
-def test_a_result_is_the_less_sure_the_more_samples_are_arbitrary(pair, side):
+def test_p_value_grows_with_contamination(pair, side):
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
-    how = Relabelling(resamples=40, seed=5, contamination=True, family=Family(alpha=0.3))
-    (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
-    assert found.contamination[0] == found.p_value
-    assert list(found.contamination) == sorted(found.contamination)
-    assert found.contamination[-1] > 0.3
+    options = Relabelling(resamples=40, seed=5, contamination=True, family=Family(alpha=0.3))
+    (result,) = run_relabelling_tests(Utilities(table), [pair], options, side=side)
+    assert result.contamination[0] == result.p_value
+    assert list(result.contamination) == sorted(result.contamination)
+    assert result.contamination[-1] > 0.3
 
 
 @pytest.mark.slow
-def test_contaminated_p_values_against_solving_every_program():
+def test_contaminated_p_values_match_solving_all_programs():
     table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
-    how = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
-    signs = relabellings(14, how).signs
-    for pair, side, toward in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
-        (found,) = relabelling_tests(Utilities(table), [pair], how, side=side)
+    options = Relabelling(resamples=80, seed=5, contamination=True, family=Family(alpha=0.3))
+    signs = draw_relabellings(14, options).signs
+    for pair, side, sign in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
+        (result,) = run_relabelling_tests(Utilities(table), [pair], options, side=side)
         null = every_optimum(table, pair, 0.0, signs)
         expected = []
         for m in range(14):
             margin = 2 * m / (14 - m) + RESOLUTION
-            expected.append((1 + np.sum(toward * (found.optimum - null) <= margin)) / 81)
+            expected.append((1 + np.sum(sign * (result.optimum - null) <= margin)) / 81)
             if expected[-1] > 0.3:
                 break
-        assert found.contamination == tuple(expected)
-        assert found.contamination[0] == found.p_value
-        held = [m for m, p in enumerate(expected) if p <= 0.1]
-        assert found.survives(0.1) == (held[-1] if held else None)
+        assert result.contamination == tuple(expected)
+        assert result.contamination[0] == result.p_value
+        significant = [m for m, p in enumerate(expected) if p <= 0.1]
+        assert result.tolerated_samples(0.1) == (significant[-1] if significant else None)
         if side == "less":
-            assert len(held) > 1
+            assert len(significant) > 1
 
 
-def test_contamination_shift_against_its_formula():
+def test_contamination_shift_matches_its_formula():
     assert contamination_shift(0, 20) == 0
     assert contamination_shift(4, 20) == pytest.approx(0.5)
 
@@ -150,49 +152,51 @@ def test_jobs_do_not_change_the_tests():
     scores = (rng.normal(size=(3, 12, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
     pairs = [(2, 0), (0, 1), (2, 1), (1, 0)]
-    utilities, how = Utilities(table, Threshold(1e-4)), Relabelling(resamples=50, contamination=True)
+    utilities, options = Utilities(table, Threshold(1e-4)), Relabelling(resamples=50, contamination=True)
     calls = []
-    one = relabelling_tests(utilities, pairs, how, progress=lambda *counts: calls.append(counts))
-    assert one == relabelling_tests(utilities, pairs, how, jobs=2)
-    assert [(test.winner, test.loser) for test in one] == pairs
-    assert calls[-1] == (3, 3, f"{sum(test.lps_solved for test in one)} LPs")
+    serial = run_relabelling_tests(utilities, pairs, options, progress=lambda *counts: calls.append(counts))
+    assert serial == run_relabelling_tests(utilities, pairs, options, jobs=2)
+    assert [(test.winner, test.loser) for test in serial] == pairs
+    assert calls[-1] == (3, 3, f"{sum(test.lps_solved for test in serial)} LPs")
 
 
 def test_other_models_do_not_change_a_test():
     rng = np.random.default_rng(7)
     scores = rng.normal(size=(3, 15, 2)).round(2)
     both = (Utilities(quality_table(part, ordinal=ORDINAL)) for part in (scores, scores[:2]))
-    three, two = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=50)) for one in both)
+    three, two = (run_relabelling_tests(utilities, [(0, 1)], Relabelling(resamples=50)) for utilities in both)
     assert three == two
 
 
-def test_draws_of_a_sample_are_swapped_together():
+def test_repeats_of_a_sample_are_swapped_together():
     # Two equal draws are one draw, and absent draws are none.
     scores = correlated_scores(8, 9)
     doubled = np.repeat(scores[:, :, None, :], 3, axis=2)
     doubled[:, :, 2] = np.nan
     both = (Utilities(quality_table(draws, ordinal=ORDINAL)) for draws in (scores, doubled))
-    once, twice = (relabelling_tests(one, [(0, 1)], Relabelling(resamples=40)) for one in both)
+    once, twice = (
+        run_relabelling_tests(utilities, [(0, 1)], Relabelling(resamples=40)) for utilities in both
+    )
     assert once == twice
 
 
-def test_tests_in_two_rounds_are_those_of_one(monkeypatch):
+def test_two_rounds_match_a_single_round(monkeypatch):
     """Pairs that the first relabellings leave open get the others, and their results stand in order."""
     for module in (relabelling, null_optima):
         monkeypatch.setattr(module, "FIRST", 20)
     monkeypatch.setattr(null_optima, "_LOOKS", (10, 20))
     scores = np.append(correlated_scores(2, 9, gap=1.5), correlated_scores(5, 9, gap=0.0), axis=0)[:3]
     table = quality_table(scores, ordinal=ORDINAL)
-    how = Relabelling(pairs="all", resamples=60, closing=True)
+    options = Relabelling(pairs="all", resamples=60, stops_early=True)
     seen = []
-    _, found = dominance_relation(Utilities(table), how, progress=lambda *told: seen.append(told))
+    _, result = dominance_relation(Utilities(table), options, progress=lambda *counts: seen.append(counts))
     pairs = list(itertools.permutations(range(3), 2))
-    assert list(found) == pairs
-    alone = relabelling_tests(Utilities(table), pairs, how)
-    assert [(one.p_value, one.resamples) for one in found.values()] == [
-        (one.p_value, one.resamples) for one in alone
+    assert list(result) == pairs
+    alone = run_relabelling_tests(Utilities(table), pairs, options)
+    assert [(test.p_value, test.resamples) for test in result.values()] == [
+        (test.p_value, test.resamples) for test in alone
     ]
-    assert {one.resamples for one in alone} == {10, 60}
+    assert {test.resamples for test in alone} == {10, 60}
     assert seen[-1][0] <= seen[-1][1]
 
 
@@ -201,37 +205,41 @@ def test_system_of_all_models_tests_too():
     rng = np.random.default_rng(9)
     scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
     table = quality_table(scores, ordinal=ORDINAL)
-    utilities, how = Utilities(table, Threshold(1e-4), "all"), Relabelling(resamples=256)
-    (found,) = relabelling_tests(utilities, [(2, 0)], how)
+    utilities, options = Utilities(table, Threshold(1e-4), "all"), Relabelling(resamples=256)
+    (result,) = run_relabelling_tests(utilities, [(2, 0)], options)
     system = preference_system(table)
-    first, second = (sample_masses(table, system, model) for model in (2, 0))
+    first, second = (sample_distributions(table, system, model) for model in (2, 0))
     null = []
     for row in itertools.product((1, -1), repeat=8):
         polytope = UtilityPolytope(system)
         polytope.fix_slack(1e-4)
         null.append(polytope.minimise(np.array(row) @ (first - second) / 8).value)
-    assert found.p_value == np.mean(np.array(null) >= null[0] - RESOLUTION)
+    assert result.p_value == np.mean(np.array(null) >= null[0] - RESOLUTION)
 
 
 @pytest.mark.slow
-def test_a_pair_far_from_significant_is_left_alone_early():
+def test_clearly_insignificant_pair_stops_early():
     """Equal models are closed after 200; what is shown is looked at as often as without closing."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
-    plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, closing=True)
-    (early,) = relabelling_tests(Utilities(table), [(0, 1)], closing)
-    (whole,) = relabelling_tests(Utilities(table), [(0, 1)], plain)
+    plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, stops_early=True)
+    (early,) = run_relabelling_tests(Utilities(table), [(0, 1)], closing)
+    (full,) = run_relabelling_tests(Utilities(table), [(0, 1)], plain)
     assert early.resamples == 200
-    assert whole.resamples == 600
-    assert early.p_value == pytest.approx(whole.p_value, abs=0.12)
-    apart = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
-    tests = [relabelling_tests(Utilities(apart), [(0, 1)], how)[0] for how in (closing, plain)]
+    assert full.resamples == 600
+    assert early.p_value == pytest.approx(full.p_value, abs=0.12)
+    separated = quality_table(correlated_scores(0, 40, gap=1.5), ordinal=ORDINAL)
+    tests = [
+        run_relabelling_tests(Utilities(separated), [(0, 1)], options)[0] for options in (closing, plain)
+    ]
     assert tests[0].p_value == tests[1].p_value < 0.05
     assert tests[0].resamples == 600
 
 
 @pytest.mark.slow
-def test_all_labellings_are_never_left_early():
+def test_exact_tests_never_stop_early():
     table = quality_table(correlated_scores(0, 10, gap=0.0), ordinal=ORDINAL)
-    (found,) = relabelling_tests(Utilities(table), [(0, 1)], Relabelling(resamples=3000, closing=True))
-    assert found.exact
-    assert found.resamples == 2**10 - 1
+    (result,) = run_relabelling_tests(
+        Utilities(table), [(0, 1)], Relabelling(resamples=3000, stops_early=True)
+    )
+    assert result.exact
+    assert result.resamples == 2**10 - 1

@@ -24,7 +24,7 @@ def full_rows(vectors, ordinal, delta_on):
     def at_least(a, b):
         return all(a[j] >= b[j] for j in range(len(ordinal)))
 
-    def as_strong(p, q):
+    def at_least_as_strong(p, q):
         (a, b), (c, e) = p, q
         return all(a[j] - b[j] >= c[j] - e[j] for j in cardinals) and all(
             a[j] >= c[j] >= e[j] >= b[j] for j in ordinals
@@ -40,11 +40,11 @@ def full_rows(vectors, ordinal, delta_on):
         rows.append((row, 0 if equal else 1, equal))
     for (a, b), (c, e) in itertools.product(pairs, pairs):
         p, q = (vectors[a], vectors[b]), (vectors[c], vectors[e])
-        if as_strong(p, q):
+        if at_least_as_strong(p, q):
             row = np.zeros(d)
             for place, sign in ((a, 1), (b, -1), (c, -1), (e, 1)):
                 row[place] += sign
-            equal = as_strong(q, p)
+            equal = at_least_as_strong(q, p)
             rows.append((row, 0 if equal else float(delta_on == "r1+r2"), equal))
     return rows
 
@@ -127,7 +127,7 @@ def full_model(scores, ordinal, on):
 @pytest.mark.parametrize("on", ["r1", "r1+r2"])
 @settings(max_examples=25)
 @given(data=st.data())
-def test_optima_and_largest_slack_against_full_model(scale, on, data):
+def test_optima_and_largest_slack_match_the_full_model(scale, on, data):
     scores, ordinal = data.draw(small_problems(scale=scale))
     share = data.draw(st.sampled_from([0.0, 0.3, 1.0]))
     oracle = full_model(scores, ordinal, on)
@@ -135,14 +135,14 @@ def test_optima_and_largest_slack_against_full_model(scale, on, data):
     # Scores in tenths: their differences tie as integers do, not as floats.
     table = quality_table(scores / 10, ordinal=ordinal)
     delta = share * largest * (1 - 1e-12)
-    found, _ = dominance_relation(Utilities(table, Threshold(delta, on=on)))
-    assert found.largest_slack[0, 1] == pytest.approx(largest, abs=1e-8)
+    relation, _ = dominance_relation(Utilities(table, Threshold(delta, slack_on=on)))
+    assert relation.largest_slack[0, 1] == pytest.approx(largest, abs=1e-8)
     for i, j in ((0, 1), (1, 0)):
         weights = weights_of(scores[i].tolist(), scores[j].tolist())
-        assert found.optimum[i, j] == pytest.approx(oracle.optimum(weights, delta), abs=1e-8)
+        assert relation.optimum[i, j] == pytest.approx(oracle.optimum(weights, delta), abs=1e-8)
 
 
-def test_optimum_against_full_model_with_declared_bounds():
+def test_optimum_with_declared_bounds_matches_the_full_model():
     rng = np.random.default_rng(1)
     for _ in range(5):
         scores = rng.integers(2, 8, size=(2, 4, 2))
@@ -150,10 +150,10 @@ def test_optimum_against_full_model_with_declared_bounds():
         vectors = sorted({tuple(v) for v in scores.reshape(-1, 2).tolist()} | set(corners))
         oracle = FullModel(vectors, [False, True])
         table = quality_table(scores / 10, ordinal=[False, True], bounds=[[0, 0.9], [0, 0.9]])
-        found, _ = dominance_relation(Utilities(table))
+        relation, _ = dominance_relation(Utilities(table))
         for i, j in ((0, 1), (1, 0)):
             weights = weights_of(scores[i].tolist(), scores[j].tolist())
-            assert found.optimum[i, j] == pytest.approx(oracle.optimum(weights), abs=1e-8)
+            assert relation.optimum[i, j] == pytest.approx(oracle.optimum(weights), abs=1e-8)
 
 
 def test_regularization_by_share_is_delta_on_both_orders():
@@ -161,14 +161,14 @@ def test_regularization_by_share_is_delta_on_both_orders():
     table = quality_table(scores, ordinal=[False, True])
     by_share, _ = dominance_relation(Utilities(table, Threshold(share=0.4)))
     xi = by_share.delta_max
-    by_delta, _ = dominance_relation(Utilities(table, Threshold(0.4 * xi, on="r1+r2")))
+    by_delta, _ = dominance_relation(Utilities(table, Threshold(0.4 * xi, slack_on="r1+r2")))
     np.testing.assert_allclose(by_share.optimum, by_delta.optimum, atol=1e-9)
     np.testing.assert_allclose(by_share.slack[0, 1], 0.4 * xi)
 
 
 @settings(max_examples=30)
 @given(problem=small_problems(scale="ordinal"))
-def test_ordinal_optimum_against_all_up_sets(problem):
+def test_ordinal_optimum_matches_all_up_sets(problem):
     scores, ordinal = problem
     n = scores.shape[2]
     vectors = sorted({tuple(v) for v in scores.reshape(-1, n).tolist()})
@@ -184,13 +184,13 @@ def test_ordinal_optimum_against_all_up_sets(problem):
         )
         if closed and corners[1] in up_set and corners[0] not in up_set:
             least = min(least, sum(weights.get(v, 0.0) for v in up_set))
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
-    assert found.optimum[0, 1] == pytest.approx(least, abs=1e-9)
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
+    assert relation.optimum[0, 1] == pytest.approx(least, abs=1e-9)
 
 
 @settings(max_examples=30)
 @given(problem=small_problems(scale="ordinal"))
-def test_ordinal_largest_slack_against_longest_chain(problem):
+def test_ordinal_largest_slack_matches_the_longest_chain(problem):
     scores, ordinal = problem
     n = scores.shape[2]
     cells = scores.reshape(-1, n)
@@ -200,8 +200,8 @@ def test_ordinal_largest_slack_against_longest_chain(problem):
         # Lexicographic order: what lies below a vector comes before it.
         if b < a and np.all(vectors[a] >= vectors[b]):
             height[a] = max(height[a], height[b] + 1)
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
-    assert found.delta_max == pytest.approx(1 / height.max(), abs=1e-9)
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=ordinal)))
+    assert relation.delta_max == pytest.approx(1 / height.max(), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_relation_is_transitive_and_nested_in_delta(problem):
         smaller = larger
 
 
-def test_draws_weigh_within_their_sample():
+def test_repeats_share_the_weight_of_their_sample():
     # One model drew one sample twice: halves of each vector.
     absent = [np.nan, np.nan]
     scores = np.array(
@@ -231,33 +231,35 @@ def test_draws_weigh_within_their_sample():
             [[[2, 2], absent], [[1, 1], absent]],
         ]
     )
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, False])))
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, False])))
     oracle = FullModel([(1, 1), (1, 5), (2, 2), (3, 2), (4, 4), (4, 5)], [False, False])
     weights = {(1, 5): 0.25, (3, 2): 0.25, (4, 4): 0.5, (2, 2): -0.5, (1, 1): -0.5}
-    assert found.optimum[0, 1] == pytest.approx(oracle.optimum(weights), abs=1e-9)
+    assert relation.optimum[0, 1] == pytest.approx(oracle.optimum(weights), abs=1e-9)
 
 
-def test_two_models_that_never_differ_dominate_each_other():
+def test_models_that_never_differ_dominate_mutually():
     scores = np.full((2, 3, 2), 0.5)
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, True])))
-    apart = ~np.eye(2, dtype=bool)
-    np.testing.assert_array_equal(found.dominates, apart)
-    np.testing.assert_array_equal(found.optimum[apart], 0.0)
-    assert np.isnan(found.optimum.diagonal()).all()
-    assert found.delta_max == 1.0
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False, True])))
+    off_diagonal = ~np.eye(2, dtype=bool)
+    np.testing.assert_array_equal(relation.dominates, off_diagonal)
+    np.testing.assert_array_equal(relation.optimum[off_diagonal], 0.0)
+    assert np.isnan(relation.optimum.diagonal()).all()
+    assert relation.delta_max == 1.0
 
 
 @pytest.mark.slow
 def test_jobs_do_not_change_the_relation():
     scores = np.random.default_rng(4).normal(size=(3, 10, 2)).round(3)
     table = quality_table(scores, ordinal=[False, False])
-    one, two = (dominance_relation(Utilities(table, Threshold(1e-5)), jobs=jobs)[0] for jobs in (1, 2))
-    np.testing.assert_array_equal(one.optimum, two.optimum)
-    assert one.lps_solved == two.lps_solved
-    assert one.rows_generated == two.rows_generated
+    serial, parallel = (
+        dominance_relation(Utilities(table, Threshold(1e-5)), jobs=jobs)[0] for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(serial.optimum, parallel.optimum)
+    assert serial.lps_solved == parallel.lps_solved
+    assert serial.rows_generated == parallel.rows_generated
 
 
-def test_delta_above_its_maximum_names_the_maximum_before_any_test(monkeypatch):
+def test_error_of_large_delta_names_the_maximum(monkeypatch):
     monkeypatch.setattr(relabelling, "_test_pair", lambda *_: pytest.fail("a pair was tested"))
     # The pair compared first, that of 0 and 1, has room for 1, the others for 1/5.
     table = quality_table(np.array([[0, 1, 0, 1], [0, 1, 1, 1], [2, 3, 4, 5]])[:, :, None], ordinal=[True])
@@ -284,7 +286,7 @@ def pre_orders(draw):
 
 @settings(max_examples=60)
 @given(pre_orders())
-def test_edges_imply_the_relation_and_none_is_spare(relation):
+def test_edges_are_the_transitive_reduction(relation):
     diagram = hasse_diagram(relation)
     expected = {(a, b) for a, b in np.argwhere(relation).tolist()}
     assert sorted(itertools.chain(*diagram.nodes)) == list(range(len(relation)))
@@ -296,7 +298,7 @@ def test_edges_imply_the_relation_and_none_is_spare(relation):
 
 @settings(max_examples=60)
 @given(pre_orders())
-def test_levels_against_longest_way_up(relation):
+def test_levels_match_the_longest_path(relation):
     diagram = hasse_diagram(relation)
 
     def longest(node):
@@ -312,7 +314,7 @@ def test_equals_share_a_node():
     assert diagram.edges == ((0, 1),)
 
 
-def test_pairs_only_transitivity_relates_are_named():
+def test_pairs_related_by_transitivity_are_reported():
     relation = [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     diagram = hasse_diagram(relation)
     assert diagram.edges == ((0, 1), (1, 2))

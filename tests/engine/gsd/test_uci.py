@@ -10,8 +10,8 @@ import pytest
 from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.rank_tests import criteria_tests
-from riskrank.engine.gsd.relabelling import dominance_relation, relabelling_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
+from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
@@ -43,14 +43,14 @@ def bounded(scores):
     "bounds", [None, pytest.param([[0, 1], [0, 1], [-1, 0]], marks=pytest.mark.slow)], ids=["none", "all"]
 )
 def test_seven_incomparable_pairs(scores, bounds):
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False] * 3, bounds=bounds)))
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[False] * 3, bounds=bounds)))
     pairs = {
         (MODELS[i], MODELS[j])
         for i, j in combinations(range(8), 2)
-        if not found.dominates[i, j] and not found.dominates[j, i]
+        if not relation.dominates[i, j] and not relation.dominates[j, i]
     }
     assert pairs == INCOMPARABLE
-    diagram = hasse_diagram(found.dominates)
+    diagram = hasse_diagram(relation.dominates)
     assert diagram.implied == ()
     assert diagram.levels[MODELS.index("GBM")] == 0
     assert diagram.levels[MODELS.index("CART")] == max(diagram.levels)
@@ -58,14 +58,14 @@ def test_seven_incomparable_pairs(scores, bounds):
 
 def test_classical_dominance_relates_only_two_pairs(scores):
     # Appendix A.1: all criteria ordinal.
-    found, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[True] * 3)))
-    strict = found.dominates & ~np.eye(8, dtype=bool)
+    relation, _ = dominance_relation(Utilities(quality_table(scores, ordinal=[True] * 3)))
+    strict = relation.dominates & ~np.eye(8, dtype=bool)
     assert {(MODELS[i], MODELS[j]) for i, j in np.argwhere(strict)} == {("BDS", "CART"), ("GBM", "CART")}
 
 
 def test_all_test_finds_three_pairs(scores):
-    found = criteria_tests(scores).all_test(0.05)
-    pairs = {(MODELS[i], MODELS[j]) for i, j in np.argwhere(found)}
+    result = run_criteria_tests(scores).all_test(0.05)
+    pairs = {(MODELS[i], MODELS[j]) for i, j in np.argwhere(result)}
     assert pairs == {("BDS", "CART"), ("GBM", "CART"), ("RF", "CART")}
 
 
@@ -83,7 +83,9 @@ def test_all_test_finds_three_pairs(scores):
 )
 def test_significant_pairs(bounded, resamples, names):
     pairs = [tuple(MODELS.index(name) for name in text.split(">")) for text in names.split()]
-    tests = relabelling_tests(Utilities(bounded, Threshold(1e-5)), pairs, Relabelling(resamples=resamples))
+    tests = run_relabelling_tests(
+        Utilities(bounded, Threshold(1e-5)), pairs, Relabelling(resamples=resamples)
+    )
     for test in tests:
         significant = (MODELS[test.winner], MODELS[test.loser]) not in {("GBM", "GLM"), ("GBM", "RF")}
         assert (test.p_value < 0.05) == significant

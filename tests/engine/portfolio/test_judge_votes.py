@@ -23,7 +23,7 @@ def judgements(draw):
 
 
 @given(judgements())
-def test_against_the_papers_matrices(case):
+def test_scores_match_the_published_matrices(case):
     k, n, rows = case
     if not rows:
         return
@@ -44,14 +44,14 @@ def test_against_the_papers_matrices(case):
                 assert result.scores[at, model] == expected[int(sample), model]
             else:
                 assert np.isnan(result.scores[at, model])
-    assert result.judged_pairs == len(rows) == sum(result.counts.values())
+    assert result.judged_pairs == len(rows) == sum(result.vote_counts.values())
     assert result.expected_pairs == len(result.samples) * k * (k - 1) // 2
     assert result.missing_pairs == result.expected_pairs - len(rows)
     assert result.missing_scores == np.isnan(result.scores).sum()
-    assert result.judged.sum() == 2 * len(rows)
+    assert result.opponents.sum() == 2 * len(rows)
 
 
-def test_by_hand():
+def test_hand_computed_votes():
     result = score_votes(
         ["p", "p", "p", "q"], ["x", "x", "y", "x"], ["y", "z", "z", "y"], ["A", "Same good", "[[B]]", "tie"]
     )
@@ -61,25 +61,25 @@ def test_by_hand():
     assert result.scores[1, :2].tolist() == [0, 0]
     assert np.isnan(result.scores[1, 2])
     assert (result.missing_pairs, result.missing_scores) == (2, 1)
-    assert result.counts == {"a": 1, "b": 1, "both-good": 1, "both-bad": 0, "tie": 1}
+    assert result.vote_counts == {"a": 1, "b": 1, "both-good": 1, "both-bad": 0, "tie": 1}
 
 
-def test_means_are_of_the_samples_a_model_was_judged_on():
+def test_means_use_the_judged_samples_of_a_model():
     rows = [("1", "A", "B", "a"), ("1", "A", "C", "a"), ("2", "B", "A", "a"), ("3", "C", "B", "tie")]
-    found = score_votes(*zip(*rows, strict=True), models=["A", "B", "C", "D"])
-    assert found.judged_samples.tolist() == [2, 3, 2, 0]
-    assert found.votes.tolist() == [3, 3, 2, 0]
-    assert found.mean[:3].tolist() == [(4 - 2) / 2, (-2 + 2 + 0) / 3, (-2 + 0) / 2]
-    assert np.isnan(found.mean[3])
+    result = score_votes(*zip(*rows, strict=True), models=["A", "B", "C", "D"])
+    assert result.samples_per_model.tolist() == [2, 3, 2, 0]
+    assert result.votes_per_model.tolist() == [3, 3, 2, 0]
+    assert result.mean[:3].tolist() == [(4 - 2) / 2, (-2 + 2 + 0) / 3, (-2 + 0) / 2]
+    assert np.isnan(result.mean[3])
 
 
-def test_a_pair_judged_in_both_orders_counts_once():
+def test_pair_judged_in_both_orders_counts_once():
     agreed = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "b"])
     assert agreed.scores.tolist() == [[2, -2]]
     assert (agreed.judged_pairs, agreed.swapped_pairs, agreed.contradictory_pairs) == (1, 1, 0)
-    torn = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "a"])
-    assert torn.scores.tolist() == [[0, 0]]
-    assert (torn.swapped_pairs, torn.contradictory_pairs) == (1, 1)
+    inconsistent = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "a"])
+    assert inconsistent.scores.tolist() == [[0, 0]]
+    assert (inconsistent.swapped_pairs, inconsistent.contradictory_pairs) == (1, 1)
     half = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "tie"])
     assert half.scores.tolist() == [[1, -1]]
 
@@ -91,6 +91,6 @@ def test_spellings(kind):
             assert normalise_vote(text) == kind
 
 
-def test_every_spelling_means_one_thing():
+def test_spellings_of_votes_are_unique():
     spellings = [spelling for kind in VOTES for spelling in SPELLINGS[kind]]
     assert len(set(spellings)) == len(spellings)

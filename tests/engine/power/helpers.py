@@ -3,30 +3,30 @@
 import numpy as np
 
 from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.planning import streams
+from riskrank.engine.power.planning import table_streams
 
 
-def verdicts_of(test, size, tables, *, seed):
+def collect_verdicts(test, size, tables, *, seed):
     """Draw tables of a size and test them, shape (tables, claims)."""
-    return np.array([test(size, stream) for stream in streams(size, tables, seed)], dtype=bool)
+    return np.array([test(size, stream) for stream in table_streams(size, tables, seed)], dtype=bool)
 
 
-def whole_verdicts(plan, size, tables, *, seed):
+def full_test_verdicts(plan, size, tables, *, seed):
     """Draw tables of a plan and test them whole."""
 
     def test(size, stream):
-        data, rest = stream.spawn(2)
-        return plan.test(plan.sampler.chosen(np.random.default_rng(data), size), rest)
+        data, remaining = stream.spawn(2)
+        return plan.test(plan.sampler.draw_units(np.random.default_rng(data), size), remaining)
 
-    return verdicts_of(test, size, tables, seed=seed)
+    return collect_verdicts(test, size, tables, seed=seed)
 
 
-def drawn_units(plan, size, tables, seed):
+def sample_units(plan, size, tables, seed):
     """The units of the same tables."""
-    rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in streams(size, tables, seed)]
-    return [plan.sampler.chosen(rng, size) for rng in rngs]
+    rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in table_streams(size, tables, seed)]
+    return [plan.sampler.draw_units(rng, size) for rng in rngs]
 
 
-def closed_verdicts(plan, drawn, size):
-    """What the closed form answers in tables of some units, for the pairs of the plan."""
-    return ClosedForm(plan, 1).shown_in(drawn, size)
+def closed_verdicts(plan, tables, size):
+    """Return the verdicts of the closed form for the pairs of a plan, by table of units."""
+    return ClosedForm(plan, 1).table_verdicts(tables, size)

@@ -23,7 +23,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize("text", MEAN_AND_SD)
-def test_moments_against_theory(text):
+def test_moments_match_theory(text):
     n = 200_000
     values = parse_distribution(text).quantile((np.arange(n) + 0.5) / n)
     mean, sd = MEAN_AND_SD[text]
@@ -33,7 +33,7 @@ def test_moments_against_theory(text):
 
 
 @pytest.mark.parametrize("text", [text for text in MEAN_AND_SD if not text.startswith("bernoulli")])
-def test_quantiles_against_draws(text):
+def test_quantiles_match_samples(text):
     distribution = parse_distribution(text)
     levels = np.array([0.05, 0.3, 0.5, 0.9])
     draws = DRAWS[distribution.name](np.random.default_rng(1), 200_000, *distribution.parameters)
@@ -41,16 +41,16 @@ def test_quantiles_against_draws(text):
     assert shares == pytest.approx(levels, abs=5 * 0.5 / np.sqrt(200_000))
 
 
-def test_quantiles_of_passed_or_not():
+def test_quantiles_of_bernoulli_scores():
     distribution = parse_distribution("bernoulli:0.3")
     assert distribution.quantile(np.array([0.1, 0.69, 0.71, 0.99])).tolist() == [0, 0, 1, 1]
 
 
-def test_every_family_is_tried():
+def test_all_families_are_covered():
     assert {text.partition(":")[0] for text in MEAN_AND_SD} == set(FAMILIES)
 
 
-def test_written_and_read_again():
+def test_round_trip_of_distribution_text():
     for text in MEAN_AND_SD:
         distribution = parse_distribution(text)
         assert parse_distribution(str(distribution)) == distribution
@@ -58,7 +58,7 @@ def test_written_and_read_again():
 
 
 @pytest.mark.parametrize(
-    ("text", "what", "hint"),
+    ("text", "problem", "hint"),
     [
         ("norml:0,1", "unknown distribution", "did you mean normal"),
         ("weibull:2", "unknown distribution", "choose among"),
@@ -74,7 +74,7 @@ def test_written_and_read_again():
         ("normal:0,", "not a number", "commas"),
     ],
 )
-def test_bad_input(text, what, hint):
-    with pytest.raises(UsageError, match=what) as caught:
+def test_bad_input(text, problem, hint):
+    with pytest.raises(UsageError, match=problem) as caught:
         parse_distribution(text)
     assert hint in caught.value.hint

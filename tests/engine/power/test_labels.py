@@ -7,12 +7,12 @@ import pytest
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.gates.caution import beyond
-from riskrank.engine.judges.correction import Correction, for_differences
+from riskrank.engine.gates.worst_case_sample import worst_mean
+from riskrank.engine.judges.correction import Correction, tune_for_differences
 from riskrank.engine.power.labels import LabelNeed
 from riskrank.studies.gate.claim import BETTER, GateClaim
-from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.decisions import decide
 from riskrank.studies.gate.verdicts import PASS
 from riskrank.studies.targets import Units
 from tests.engine.judges.test_correction import column
@@ -27,28 +27,28 @@ def pilot(seed=0, n=100, total=400, ahead=0.25, noise=0.7):
     human = np.clip(np.rint(human), 1, 5)
     judge = np.clip(np.rint(human + rng.normal(0, noise, human.shape)), 1, 5)
     both = zip(human[:, :n], judge, strict=True)
-    return for_differences([Correction.of(*scores) for scores in both])
+    return tune_for_differences([Correction.fit(*scores) for scores in both])
 
 
-def need_of(corrections, **changes):
-    return replace(LabelNeed.of(*corrections, boundary=0.0, level=0.05, reach=REACH), **changes)
+def label_need(corrections, **changes):
+    return replace(LabelNeed.from_pilot(*corrections, boundary=0.0, level=0.05, reach=REACH), **changes)
 
 
 def population(corrections):
     """People's and the judge's scores to draw from, with the corrected means and unbiased variances."""
-    n = corrections[0].labelled
-    human = np.array([one.human - one.human.mean() for one in corrections])
-    judge = np.array([one.judge[:n] - one.judge[:n].mean() for one in corrections])
-    wider, means = np.sqrt(n / (n - 2)), np.array([[one.mean] for one in corrections])
+    n = corrections[0].n_labelled
+    human = np.array([correction.human - correction.human.mean() for correction in corrections])
+    judge = np.array([correction.judge[:n] - correction.judge[:n].mean() for correction in corrections])
+    wider, means = np.sqrt(n / (n - 2)), np.array([[correction.mean] for correction in corrections])
     return means + wider * human, wider * judge
 
 
-def drawn(scores, rng, labels, samples=400):
+def draw_table(scores, rng, labels, samples=400):
     """A table with so many labels."""
     human, judge = scores
     chosen = rng.integers(0, human.shape[1], samples)
     both = zip(human[:, chosen[:labels]], judge[:, chosen], strict=True)
-    return for_differences([Correction.of(*scores) for scores in both])
+    return tune_for_differences([Correction.fit(*scores) for scores in both])
 
 
 def passes(corrections, seed):
@@ -60,20 +60,22 @@ def passes(corrections, seed):
 
 def passes_by_t(corrections, level=0.05):
     """Decide by Student's t with the one sample more, as the gate does but for its resamples."""
-    errors, others = (new - old for new, old in zip(*(one.parts for one in corrections), strict=True))
-    parts = [part.var(ddof=1) / part.size for part in (errors, others)]
-    df = sum(parts) ** 2 / (parts[0] ** 2 / (errors.size - 1) + parts[1] ** 2 / (others.size - 1)) - 1
-    errors = np.append(errors, beyond(errors, -REACH))
+    errors, judge_parts = (
+        new - old for new, old in zip(*(correction.parts for correction in corrections), strict=True)
+    )
+    parts = [part.var(ddof=1) / part.size for part in (errors, judge_parts)]
+    df = sum(parts) ** 2 / (parts[0] ** 2 / (errors.size - 1) + parts[1] ** 2 / (judge_parts.size - 1)) - 1
+    errors = np.append(errors, worst_mean(errors, -REACH))
     error = np.sqrt(errors.var(ddof=1) / errors.size + parts[1])
-    return 2 * stdtr(df, -(errors.mean() + others.mean()) / error) <= level
+    return 2 * stdtr(df, -(errors.mean() + judge_parts.mean()) / error) <= level
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [20, 80])
-def test_tables_are_decided_as_a_gate_decides_them(labels):
+def test_decisions_match_the_gate(labels):
     """By t as by 2,000 resamples, but for those whose p-value is next to the level."""
     scores, rng = population(pilot(ahead=0.3)), np.random.default_rng(labels)
-    tables = [drawn(scores, rng, labels) for _ in range(20)]
+    tables = [draw_table(scores, rng, labels) for _ in range(20)]
     plain = [passes_by_t(table) for table in tables]
     gates = [passes(table, seed) for seed, table in enumerate(tables)]
     assert 0 < np.mean(gates) < 1
@@ -81,12 +83,12 @@ def test_tables_are_decided_as_a_gate_decides_them(labels):
 
 
 @pytest.mark.slow
-def test_gates_with_the_labels_found_have_the_power_asked_for():
+def test_required_labels_reach_the_requested_power():
     """Gates themselves, with their resamples, at the number that is said."""
     corrections = pilot()
-    size = need_of(corrections).labels(0.8, 398)
+    size = label_need(corrections).required_labels(0.8, 398)
     scores, rng = population(corrections), np.random.default_rng(11)
-    gates = [passes(drawn(scores, rng, size), seed) for seed in range(40)]
+    gates = [passes(draw_table(scores, rng, size), seed) for seed in range(40)]
     assert np.mean(gates) == pytest.approx(0.8, abs=2.5 * np.sqrt(0.16 / 40))
 
 
@@ -107,32 +109,37 @@ def test_gates_with_the_labels_found_have_the_power_asked_for():
         ),
     ],
 )
-def test_power_against_drawn_tables(labels, options):
+def test_power_matches_simulated_tables(labels, options):
     corrections, tables = pilot(**options), 600
     scores, rng = population(corrections), np.random.default_rng(labels)
-    share = np.mean([passes_by_t(drawn(scores, rng, labels)) for _ in range(tables)])
+    share = np.mean([passes_by_t(draw_table(scores, rng, labels)) for _ in range(tables)])
     assert 0.3 < share < 0.98
-    assert need_of(corrections).power(labels) == pytest.approx(share, abs=0.03 + 3 * np.sqrt(0.16 / tables))
+    assert label_need(corrections).power(labels) == pytest.approx(
+        share, abs=0.03 + 3 * np.sqrt(0.16 / tables)
+    )
 
 
-def test_power_of_labels_alone_against_drawn_tables():
+def test_power_without_a_judge_matches_simulated_tables():
     """The same effect without a judge: as many tables pass as the closed form says."""
     corrections = pilot()
-    alone = LabelNeed.of(
-        *(replace(one, power=0.0) for one in corrections), boundary=0.0, level=0.05, reach=REACH
+    alone = LabelNeed.from_pilot(
+        *(replace(correction, judge_weight=0.0) for correction in corrections),
+        boundary=0.0,
+        level=0.05,
+        reach=REACH,
     )
-    size = replace(alone, effect=need_of(corrections).effect).labels(0.8)
+    size = replace(alone, effect=label_need(corrections).effect).required_labels(0.8)
     human, judge = population(corrections)
     rng, tables = np.random.default_rng(3), 400
-    share = np.mean([passes_by_t(drawn((human, 0 * judge), rng, size)) for _ in range(tables)])
+    share = np.mean([passes_by_t(draw_table((human, 0 * judge), rng, size)) for _ in range(tables)])
     assert share == pytest.approx(0.8, abs=0.02 + 3 * np.sqrt(0.16 / tables))
 
 
 @pytest.mark.parametrize("labels", [100, *(pytest.param(n, marks=pytest.mark.slow) for n in (40, 300))])
-def test_variance_of_the_difference_over_many_tables(labels):
+def test_variance_of_the_difference_matches_simulation(labels):
     corrections = pilot()
-    need, scores, rng = need_of(corrections), population(corrections), np.random.default_rng(labels)
-    means = [[one.mean for one in drawn(scores, rng, labels)] for _ in range(800)]
+    need, scores, rng = label_need(corrections), population(corrections), np.random.default_rng(labels)
+    means = [[correction.mean for correction in draw_table(scores, rng, labels)] for _ in range(800)]
     differences = np.subtract(*np.transpose(means))
     variance = (need.variance - need.gain) / labels + need.gain / need.samples
     assert np.var(differences) == pytest.approx(variance, rel=0.15)
@@ -142,36 +149,44 @@ def test_variance_of_the_difference_over_many_tables(labels):
 
 def test_labels_of_the_normal_approximation():
     """Without the sample more, and many of them: (c + z)² times the variance over the effect squared."""
-    need = LabelNeed(effect=0.02, variance=1.0, gain=0.6, judged=0.6, gap=0.0, samples=1e9, level=0.05)
+    need = LabelNeed(
+        effect=0.02, variance=1.0, gain=0.6, judge_variance=0.6, gap=0.0, samples=1e9, level=0.05
+    )
     both = ndtri(0.975) + ndtri(0.8)
-    assert need.labels(0.8) == pytest.approx(0.4 * (both / 0.02) ** 2, rel=1e-3)
-    assert replace(need, gain=0.0, judged=0.0).labels(0.8) == pytest.approx((both / 0.02) ** 2, rel=1e-3)
+    assert need.required_labels(0.8) == pytest.approx(0.4 * (both / 0.02) ** 2, rel=1e-3)
+    assert replace(need, gain=0.0, judge_variance=0.0).required_labels(0.8) == pytest.approx(
+        (both / 0.02) ** 2, rel=1e-3
+    )
     few = replace(need, samples=50_000.0)
     assert few.power(10_000) == pytest.approx(
         ndtr(0.02 / np.sqrt(0.4 / 10_000 + 0.6 / 50_000) - ndtri(0.975)), abs=1e-3
     )
-    assert replace(need, samples=20_000.0).labels(0.99, 19_998) is None
-    assert replace(need, gap=2.0).labels(0.8) > need.labels(0.8)
+    assert replace(need, samples=20_000.0).required_labels(0.99, 19_998) is None
+    assert replace(need, gap=2.0).required_labels(0.8) > need.required_labels(0.8)
 
 
 def test_labels_of_all_samples_are_as_good_as_labels_alone():
     """Nothing is left for the judge to add, and there are as many degrees of freedom."""
-    need = LabelNeed(effect=0.1, variance=1.0, gain=0.6, judged=0.5, gap=2.0, samples=300.0, level=0.05)
-    alone = replace(need, gain=0.0, judged=0.0)
+    need = LabelNeed(
+        effect=0.1, variance=1.0, gain=0.6, judge_variance=0.5, gap=2.0, samples=300.0, level=0.05
+    )
+    alone = replace(need, gain=0.0, judge_variance=0.0)
     assert need.power(299) == pytest.approx(alone.power(299), abs=0.003)
     assert need.power(400) == alone.power(400)
 
 
-def test_an_effect_that_is_not_there_needs_no_number():
-    assert need_of(pilot(), effect=-0.1).labels(0.8) is None
-    same = Correction.of(np.tile([1.0, 2.0], 20), np.tile([1.0, 2.0], 100))
-    need = need_of([same, same])
+def test_zero_effect_has_no_required_size():
+    assert label_need(pilot(), effect=-0.1).required_labels(0.8) is None
+    same = Correction.fit(np.tile([1.0, 2.0], 20), np.tile([1.0, 2.0], 100))
+    need = label_need([same, same])
     assert (need.effect, need.variance, need.power(20)) == (0.0, 0.0, 0.0)
-    assert need.labels(0.8) is None
+    assert need.required_labels(0.8) is None
 
 
-def test_scores_that_do_not_vary():
+def test_constant_scores():
     """A difference of .5 everywhere, and 4 the other way once more, which is all the spread there is."""
-    need = LabelNeed(effect=0.5, variance=0.0, gain=0.0, judged=0.0, gap=4.5, samples=100.0, level=0.05)
-    shown = [n for n in range(20, 60) if 0.5 - 4.5 / (n + 1) > stdtrit(n - 2, 0.975) * 4.5 / (n + 1)]
-    assert need.labels(0.8) == shown[0] > 20
+    need = LabelNeed(
+        effect=0.5, variance=0.0, gain=0.0, judge_variance=0.0, gap=4.5, samples=100.0, level=0.05
+    )
+    significant = [n for n in range(20, 60) if 0.5 - 4.5 / (n + 1) > stdtrit(n - 2, 0.975) * 4.5 / (n + 1)]
+    assert need.required_labels(0.8) == significant[0] > 20

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.distributions import parse_distribution
@@ -26,7 +26,7 @@ def pilot(gap=0.5, n=60, *, noise=1.0, paired=True):
     return ClusteredScores.build(values, paired=paired)
 
 
-def power_of(plan, size, repeats=60):
+def estimated_power(plan, size, repeats=60):
     return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
 
 
@@ -35,82 +35,82 @@ def power_of(plan, size, repeats=60):
     [
         Claim(2, "absolute", 0.25),
         *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in (Claim(1), Claim(2), Claim(1, "absolute", 0.25))
+            pytest.param(claim, marks=pytest.mark.slow)
+            for claim in (Claim(1), Claim(2), Claim(1, "absolute", 0.25))
         ),
     ],
 )
-def test_far_apart_is_certain_and_identical_keeps_the_level(claim):
-    apart = plan_from_distributions(named("normal:6", "normal"), claim, CLT)
-    assert power_of(apart, 30, repeats=40) == 1
+def test_power_of_separated_and_equal_models(claim):
+    separated = plan_from_distributions(named("normal:6", "normal"), claim, CLT)
+    assert estimated_power(separated, 30, repeats=40) == 1
     same = plan_from_distributions(named("normal", "normal"), claim, CLT, pair=(1, 0))
-    assert power_of(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+    assert estimated_power(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
 
 
 @pytest.mark.slow
-def test_against_data_sets_drawn_by_hand():
+def test_power_matches_simulated_data_sets():
     plan = plan_from_distributions(named("normal:0.5,1", "normal:0.2,1", "normal"), Claim(2), CLT)
     assert plan.pairs == ((0, 1), (0, 2), (1, 2))
     curve = study_power(plan, [80], limit=80, repeats=80).curve
     rng = np.random.default_rng(99)
-    hits = []
+    verdicts = []
     for _ in range(80):
         scores = ClusteredScores.build([rng.normal(mean, 1, 80) for mean in (0.5, 0.2, 0)], paired=False)
         dominates = study_dominance(scores, [Claim(2)], CLT).tests[0].dominates
-        hits.append([dominates[pair] for pair in plan.pairs])
-    expected, error = np.mean(hits, axis=0), curve.standard_error[0, :-1]
+        verdicts.append([dominates[pair] for pair in plan.pairs])
+    expected, error = np.mean(verdicts, axis=0), curve.standard_error[0, :-1]
     assert 0.2 < expected[0] < 0.6 < expected[1] < 0.9
     assert np.all(np.abs(curve.power[0, :-1] - expected) < 4 * np.sqrt(2) * error)
-    assert curve.power[0, -1] == pytest.approx(np.mean(np.all(hits, axis=1)), abs=0.15)
+    assert curve.power[0, -1] == pytest.approx(np.mean(np.all(verdicts, axis=1)), abs=0.15)
 
 
 @pytest.mark.slow
-def test_pairing_of_the_pilot_is_kept():
-    tight = {paired: pilot(0.15, noise=0.1, paired=paired) for paired in (True, False)}
+def test_pairing_of_the_pilot_is_preserved():
+    pilots = {paired: pilot(0.15, noise=0.1, paired=paired) for paired in (True, False)}
     power = {
-        paired: power_of(plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)), 60)
-        for paired, scores in tight.items()
+        paired: estimated_power(plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)), 60)
+        for paired, scores in pilots.items()
     }
     assert power[True] > 0.9
     assert power[False] < 0.5
 
 
 @pytest.mark.slow
-def test_draws_of_a_sample_stay_together():
+def test_repeats_of_a_sample_are_resampled_together():
     # Five equal draws a sample say no more than one does.
-    one = pilot(0.8, paired=True)
+    single = pilot(0.8, paired=True)
     many = ClusteredScores.build(
-        [np.repeat(value, 5) for value in one.values], [np.repeat(np.arange(60), 5)] * 2, paired=True
+        [np.repeat(value, 5) for value in single.values], [np.repeat(np.arange(60), 5)] * 2, paired=True
     )
-    plans = [plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)) for scores in (one, many)]
-    powers = [power_of(plan, 50) for plan in plans]
+    plans = [plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)) for scores in (single, many)]
+    powers = [estimated_power(plan, 50) for plan in plans]
     assert 0.1 < powers[0] < 0.9
     assert powers[0] == pytest.approx(powers[1], abs=0.02)
 
 
-def test_the_present_order_is_what_dominance_finds():
+def test_sample_order_matches_dominance():
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([rng.normal(gap, 1, 80) for gap in (0.1, 0.0, 0.9)], paired=True)
     inference = Inference(resamples=40, seed=5)
     plan = plan_from_pilot(scores, Claim(2), inference)
-    found = study_dominance(scores, [Claim(2)], Inference(resamples=1000, seed=5)).tests[0].dominates
-    assert set(plan.pairs) == set(zip(*map(np.ndarray.tolist, np.nonzero(found)), strict=True))
+    result = study_dominance(scores, [Claim(2)], Inference(resamples=1000, seed=5)).tests[0].dominates
+    assert set(plan.pairs) == set(zip(*map(np.ndarray.tolist, np.nonzero(result)), strict=True))
     assert set(plan.pairs) == {(2, 0), (2, 1)}
 
 
-def test_the_distributions_have_the_ratios_of_the_paper():
+def test_distributions_have_the_published_ratios():
     """Method §3: N(0.5, sd 2) over N(0, 1)."""
     for order, ratio in ((1, 0.16771), (2, 0.44473)):
         plan = plan_from_distributions(named("normal:0.5,2", "normal:0,1"), Claim(order), CLT)
         assert plan.reference.ratios[0, 1] == pytest.approx(ratio, abs=2e-5)
 
 
-def test_what_does_not_hold_is_not_searched_for():
+def test_unattainable_claims_are_not_searched():
     plan = plan_from_distributions(named("normal:0", "normal:1"), Claim(2), CLT)
-    assert plan.unattainable == ((0, 1),)
+    assert plan.unattainable_pairs == ((0, 1),)
     study = study_power(plan, [50, 100], repeats=20)
     assert study.size is None
-    assert study.tried.sizes.tolist() == [50, 100]
+    assert study.full_curve.sizes.tolist() == [50, 100]
     assert study.curve.power.max() == 0
 
 

@@ -6,9 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from riskrank.engine.power.planning import streams
+from riskrank.engine.power.planning import table_streams
 from riskrank.engine.power.study import PowerCurve
-from tests.engine.power.helpers import verdicts_of
+from tests.engine.power.helpers import collect_verdicts
 
 Z = NormalDist()
 
@@ -20,9 +20,9 @@ def z_test(size, stream):
     return [statistic > Z.inv_cdf(0.95), statistic > Z.inv_cdf(0.99)]
 
 
-def test_against_closed_form():
+def test_power_matches_the_closed_form():
     sizes = [20, 80, 200]
-    curve = PowerCurve.of(sizes, [verdicts_of(z_test, size, 800, seed=1) for size in sizes])
+    curve = PowerCurve.from_verdicts(sizes, [collect_verdicts(z_test, size, 800, seed=1) for size in sizes])
     for row, size in enumerate(sizes):
         for claim, level in enumerate((0.95, 0.99)):
             expected = Z.cdf(0.3 * sqrt(size / 2) - Z.inv_cdf(level))
@@ -32,24 +32,27 @@ def test_against_closed_form():
     assert (curve.standard_error > 0).all()
 
 
-def test_the_same_streams_for_fewer_tables_and_others_for_another_seed():
-    alone = verdicts_of(z_test, 50, 17, seed=3)
-    assert [z_test(50, stream) for stream in streams(50, 12, 3)] == alone[:12].tolist()
-    assert (verdicts_of(z_test, 50, 17, seed=4) != alone).any()
+def test_streams_depend_on_the_seed_only():
+    alone = collect_verdicts(z_test, 50, 17, seed=3)
+    assert [z_test(50, stream) for stream in table_streams(50, 12, 3)] == alone[:12].tolist()
+    assert (collect_verdicts(z_test, 50, 17, seed=4) != alone).any()
 
 
-def test_doubt_weighs_most_where_half_are_shown():
-    shown = np.array([[True, True, False]] * 50 + [[False, True, False]] * 50)
-    plain, doubted = PowerCurve.of([10], [shown]), PowerCurve.of([10], [shown], doubt=0.2)
-    assert plain.power.tolist() == doubted.power.tolist() == [[0.5, 1.0, 0.0, 0.0]]
-    sure = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
-    assert doubted.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *sure])
+def test_standard_error_is_largest_at_half_power():
+    significant = np.array([[True, True, False]] * 50 + [[False, True, False]] * 50)
+    plain, biased = (
+        PowerCurve.from_verdicts([10], [significant]),
+        PowerCurve.from_verdicts([10], [significant], bias=0.2),
+    )
+    assert plain.power.tolist() == biased.power.tolist() == [[0.5, 1.0, 0.0, 0.0]]
+    expected = np.hypot(plain.standard_error[0, 1:], 4 * 0.8 * 0.2 * 0.2)
+    assert biased.standard_error[0] == pytest.approx([np.hypot(0.05, 0.2), *expected])
     # Whole tests of which a tenth is shown leave more in doubt where half are.
-    elsewhere = PowerCurve.of([10], [shown], doubt=0.02, divided=0.09)
-    assert elsewhere.standard_error[0, 0] == pytest.approx(np.hypot(0.05, 0.02 * 0.25 / 0.09))
+    divided = PowerCurve.from_verdicts([10], [significant], bias=0.02, verdict_variance=0.09)
+    assert divided.standard_error[0, 0] == pytest.approx(np.hypot(0.05, 0.02 * 0.25 / 0.09))
 
 
-def test_what_a_page_asks_of_a_curve():
+def test_hardest_pairs_come_first():
     # Claim 1 is hardest at the largest size; 0 and 2 tie there, and 2 is harder before.
     power = np.array([[0.4, 0.5, 0.3, 0.2], [0.9, 0.8, 0.9, 0.7]])
     curve = PowerCurve(np.array([10, 20]), power, 0 * power, 100)

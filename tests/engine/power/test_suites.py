@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim, Question
-from riskrank.engine.dominance.tests_of_task_means import with_task_means
+from riskrank.engine.dominance.task_mean_tests import combine_task_means
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.effects import effects_of
+from riskrank.engine.power.effects import estimate_effects
 from riskrank.engine.power.planning import plan_from_pilot
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.pilot_sampler import PilotSampler
 from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.suites.macro_means import macro_differences, shares_between_tasks
+from riskrank.engine.suites.macro_means import between_task_shares, macro_differences
 from riskrank.engine.suites.task_differences import TaskScores, task_differences
 from riskrank.errors import InputError
-from tests.engine.power.helpers import whole_verdicts
+from tests.engine.power.helpers import full_test_verdicts
 
 SIZES = (60, 90, 120, 400)
 DIRECT = Claim(2, "direct")
@@ -29,79 +29,83 @@ DIRECT = Claim(2, "direct")
 def suite(sizes=SIZES, gap=0.4, effect=0.0, *, weights=None, random=False, paired=True, seed=3):
     """Two models, the first ahead by a gap that differs by task."""
     rng = np.random.default_rng(seed)
-    of = np.repeat(np.arange(len(sizes)), sizes)
-    shared = rng.normal(size=of.size)
+    task_of = np.repeat(np.arange(len(sizes)), sizes)
+    shared = rng.normal(size=task_of.size)
     ahead = gap + effect * rng.normal(size=len(sizes))
-    values = [shared + ahead[of] + rng.normal(size=of.size), shared + rng.normal(size=of.size)]
-    design = TaskDesign.build([str(t) for t in range(len(sizes))], [of] * 2, weights=weights, random=random)
+    values = [shared + ahead[task_of] + rng.normal(size=task_of.size), shared + rng.normal(size=task_of.size)]
+    design = TaskDesign.build(
+        [str(t) for t in range(len(sizes))], [task_of] * 2, weights=weights, random=random
+    )
     return ClusteredScores.build(values, paired=paired, tasks=design)
 
 
-def power_of(scores, size, inference, repeats=200, claim=DIRECT):
+def estimated_power(scores, size, inference, repeats=200, claim=DIRECT):
     plan = plan_from_pilot(scores, claim, inference, pair=(0, 1))
     return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_so_many_samples_of_every_task_are_drawn(paired):
+def test_table_draws_equal_samples_per_task(paired):
     scores = suite(paired=paired)
     sampler = PilotSampler(scores)
-    units = sampler.chosen(np.random.default_rng(0), 7)
-    table, rows = sampler.table(units), sampler.rows(units)
-    assert scores.strata.several
-    assert table.strata.several
+    units = sampler.draw_units(np.random.default_rng(0), 7)
+    table, rows = sampler.build_table(units), sampler.drawn_scores(units)
+    assert scores.strata.has_several_tasks
+    assert table.strata.has_several_tasks
     for model, (value, clusters) in enumerate(rows):
         assert sorted(table.values[model].tolist()) == sorted(value.tolist())
         tasks = clusters % 4
         assert np.bincount(tasks).tolist() == [7] * 4
-        assert np.bincount(table.strata.of_cluster[model]).tolist() == [7] * 4
+        assert np.bincount(table.strata.cluster_tasks[model]).tolist() == [7] * 4
         # Any four in a row are one of each task.
         assert tasks.reshape(7, 4).tolist() == [[0, 1, 2, 3]] * 7
         for task in range(4):
-            own = scores.values[model][scores.strata.of_cluster[model][scores.clusters[model]] == task]
-            assert np.isin(value[tasks == task], own).all()
+            task_values = scores.values[model][
+                scores.strata.cluster_tasks[model][scores.clusters[model]] == task
+            ]
+            assert np.isin(value[tasks == task], task_values).all()
     together = {tuple(pair) for pair in np.transpose(scores.values).tolist()}
     assert (
         all(tuple(pair) in together for pair in np.transpose([value for value, _ in rows]).tolist()) == paired
     )
 
 
-def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
+def test_random_tasks_are_resampled_with_their_weights():
     scores = suite((6, 8, 7, 9, 6, 10), weights=np.arange(1, 7), random=True, paired=False)
     sampler = PilotSampler(scores)
     table = sampler(np.random.default_rng(0), 9)
     assert table.strata.random
-    of = scores.clusters[0]
-    found = []
+    task_of = scores.clusters[0]
+    matches = []
     for task in range(9):
-        drawn = [value[rows == task] for value, rows in zip(table.values, table.clusters, strict=True)]
-        same = [all(map(np.array_equal, drawn, (v[of == t] for v in scores.values))) for t in range(6)]
-        found.append(same.index(True))
-    share = np.array(found) + 1.0
+        sampled = [value[rows == task] for value, rows in zip(table.values, table.clusters, strict=True)]
+        same = [all(map(np.array_equal, sampled, (v[task_of == t] for v in scores.values))) for t in range(6)]
+        matches.append(same.index(True))
+    share = np.array(matches) + 1.0
     assert table.strata.weights == pytest.approx(share / share.sum())
-    assert len(set(found)) < 9
+    assert len(set(matches)) < 9
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [(1, 1, 2, 4), None])
-def test_against_data_sets_drawn_by_hand(weights):
+def test_power_per_task_matches_simulated_data_sets(weights):
     """Samples a task: the gate's own test, and Student's of the macro means, which does no worse."""
     scores, size, repeats = suite(gap=0.7, weights=weights), 10, 150
     inference = Inference(variance="clt")
-    found = power_of(scores, size, inference, repeats)
-    rng, shown = np.random.default_rng(5), []
-    of, bounds = np.repeat(np.arange(4), size), np.cumsum((0, *SIZES))
-    tasks = TaskDesign.build("abcd", [of] * 2, weights=weights)
+    result = estimated_power(scores, size, inference, repeats)
+    rng, significant = np.random.default_rng(5), []
+    task_of, bounds = np.repeat(np.arange(4), size), np.cumsum((0, *SIZES))
+    tasks = TaskDesign.build("abcd", [task_of] * 2, weights=weights)
     for _ in range(repeats):
-        rows = np.concatenate([rng.integers(*ends, size) for ends in itertools.pairwise(bounds)])
+        rows = np.concatenate([rng.integers(*interval, size) for interval in itertools.pairwise(bounds)])
         values = [value[rows] for value in scores.values]
         (tested,) = study_dominance(ClusteredScores.build(values, tasks=tasks), [DIRECT], inference).tests
-        drawn = TaskScores.build(values, [of] * 2, weights=weights)
-        t = macro_differences(drawn, task_differences(drawn)).p_above()
-        shown.append((tested.dominates[0, 1], t[0, 1] <= 0.025))
-    dominance, means = np.mean(shown, axis=0)
+        sampled = TaskScores.build(values, [task_of] * 2, weights=weights)
+        t = macro_differences(sampled, task_differences(sampled)).p_above()
+        significant.append((tested.dominates[0, 1], t[0, 1] <= 0.025))
+    dominance, means = np.mean(significant, axis=0)
     assert 0.3 < dominance < 0.95
-    assert found == pytest.approx(dominance, abs=0.09)
+    assert result == pytest.approx(dominance, abs=0.09)
     assert means > dominance
     weight = np.array(weights or (1,) * 4) / sum(weights or (1,) * 4)
     parts = [np.subtract(*scores.values)[low:high] for low, high in itertools.pairwise(bounds)]
@@ -115,101 +119,101 @@ def test_against_data_sets_drawn_by_hand(weights):
     ("size", "test", "tasks"),
     [(12, "direct", 8), (12, "relative", 8), (16, "direct", 12), (16, "absolute", 12)],
 )
-def test_drawn_tasks_against_every_data_set_tested_whole(size, test, tasks):
+def test_power_of_random_tasks_matches_full_tests(size, test, tasks):
     """Below ten tasks, too: the test of a ranking, not resamples alone."""
     scores = suite((15,) * tasks, gap=0.5, effect=0.5, random=True)
     claim = Claim(2, test, 0.25 if test == "absolute" else None)
     plan = plan_from_pilot(scores, claim, Inference(resamples=200), pair=(0, 1))
-    found = power_of(scores, size, Inference(resamples=200), 50, claim)
-    whole = whole_verdicts(plan, size, 150, seed=5).mean()
-    assert 0.2 < whole < 0.97
-    assert found == pytest.approx(whole, abs=0.12)
+    result = estimated_power(scores, size, Inference(resamples=200), 50, claim)
+    expected = full_test_verdicts(plan, size, 150, seed=5).mean()
+    assert 0.2 < expected < 0.97
+    assert result == pytest.approx(expected, abs=0.12)
 
 
 @pytest.mark.slow
-def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
+def test_tables_are_adjusted_for_multiple_comparisons():
     """Nine tasks show nothing of seven models by resamples: Student's test of their means stands in."""
     rng = np.random.default_rng(4)
-    of = np.repeat(np.arange(9), 20)
+    task_of = np.repeat(np.arange(9), 20)
     ahead = np.linspace(2.0, 0.0, 7)[:, None]
-    values = rng.normal(size=(7, 180)) + ahead + rng.normal(size=(7, 9))[:, of] * 0.2
-    tasks = TaskDesign.build("abcdefghi", [of] * 7, weights=np.arange(6, 15), random=True)
+    values = rng.normal(size=(7, 180)) + ahead + rng.normal(size=(7, 9))[:, task_of] * 0.2
+    tasks = TaskDesign.build("abcdefghi", [task_of] * 7, weights=np.arange(6, 15), random=True)
     scores = ClusteredScores.build([*values], tasks=tasks)
     plan = plan_from_pilot(scores, Claim(2), Inference(), pair=(0, 3))
     closed = ClosedForm(plan, 1)
-    assert plan.by_means
-    assert closed.blind(7)
-    shown = []
+    assert plan.needs_means_test
+    assert closed.is_powerless(7)
+    significant = []
     for row in rng.integers(0, 9, (40, 7)):
-        data = plan.sampler.table([row])
+        data = plan.sampler.build_table([row])
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
-        means = with_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
-        shown.append(bool(means.dominates[0, 3]))
-        assert closed.shown_in([[row]], 7)[0, 0] == shown[-1]
-    assert 0 < sum(shown) < 40
+        means = combine_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
+        significant.append(bool(means.dominates[0, 3]))
+        assert closed.table_verdicts([[row]], 7)[0, 0] == significant[-1]
+    assert 0 < sum(significant) < 40
 
 
-@pytest.mark.parametrize(("tasks", "alpha", "how"), [(6, 0.02, "beside"), (12, 0.001, "instead")])
-def test_resamples_of_few_tasks_show_nothing_where_a_ranking_finds_so(tasks, alpha, how):
+@pytest.mark.parametrize(("tasks", "alpha", "mean_test"), [(6, 0.02, "beside"), (12, 0.001, "instead")])
+def test_closed_form_is_powerless_with_few_tasks(tasks, alpha, mean_test):
     """All of six are looked at, of which the rarest has 6⁻⁶; of twelve as many as the work allows."""
     inference = Inference(work_limit=3e6, family=Family(alpha=alpha))
     plan = plan_from_pilot(suite((6,) * 9, random=True), Claim(2), inference, pair=(0, 1))
-    found = study_dominance(suite((6,) * tasks, random=True), [Claim(2)], inference).tests[0]
-    assert found.of_means == how
-    assert ClosedForm(plan, 1).blind(tasks) == (how == "instead")
+    result = study_dominance(suite((6,) * tasks, random=True), [Claim(2)], inference).tests[0]
+    assert result.mean_test == mean_test
+    assert ClosedForm(plan, 1).is_powerless(tasks) == (mean_test == "instead")
 
 
-def test_weights_worth_fewer_than_six_tasks_show_nothing():
+def test_few_effective_tasks_are_never_significant():
     heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
     closed = ClosedForm(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1)
-    assert closed.shown_in([[np.arange(6)]], 6).tolist() == [[True]]
-    assert not closed.shown_in([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
+    assert closed.table_verdicts([[np.arange(6)]], 6).tolist() == [[True]]
+    assert not closed.table_verdicts([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
 
 
 def test_more_samples_leave_the_variance_between_tasks():
     rng = np.random.default_rng(2)
     scores = suite((25,) * 10, effect=0.5, random=True)
-    apart = np.subtract(*scores.values).reshape(10, 25)
-    whole, within = apart.mean(axis=1).var(ddof=1), (apart.var(axis=1, ddof=1) / 25).mean()
-    assert shares_between_tasks(scores)[0, 1] == pytest.approx(1 - within / whole)
+    differences = np.subtract(*scores.values).reshape(10, 25)
+    total, within = differences.mean(axis=1).var(ddof=1), (differences.var(axis=1, ddof=1) / 25).mean()
+    assert between_task_shares(scores)[0, 1] == pytest.approx(1 - within / total)
     many = [suite((200,) * 40, effect=0.5, random=True, seed=seed) for seed in range(5)]
-    shares = [shares_between_tasks(one)[0, 1] for one in many]
+    shares = [between_task_shares(table)[0, 1] for table in many]
     assert np.mean(shares) == pytest.approx(0.25 / (0.25 + 2 / 200), abs=0.02)
     tasks = TaskDesign.build("abcdef", [np.repeat(range(6), 10)] * 2, random=True)
     level = ClusteredScores.build([rng.normal(size=60)] * 2, tasks=tasks)
-    assert (shares_between_tasks(level) == 0).all()
+    assert (between_task_shares(level) == 0).all()
 
 
 @pytest.mark.slow
-def test_an_effect_is_the_macro_difference_in_standard_deviations_of_a_sample_a_task():
+def test_effect_is_the_standardised_macro_difference():
     """Of normal scores: half of the data sets in which the mean difference is below 0."""
     for weights in (None, (1, 1, 2)):
         scores = suite((1600, 1200, 2000), gap=0.2, weights=weights)
         share = np.array(weights or (1, 1, 1)) / sum(weights or (1, 1, 1))
-        found = effects_of(scores, DIRECT, ((0, 1),), 0).mean
-        assert found[0] == pytest.approx(0.2 / np.sqrt(2 * (share**2).sum()), abs=0.06)
+        result = estimate_effects(scores, DIRECT, ((0, 1),), 0).mean
+        assert result[0] == pytest.approx(0.2 / np.sqrt(2 * (share**2).sum()), abs=0.06)
 
 
-def test_an_interval_of_samples_a_task_however_tasks_weigh():
+def test_interval_of_samples_per_task_with_unequal_weights():
     equal = plan_from_pilot(suite(), DIRECT, Inference(variance="clt"), pair=(0, 1))
     study = study_power(equal, repeats=10)
     assert study.curve.sizes.tolist() == [20, 50, 100]
     assert study.interval is not None
-    assert study.plan.unit == "samples a task"
-    assert study.endless is None
+    assert study.plan.unit == "samples per task"
+    assert study.tasks_needed is None
     weighed = plan_from_pilot(suite(weights=(1, 1, 1, 3)), DIRECT, Inference(variance="clt"), pair=(0, 1))
-    assert weighed.smallest == 4
-    found = study_power(weighed, [20], limit=2000, repeats=20)
-    assert found.interval.low < found.size < (found.interval.high or 2001)
+    assert weighed.min_size == 4
+    result = study_power(weighed, [20], limit=2000, repeats=20)
+    assert result.interval.low < result.size < (result.interval.high or 2001)
 
 
-def test_drawn_tasks_are_counted_and_six_are_needed():
+def test_random_tasks_require_at_least_six():
     plan = plan_from_pilot(
         suite((20,) * 8, effect=0.3, random=True), DIRECT, Inference(resamples=40), pair=(0, 1)
     )
-    assert (plan.unit, plan.smallest, plan.sizes) == ("tasks", 6, (10, 20, 50))
+    assert (plan.unit, plan.min_size, plan.default_sizes) == ("tasks", 6, (10, 20, 50))
     study = study_power(plan, [12], limit=12, repeats=5)
     assert study.interval is None
-    assert study.endless is not None
+    assert study.tasks_needed is not None
     with pytest.raises(InputError, match="at least 6 tasks"):
         plan_from_pilot(suite((20,) * 5, random=True), DIRECT, Inference(), pair=(0, 1))

@@ -4,51 +4,53 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from riskrank.engine.evidence.evidence import Evidence, either_way
-from riskrank.engine.sampling.monte_carlo import counted_share, resamples_to_settle
+from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
+from riskrank.engine.sampling.monte_carlo import p_value_interval, required_resamples
 
 
 @pytest.mark.parametrize(("beyond", "resamples"), [(0, 20), (7, 300), (25, 1000), (999, 1000), (40, 40)])
-def test_the_interval_is_that_of_clopper_and_pearson(beyond, resamples):
-    share, low, high = counted_share(beyond, resamples)
+def test_interval_matches_clopper_pearson(beyond, resamples):
+    share, low, high = p_value_interval(beyond, resamples)
     exact = binomtest(beyond, resamples).proportion_ci(0.99, method="exact")
     assert share == (beyond + 1) / (resamples + 1)
     assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-12)
 
 
 def _needed(beyond, resamples, level=0.025):
-    found, low, high = counted_share(beyond, resamples)
-    return float(resamples_to_settle(found, low, high, level, resamples))
+    p_value, low, high = p_value_interval(beyond, resamples)
+    return float(required_resamples(p_value, low, high, level, resamples))
 
 
-def test_a_level_far_from_the_count_is_settled():
+def test_level_far_from_the_p_value_needs_no_more_resamples():
     assert [_needed(beyond, 1000) for beyond in (0, 5, 60)] == [0, 0, 0]
     assert all(_needed(beyond, 1000) >= 10_000 for beyond in (14, 20, 30, 36))
     assert _needed(24, 999) == 99_900
 
 
 @pytest.mark.parametrize("resamples", [300, 1000, 2000])
-def test_another_seed_seldom_says_otherwise_where_nobody_doubts(resamples):
+def test_stable_p_values_survive_another_seed(resamples):
     """Shares anywhere near the level; of those in doubt the hint settles three in four, and most agree."""
-    rng, level, unsaid, turned, doubts, settled = np.random.default_rng(0), 0.025, 0, 0, 0, 0
+    rng, level, stable, reversed_decisions, unstable, settled = np.random.default_rng(0), 0.025, 0, 0, 0, 0
     for share in rng.uniform(0.1, 3, 2000) * level:
-        beyond, again = rng.binomial(resamples, share, 2)
+        beyond, repeated = rng.binomial(resamples, share, 2)
         needed = _needed(beyond, resamples)
         if not needed:
-            unsaid += 1
-            turned += ((1 + beyond) / (resamples + 1) <= level) != ((1 + again) / (resamples + 1) <= level)
+            stable += 1
+            reversed_decisions += ((1 + beyond) / (resamples + 1) <= level) != (
+                (1 + repeated) / (resamples + 1) <= level
+            )
         else:
-            doubts += 1
+            unstable += 1
             more = beyond + rng.binomial(int(needed) - resamples, share)
             settled += not _needed(more, int(needed))
-    assert turned <= 0.02 * unsaid
-    assert settled >= 0.7 * doubts
+    assert reversed_decisions <= 0.02 * stable
+    assert settled >= 0.7 * unstable
 
 
-def test_sides_are_told_apart():
-    low = Evidence.of([0.0], [0.01], [0.99])
-    assert [end.tolist() for end in low.p_value_ends(1)] == [[0.01], [0.01]]
-    other = Evidence.of([0.0], 0.5, 0.5, between=np.array([[[0.0, 0.1], [0.004, 0.006]]]), resamples=300)
-    both = either_way(low, other)
+def test_bounds_of_both_sides_are_separate():
+    low = Evidence.build([0.0], [0.01], [0.99])
+    assert [end.tolist() for end in low.p_value_bounds(1)] == [[0.01], [0.01]]
+    other = Evidence.build([0.0], 0.5, 0.5, mc_bounds=np.array([[[0.0, 0.1], [0.004, 0.006]]]), resamples=300)
+    both = worst_case_evidence(low, other)
     assert both.resamples == 300
-    assert [end.tolist() for end in both.p_value_ends(2)] == [[0.008], [0.012]]
+    assert [end.tolist() for end in both.p_value_bounds(2)] == [[0.008], [0.012]]

@@ -24,15 +24,15 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
 def children():
-    found = set()
+    processes = set()
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = entry.read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
         if int(parent) == os.getpid():
-            found.add(entry.parent.name)
-    return found
+            processes.add(entry.parent.name)
+    return processes
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def nothing_left():
     assert (children(), set(os.listdir("/proc/self/fd"))) == before  # noqa: PTH208
 
 
-def test_processes_stay(tasks):
+def test_processes_are_reused(tasks):
     twice, thrice = [2], [3]
     with Workers(1) as workers:
         alone = list(workers.run(tasks.scaled, twice, range(5)))
@@ -61,10 +61,12 @@ def test_processes_stay(tasks):
     with Workers(2) as workers:
         first = list(workers.run(tasks.scaled, twice, range(40)))
         other = list(run_tasks(tasks.scaled, thrice, range(3), jobs=workers))
-        again = list(workers.run(tasks.scaled, twice, range(40)))
-    assert [value for value, _ in first] == [value for value, _ in again] == [2 * task for task in range(40)]
+        repeated = list(workers.run(tasks.scaled, twice, range(40)))
+    assert (
+        [value for value, _ in first] == [value for value, _ in repeated] == [2 * task for task in range(40)]
+    )
     assert [value for value, _ in other] == [0, 3, 6]
-    processes = {process for _, process in first + other + again}
+    processes = {process for _, process in first + other + repeated}
     assert len(processes) == 2
     assert os.getpid() not in processes
 
@@ -79,20 +81,20 @@ def test_finished_tasks_are_counted(jobs, count):
 
 @LINUX
 @pytest.mark.usefixtures("nothing_left")
-def test_arrays_of_any_kind_travel():
+def test_arrays_of_any_dtype_are_transferred():
     grid = np.arange(12.0).reshape(3, 4)
     large = np.arange(300_000.0)  # more than a pipe holds
     shared = [grid, grid.T, grid[:, ::2], np.empty((0, 3)), np.array(["a", None]), large, np.float64(0.1)]
-    found = list(run_tasks(operator.getitem, shared, range(len(shared)), jobs=2))
-    for one, other in zip(shared, found, strict=True):
-        np.testing.assert_array_equal(one, other, strict=True)
-    found[0][0, 0] = 1  # as an array made here could be
+    received = list(run_tasks(operator.getitem, shared, range(len(shared)), jobs=2))
+    for array, other in zip(shared, received, strict=True):
+        np.testing.assert_array_equal(array, other, strict=True)
+    received[0][0, 0] = 1  # as an array made here could be
 
 
 @LINUX
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("error", [InputError("what", found="this", hint="that"), ValueError("no")])
-def test_an_error_of_a_task_arrives_in_its_turn(tasks, error):
+def test_error_of_a_task_is_raised_in_order(tasks, error):
     results = run_tasks(tasks.stumbling, error, range(20), jobs=2)
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(type(error), match=r"what|no") as caught:
@@ -100,12 +102,12 @@ def test_an_error_of_a_task_arrives_in_its_turn(tasks, error):
     assert "in stumbling" in caught.value.__notes__[-1]
 
 
-def test_an_error_that_cannot_travel_is_told(tasks):
+def test_unpicklable_error_is_reported(tasks):
     with pytest.raises(RuntimeError, match="Unspeakable: one"):
         list(run_tasks(tasks.unspeakable, None, range(20), jobs=2))
 
 
-def test_data_a_worker_cannot_read_are_an_error(tasks):
+def test_unreadable_data_is_an_error(tasks):
     with pytest.raises(ZeroDivisionError):
         list(run_tasks(operator.add, tasks.UnreadableThere(), range(4), jobs=2))
 
@@ -113,31 +115,31 @@ def test_data_a_worker_cannot_read_are_an_error(tasks):
 @LINUX
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize(
-    ("shared", "how"),
+    ("shared", "cause"),
     [("by_kill", "by SIGKILL"), ("by_exit", "exit status 7"), ("FatalToRead", "by SIGKILL")],
 )
-def test_a_worker_that_dies_ends_the_run(tasks, shared, how):
+def test_dying_worker_aborts_the_run(tasks, shared, cause):
     shared = getattr(tasks, shared)
     data = shared() if isinstance(shared, type) else shared
     with pytest.raises(NumericalError) as caught:
         list(run_tasks(tasks.dying_behind_a_long_task, data, range(20), jobs=3))
-    assert "died" in caught.value.what
-    assert how in caught.value.found
+    assert "died" in caught.value.problem
+    assert cause in caught.value.found
 
 
 @LINUX
 @pytest.mark.usefixtures("nothing_left")
-def test_a_run_nobody_reads_to_its_end(tasks):
+def test_abandoned_run_can_be_closed(tasks):
     with Workers(2) as workers:
         results = workers.run(tasks.scaled, [1], range(1000))
         next(results)
-        with pytest.raises(RuntimeError, match="not all been read"):
+        with pytest.raises(RuntimeError, match="unread results"):
             next(workers.run(tasks.scaled, [1], range(10)))
         results.close()
         assert [value for value, _ in workers.run(tasks.scaled, [1], range(10))] == list(range(10))
 
 
-def test_what_a_task_prints_stands_in_nobodys_way(tasks, capfd):
+def test_output_of_tasks_is_suppressed(tasks, capfd):
     assert list(run_tasks(tasks.noisy, None, range(4), jobs=2)) == list(range(4))
     assert capfd.readouterr() == ("", "")
 
@@ -148,7 +150,7 @@ def test_workers_share_the_machine_by_processes(tasks, monkeypatch):
     assert set(run_tasks(tasks.threads, None, range(4), jobs=2)) == {("1", "3")}
 
 
-def test_settings_that_name_workers_travel():
+def test_workers_are_pickled_as_a_single_job():
     with Workers(4) as workers:
         assert pickle.loads(pickle.dumps({"jobs": workers})) == {"jobs": 1}
 
@@ -169,14 +171,14 @@ def start(path, code, **options):
     )
 
 
-def test_a_script_needs_no_main_guard(tmp_path):
+def test_script_needs_no_main_guard(tmp_path):
     """A worker imports what its tasks need, never the program that asks for them."""
     code = "import operator; print(list(run_tasks(operator.mul, 2, range(4), jobs=2)))"
     process = start(tmp_path / "script.py", code)
     assert process.communicate(timeout=1200) == ("[0, 2, 4, 6]\n", "")
 
 
-def test_code_in_the_current_directory_stays_there(tmp_path):
+def test_workers_do_not_import_from_the_current_directory(tmp_path):
     folder = tmp_path / "downloads"
     folder.mkdir()
     for name in ("signal", "pickle", "numpy", "operator", "riskrank", "sitecustomize"):
@@ -200,7 +202,7 @@ def _state(pid):
 
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_workers_end_with_their_parent(tmp_path, number):
+def test_workers_stop_with_their_parent(tmp_path, number):
     code = f"""
 import signal
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
@@ -230,15 +232,15 @@ for pid in run_tasks(tasks.first_short_then_long, None, range(4), jobs=2):
 @pytest.mark.parametrize(
     "executor", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2, get_context("spawn"))]
 )
-def test_an_executor_gives_the_same(executor):
+def test_executor_gives_equal_results(executor):
     shared = [np.random.default_rng(0).normal(size=(50, 4))]
     alone = list(run_tasks(operator.mul, shared[0], range(7)))
     with executor() as pool:
         workers = Workers(executor=pool)
         with workers:
-            found = list(run_tasks(operator.mul, shared[0], range(7), jobs=workers))
+            result = list(run_tasks(operator.mul, shared[0], range(7), jobs=workers))
         assert pool.submit(int, "3").result() == 3  # it is the caller's, and open
-    np.testing.assert_array_equal(alone, found, strict=True)
+    np.testing.assert_array_equal(alone, result, strict=True)
 
 
 class Sharing(Executor):
@@ -257,12 +259,12 @@ class Sharing(Executor):
         return future
 
 
-def test_an_executor_may_share_data_once():
+def test_executor_may_share_data_once():
     sharing = Sharing()
     assert list(Workers(executor=sharing).run(operator.mul, 3, range(4))) == [0, 3, 6, 9]
     assert sharing.shared == [3]
 
 
-def test_an_executor_that_breaks_is_told(tasks):
+def test_broken_executor_is_reported(tasks):
     with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(NumericalError, match="lost"):
         list(Workers(executor=pool).run(tasks.dying, tasks.by_kill, range(4)))

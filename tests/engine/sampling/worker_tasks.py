@@ -1,4 +1,4 @@
-"""What the workers in the tests do. They import this file, so it imports little."""
+"""Tasks of the workers in the tests; the workers import this file, so it imports little."""
 
 import operator
 import os
@@ -36,8 +36,8 @@ def dying_behind_a_long_task(shared, task):
 class Unspeakable(Exception):
     """Cannot be unpickled."""
 
-    def __init__(self, one, two):
-        super().__init__(one)
+    def __init__(self, first, two):
+        super().__init__(first)
 
 
 class FatalToRead:

@@ -1,4 +1,4 @@
-"""Zip archives with any method of compression, Zstandard among them, written plainly."""
+"""A minimal writer of zip archives with any compression method, including Zstandard."""
 
 import json
 import struct
@@ -9,7 +9,7 @@ import zstandard
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 
 
-def compressed(data: bytes, method: int) -> bytes:
+def compress(data: bytes, method: int) -> bytes:
     if method == ZSTANDARD:
         return zstandard.compress(data)
     if method == DEFLATED:
@@ -19,11 +19,11 @@ def compressed(data: bytes, method: int) -> bytes:
 
 
 def archive(members: dict, method: int = ZSTANDARD) -> bytes:
-    """Zip of members, by name: bytes as they are, anything else as JSON."""
+    """Return a zip archive of named members: bytes as they are, other values as JSON."""
     body, directory = b"", b""
     for name, content in members.items():
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
-        packed, title = compressed(data, method), name.encode()
+        packed, title = compress(data, method), name.encode()
         common = (method, 0, 0, zlib.crc32(data), len(packed), len(data), len(title))
         directory += struct.pack("<4s4H2H3L", b"PK\x01\x02", 20, 20, 0, *common[:6]) + struct.pack(
             "<5H2L", len(title), 0, 0, 0, 0, 0, len(body)

@@ -1,4 +1,4 @@
-"""Small exports imitating what tools write."""
+"""Helpers that write and read small exports of other tools."""
 
 import json
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.interface import Export
-from riskrank.scores.exports.registry import READERS, read_export, reader
+from riskrank.scores.exports.registry import READERS, load_reader, read_export
 
 
 def write_json(path: Path, value) -> Path:
@@ -29,34 +29,34 @@ def read(name: str, *paths, **rules) -> Export:
 
 
 def scores(export: Export, *columns: str) -> dict:
-    """Map (model, sample, metric) and further columns to the score; every key once."""
+    """Map (model, sample, metric) and further columns to the score, without repeated keys."""
     keys = ["model", "sample", "metric", *columns]
     rows = export.rows.select(*keys, "score").rows()
-    found = {row[:-1]: row[-1] for row in rows}
-    assert len(found) == len(rows)
-    return found
+    result = {row[:-1]: row[-1] for row in rows}
+    assert len(result) == len(rows)
+    return result
 
 
 def only_reader_of(path: Path) -> str:
-    """The one format whose reader recognises a file."""
-    fitting = [name for name in READERS if reader(name).recognises(path)]
-    assert len(fitting) == 1, fitting
-    return fitting[0]
+    """Return the only format whose reader recognises a file."""
+    matches = [name for name in READERS if load_reader(name).recognises(path)]
+    assert len(matches) == 1, matches
+    return matches[0]
 
 
 def assert_long(export: Export) -> None:
-    """Check what every export promises about its rows."""
+    """Check the columns, types and directions of an export."""
     assert export.rows.columns[:4] == ["model", "sample", "metric", "score"]
     for name, dtype in export.rows.schema.items():
         assert dtype == (pl.Float64 if name == "score" else pl.String), name
     assert set(export.directions) <= set(export.rows["metric"])
 
 
-def assert_named_or_left_out(name: str, bad: Path, *given, match: str | None = None) -> Export:
-    """A file that cannot be read is refused by its name, or left out and noted; the others stay."""
+def assert_refused_or_skipped(name: str, bad: Path, *paths, match: str | None = None) -> Export:
+    """Assert that an unreadable file is refused by name, or skipped with a note; the others stay."""
     with pytest.raises(InputError, match=match) as error:
-        read(name, *given)
-    assert bad.name in error.value.what
-    export = read(name, *given, skip_bad=True)
+        read(name, *paths)
+    assert bad.name in error.value.problem
+    export = read(name, *paths, skip_bad=True)
     assert any(bad.name in note for note in export.notes)
     return export

@@ -1,4 +1,4 @@
-"""Archives of Inspect: of every compression, with summaries or samples; what is corrupt or too large."""
+"""Inspect archives of every compression, with summaries or samples, corrupt, or too large."""
 
 import zipfile
 
@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.errors import InputError
 from tests.scores.exports import archives
-from tests.scores.exports.helpers import assert_named_or_left_out, read, scores, write_json
+from tests.scores.exports.helpers import assert_refused_or_skipped, read, scores, write_json
 
 ABOUT = {"run_id": "r", "created": "2026-01-01", "task": "sums", "model": "m/a"}
 HEADER = {"version": 2, "status": "success", "eval": ABOUT | {"dataset": {"sample_ids": ["1", "2"]}}}
@@ -16,24 +16,24 @@ SAMPLES = [
 ]
 
 
-def members(chunked=False, summaries=True, **others):
+def members(chunked=False, summaries=True, **changes):
     name = "samples/{id}_epoch_{epoch}/sample.json" if chunked else "samples/{id}_epoch_{epoch}.json"
-    found = {"_journal/start.json": HEADER}
-    found |= {name.format(**sample): sample | {"messages": ["long"]} for sample in SAMPLES}
-    found |= {"summaries.json": SAMPLES} if summaries else {}
-    return found | {"header.json": HEADER} | others
+    result = {"_journal/start.json": HEADER}
+    result |= {name.format(**sample): sample | {"messages": ["long"]} for sample in SAMPLES}
+    result |= {"summaries.json": SAMPLES} if summaries else {}
+    return result | {"header.json": HEADER} | changes
 
 
-def zipped(path, found, method=archives.ZSTANDARD):
-    path.write_bytes(archives.archive(found, method))
+def write_archive(path, content, method=archives.ZSTANDARD):
+    path.write_bytes(archives.archive(content, method))
     return path
 
 
 @pytest.mark.parametrize("method", [archives.STORED, archives.DEFLATED, archives.ZSTANDARD])
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("summaries", [False, True])
-def test_archives_of_every_kind_say_the_same_as_json(tmp_path, method, chunked, summaries):
-    path = zipped(tmp_path / "a.eval", members(chunked, summaries), method)
+def test_archives_equal_json_logs(tmp_path, method, chunked, summaries):
+    path = write_archive(tmp_path / "a.eval", members(chunked, summaries), method)
     export = read("auto", path)
     log = read("auto", write_json(tmp_path / "a.json", HEADER | {"samples": SAMPLES}))
     assert scores(export) == {
@@ -48,14 +48,17 @@ def test_archives_of_every_kind_say_the_same_as_json(tmp_path, method, chunked, 
         assert zipfile.ZipFile(path).testzip() is None  # the test's own writer writes real archives
 
 
-def test_samples_are_not_read_where_summaries_say_it_all(tmp_path):
-    found = {name: b"{ no json at all" if name[:8] == "samples/" else one for name, one in members().items()}
-    assert read("inspect", zipped(tmp_path / "a.eval", found)).rows.height == 4
+def test_samples_are_not_read_if_summaries_are_complete(tmp_path):
+    archive = {
+        name: b"{ no json at all" if name[:8] == "samples/" else content
+        for name, content in members().items()
+    }
+    assert read("inspect", write_archive(tmp_path / "a.eval", archive)).rows.height == 4
 
 
 def test_a_long_sample_is_not_read_for_its_metadata(tmp_path):
     long = SAMPLES[0] | {"metadata": {"group": "a"}, "messages": "x" * (1 << 24)}
-    path = zipped(tmp_path / "a.eval", members() | {"samples/1_epoch_1.json": long}, archives.DEFLATED)
+    path = write_archive(tmp_path / "a.eval", members() | {"samples/1_epoch_1.json": long}, archives.DEFLATED)
     assert "group" not in read("inspect", path).rows.columns
 
 
@@ -76,26 +79,28 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("kind", CORRUPT)
-def test_logs_that_cannot_be_read_are_named_or_left_out(tmp_path, kind):
+def test_unreadable_logs_are_refused_or_skipped(tmp_path, kind):
     bad, good = tmp_path / "bad.eval", tmp_path / "good.eval"
     bad.write_bytes(CORRUPT[kind])
     good.write_bytes(GOOD)
-    assert assert_named_or_left_out("inspect", bad, bad, good).rows.height == 4
+    assert assert_refused_or_skipped("inspect", bad, bad, good).rows.height == 4
 
 
 @pytest.mark.parametrize("method", [archives.DEFLATED, archives.ZSTANDARD])
-def test_a_bomb_is_refused(tmp_path, method):
+def test_zip_bomb_is_refused(tmp_path, method):
     bomb = members() | {"summaries.json": b"[" + b" " * 30_000_000 + b"]"}
-    path = zipped(tmp_path / "a.eval", bomb, method)
+    path = write_archive(tmp_path / "a.eval", bomb, method)
     assert path.stat().st_size < 100_000
     with pytest.raises(InputError, match="more than 1,000,000 bytes"):
         read("inspect", path, max_bytes=1_000_000)
 
 
-@pytest.mark.parametrize(("said", "message"), [(500_000_000, "packed more densely"), (9, "directory says")])
-def test_a_directory_that_lies_is_refused(tmp_path, said, message):
+@pytest.mark.parametrize(
+    ("size", "message"), [(500_000_000, "compressed too strongly"), (9, "the directory")]
+)
+def test_wrong_size_in_the_directory_is_refused(tmp_path, size, message):
     at = GOOD.rindex(b"summaries.json") - 22
     path = tmp_path / "a.eval"
-    path.write_bytes(GOOD[:at] + said.to_bytes(4, "little") + GOOD[at + 4 :])
+    path.write_bytes(GOOD[:at] + size.to_bytes(4, "little") + GOOD[at + 4 :])
     with pytest.raises(InputError, match=message):
         read("inspect", path)

@@ -1,10 +1,10 @@
-"""Rows of several exports under labels of their own."""
+"""Row numbers of several labelled exports."""
 
 from riskrank.scores.table.export_rows import ExportSource
 from tests.scores.exports.helpers import read, write_lines
 
 
-def test_rows_are_numbered_as_in_the_file_that_is_converted_to(tmp_path):
+def test_row_numbers_match_the_converted_file(tmp_path):
     row = {
         "schema_version": "0.3.0",
         "evaluation_id": "e",

@@ -1,4 +1,4 @@
-"""lighteval's details that cannot be read as Parquet, or have no rows."""
+"""Unreadable or empty detail files of lighteval."""
 
 import polars as pl
 import pytest
@@ -26,4 +26,4 @@ def test_broken_files_are_refused(tmp_path):
         read("lighteval", cut)
     export = read("lighteval", tmp_path, skip_bad=True)
     assert export.rows.height == 1
-    assert sum("left out" in note for note in export.notes) == 2
+    assert sum("ignored" in note for note in export.notes) == 2

@@ -1,4 +1,4 @@
-"""lm-eval's samples in bulk and compressed, and its metrics that are no means, by their own formulas."""
+"""Bulk and compressed samples of lm-eval, and metrics that are not means."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ def row(doc, **metrics):
     return {"doc_id": doc, "doc": {}, "resps": [["r"]], "filter": "none", "metrics": [*metrics], **metrics}
 
 
-def test_plain_rows_read_at_once_equal_those_read_one_by_one(tmp_path):
+def test_bulk_reader_equals_row_reader(tmp_path):
     path = tmp_path / "org__a" / "samples_t_2026-01-02T03-04-05.678901.jsonl"
     rows = [row(i, acc=0.1 * i, f1=i) for i in range(20)]
     fast = read("lm-eval", write_lines(path, rows)).rows.sort("metric", "sample")
@@ -47,20 +47,20 @@ NATS = 99.875 / 40
         ("bits_per_byte", TEXTS, NATS / math.log(2)),
     ],
 )
-def test_metrics_that_are_no_means_are_told_over_all_samples(tmp_path, metric, values, expected):
+def test_metrics_that_are_not_means_are_noted(tmp_path, metric, values, expected):
     path = tmp_path / "org__a" / "samples_t_2026-01-02T03-04-05.678901.jsonl"
     rows = [row(at, acc=1, **{metric: value}) for at, value in enumerate(values)]
-    (told,) = (note for note in read("lm-eval", write_lines(path, rows)).notes if "no mean of them" in note)
-    assert told.startswith(f"t: {metric}, ")
-    assert float(told.split(" is ")[1].split(" for ")[0]) == pytest.approx(expected, rel=1e-12)
+    (text,) = (note for note in read("lm-eval", write_lines(path, rows)).notes if "not as a mean" in note)
+    assert text.startswith(f"t: {metric} is ")
+    assert float(text.split(" is ")[1].split(" for ")[0]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_matthews_of_three_classes_and_of_one():
+def test_matthews_correlation_of_three_classes():
     pairs = [[0, 0], [1, 2], [2, 2], [1, 1], [2, 0], [0, 0], [1, 1]]
     # The correlation of indicators of classes, centred.
-    gold, found = (np.eye(3)[[pair[at] for pair in pairs]] for at in (0, 1))
-    gold, found = gold - gold.mean(0), found - found.mean(0)
-    expected = (gold * found).sum() / math.sqrt((gold**2).sum() * (found**2).sum())
+    gold, predicted = (np.eye(3)[[pair[at] for pair in pairs]] for at in (0, 1))
+    gold, predicted = gold - gold.mean(0), predicted - predicted.mean(0)
+    expected = (gold * predicted).sum() / math.sqrt((gold**2).sum() * (predicted**2).sum())
     assert aggregate("mcc", pairs) == pytest.approx(expected, rel=1e-12)
     assert aggregate("mcc", [[1, 1], [1, 1]]) == 0.0
 
@@ -68,6 +68,6 @@ def test_matthews_of_three_classes_and_of_one():
 @pytest.mark.parametrize(
     "values", [[[1]], [[1, "a"]], [[1, 0], 3], [[True, 1]], [], [[-1.0, 0.0]], [[-1e6, 1]]]
 )
-def test_what_is_no_pair_has_no_aggregate(values):
+def test_invalid_pairs_have_no_aggregate(values):
     assert aggregate("word_perplexity", values) is None
     assert aggregate("acc", [[1, 0]]) is None

@@ -1,4 +1,4 @@
-"""FastChat's pairs of games: win rates over opponents are the verdict scores of the method."""
+"""FastChat pairwise games: win rates over opponents equal the verdict scores."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from riskrank.engine.portfolio.judge_votes import score_votes
 from tests.scores.exports.helpers import read, scores, write_lines
 
 
-def test_win_rates_over_opponents_are_the_verdict_scores_of_the_method(tmp_path):
-    """Where every pair met, s = 4 (k − 1)(w − ½)."""
+def test_win_rates_equal_verdict_scores(tmp_path):
+    """With all pairs played, s = 4 (k − 1)(w − ½)."""
     models, outcome = "ABCD", {"AB": "model_1", "AC": "tie", "AD": "model_2", "BC": "model_2"}
     rows, verdicts = [], []
     for sample in ("7", "8"):
@@ -18,8 +18,8 @@ def test_win_rates_over_opponents_are_the_verdict_scores_of_the_method(tmp_path)
                 rows.append({"question_id": sample, "turn": 1, "judge": ["gpt-4", "pair-v2"]} | names)
                 verdicts.append((f"{sample}/1", first, second, winner.replace("model_1", "a")))
     export = read("mt-bench", write_lines(tmp_path / "p.jsonl", rows))
-    samples, first, second, given = zip(*verdicts, strict=True)
-    expected = score_votes(samples, first, second, [v.replace("model_2", "b") for v in given])
+    samples, first, second, winners = zip(*verdicts, strict=True)
+    expected = score_votes(samples, first, second, [v.replace("model_2", "b") for v in winners])
     for at, sample in enumerate(expected.samples):
         for i, model in enumerate(expected.models):
             rate = scores(export)[model, sample, "win_rate"]

@@ -1,4 +1,4 @@
-"""Exports with one node of another type: rows, or an error that names what is wrong, never a defect."""
+"""Exports with one node of a wrong type give rows or an error that names the problem."""
 
 import copy
 import csv
@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.exports.interface import ANSWERED, ASKED
-from riskrank.scores.exports.registry import READERS, read_export, reader
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT
+from riskrank.scores.exports.registry import READERS, load_reader, read_export
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 
@@ -41,7 +41,7 @@ REPLACEMENTS = (
 )
 
 
-# Small exports that are whole: a folder a format, and in it one for each way it is written.
+# Small complete exports: one folder per format, with one folder per variant.
 WRITTEN = Path(__file__).with_name("written")
 EXPORTS = {
     name: [path.name for path in sorted((WRITTEN / name).iterdir())]
@@ -51,7 +51,7 @@ EXPORTS = {
 
 @dataclass(frozen=True)
 class Written:
-    """A valid export: file → document, which may be lines (a name in .jsonl), rows of a table (.csv) or
+    """A valid export: file → document, either lines (a name in .jsonl), rows of a table (.csv) or
     members of an archive."""
 
     files: dict
@@ -60,25 +60,25 @@ class Written:
 
 @cache
 def export_of(name, case):
-    """A small export as its folder holds it: an archive is a folder, and Parquet the JSON of its columns."""
+    """Return a small export from its folder: an archive is a folder, and Parquet the JSON of its columns."""
     files, folder = {}, WRITTEN / name / case
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        place = path.relative_to(folder).as_posix()
-        archive, _, member = place.partition(".eval/")
+        relative = path.relative_to(folder).as_posix()
+        archive, _, member = relative.partition(".eval/")
         if member:
             files.setdefault(f"{archive}.eval", {})[member] = json.loads(path.read_text())
-        elif place.endswith(".parquet.json"):
-            files[place.removesuffix(".json")] = packed(json.loads(path.read_text()))
+        elif relative.endswith(".parquet.json"):
+            files[relative.removesuffix(".json")] = parquet_bytes(json.loads(path.read_text()))
         else:
-            files[place] = document(path)
-    found = reader(name)
-    filtered = found.choices or "filter" in found.uses
+            files[relative] = document(path)
+    reader = load_reader(name)
+    filtered = reader.choices or "filter" in reader.supported_options
     rules = {"filter": ("*",)} if filtered else {"split": ("*",)} if name == "helm" else {}
     return Written(files, ReadOptions(from_="auto", **rules))
 
 
 def document(path):
-    """What a file holds, as it is changed: lines, rows, one document, or bytes."""
+    """Return the content of a file in editable form: lines, rows, one document, or bytes."""
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in path.read_text().splitlines()]
     if path.suffix == ".csv":
@@ -86,21 +86,21 @@ def document(path):
     return json.loads(path.read_text()) if path.suffix == ".json" else path.read_bytes()
 
 
-def packed(columns):
+def parquet_bytes(columns):
     file = io.BytesIO()
     pl.DataFrame(columns).write_parquet(file)
     return file.getvalue()
 
 
-CASES = [pytest.param(name, case, id=case) for name, found in EXPORTS.items() for case in found]
+CASES = [pytest.param(name, case, id=case) for name, cases in EXPORTS.items() for case in cases]
 
 
-# Formats whose files name no model.
+# Formats whose files do not name the model.
 NAMELESS = {"mlflow", "ragas", "junit", "terminal-bench", "braintrust", "langsmith", "phoenix", "langfuse"}
 
 
 def nodes(value, path=()):
-    """Paths of all nodes of some documents, but of bytes."""
+    """Yield the paths of all nodes of some documents, except bytes."""
     if isinstance(value, bytes):
         return
     if path:
@@ -111,17 +111,17 @@ def nodes(value, path=()):
 
 
 def changed(files, path, replacement):
-    """The documents with another value at a path."""
-    found = copy.deepcopy(files)
-    place = found
+    """Return the documents with a replaced value at a path."""
+    result = copy.deepcopy(files)
+    node = result
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = replacement
-    return found
+        node = node[key]
+    node[path[-1]] = replacement
+    return result
 
 
 def write(folder, files):
-    """Write the documents; whoever changes one as a whole writes that."""
+    """Write the documents; one that was replaced entirely is written as JSON."""
     for name, document in files.items():
         path = Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,45 +141,45 @@ def write(folder, files):
 
 
 def is_table(document):
-    """Whether this can be written as a table; a changed document may be anything."""
+    """Tell whether a document can be written as a table, as a changed one may be anything."""
     return isinstance(document, list) and all(isinstance(row, dict) and row for row in document)
 
 
 def paths_of(name, folder, files):
-    """What is read: the folder, or the file where nothing in it names the model."""
+    """Return the paths to read: the folder, or a labelled file if the export names no model."""
     if name in NAMELESS:
         return [f"m={folder}/{next(iter(files))}"]
     return [str(folder)]
 
 
 def examine(name, written, files):
-    """Read the documents; both ways of reading have to end with rows or an error of the user's."""
+    """Read the documents; both ways of reading must return rows or a user error."""
     with TemporaryDirectory() as folder:
         write(folder, files)
-        given = paths_of(name, folder, files)
+        paths = paths_of(name, folder, files)
         for skip_bad in (False, True):
-            found = outcome(name, given, replace(written.rules, skip_bad=skip_bad))
-            if isinstance(found, RiskrankError):
-                assert isinstance(found, InputError | UsageError)
-                assert found.what
-                assert found.found
+            result = outcome(name, paths, replace(written.rules, skip_bad=skip_bad))
+            if isinstance(result, RiskrankError):
+                assert isinstance(result, InputError | UsageError)
+                assert result.problem
+                assert result.found
             else:
-                assert_long(found)
+                assert_long(result)
                 rules = replace(written.rules, skip_bad=skip_bad)
-                again = outcome(name, given, rules, frozenset(found.rows["sample"]))
-                assert again.rows.select(found.rows.columns).equals(found.rows)
+                repeated = outcome(name, paths, rules, frozenset(result.rows["sample"]))
+                assert repeated.rows.select(result.rows.columns).equals(result.rows)
 
 
-def outcome(name, given, rules, texts_of=frozenset()):
-    """What reading ends with, of the two that are allowed."""
+def outcome(name, paths, rules, texts_of=frozenset()):
+    """Return the export or the error of a reading."""
     try:
-        return read_export(name, given, rules, texts_of)
+        return read_export(name, paths, rules, texts_of)
     except RiskrankError as error:
         return error
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
-def test_the_valid_exports_are_read(name, case, tmp_path):
+def test_valid_exports_are_read(name, case, tmp_path):
     written = export_of(name, case)
     write(tmp_path, written.files)
     export = read_export(name, paths_of(name, tmp_path, written.files), written.rules)
@@ -187,37 +187,39 @@ def test_the_valid_exports_are_read(name, case, tmp_path):
     assert export.rows["score"].drop_nulls().len() > 0
 
 
-# What a harness does not write, or writes into the prompt of a judge.
+# Harnesses that write no texts, or write them into the prompt of a judge.
 WITHOUT_TEXTS = {"helm", "livebench", "mt_bench_pairs", "mt_bench_ratings", "ragas_text", "sklearn"}
 WITHOUT_TEXTS |= {"sklearn_text", "lm_eval_averages", "lighteval_averages", "swe_bench", "swe_bench_instance"}
 WITHOUT_TEXTS |= {"terminal_bench", "terminal_bench_old", "mteb", "langfuse", "junit"}
 
 
-@pytest.mark.parametrize(("name", "case"), [one for one in CASES if one.id not in WITHOUT_TEXTS])
-def test_what_was_asked_and_answered_stands_beside_the_same_rows(name, case, tmp_path):
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if case.id not in WITHOUT_TEXTS])
+def test_texts_are_added_to_the_same_rows(name, case, tmp_path):
     written = export_of(name, case)
     write(tmp_path, written.files)
-    given = paths_of(name, tmp_path, written.files)
-    plain = read_export(name, given, written.rules).rows
-    assert not {ASKED, ANSWERED} & set(plain.columns)
+    paths = paths_of(name, tmp_path, written.files)
+    plain = read_export(name, paths, written.rules).rows
+    assert not {INPUT_TEXT, OUTPUT_TEXT} & set(plain.columns)
     sample = plain["sample"][0]
-    found = read_export(name, given, written.rules, frozenset([sample])).rows
-    assert found.select(plain.columns).equals(plain)
-    texts = found.filter(pl.col("sample") == sample).select(ASKED, ANSWERED).unique().row(0)
-    asked = {"alpaca_eval": "do", "lm_eval_old": '{"q": "asked"}'}.get(case, "asked")
-    assert texts == (asked, "answered")
-    others = found.filter(pl.col("sample") != sample)
-    assert not others[ASKED].count() + others[ANSWERED].count(), "of the others nothing is kept"
+    result = read_export(name, paths, written.rules, frozenset([sample])).rows
+    assert result.select(plain.columns).equals(plain)
+    texts = result.filter(pl.col("sample") == sample).select(INPUT_TEXT, OUTPUT_TEXT).unique().row(0)
+    question = {"alpaca_eval": "do", "lm_eval_old": '{"q": "asked"}'}.get(case, "asked")
+    assert texts == (question, "answered")
+    other_rows = result.filter(pl.col("sample") != sample)
+    assert not other_rows[INPUT_TEXT].count() + other_rows[OUTPUT_TEXT].count(), (
+        "of the others nothing is kept"
+    )
 
 
-def test_every_reader_has_an_export_here():
+def test_every_reader_has_an_example_export():
     assert set(EXPORTS) == set(READERS)
 
 
-@pytest.mark.parametrize(("name", "case"), [one for one in CASES if one.id != "junit"])
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if case.id != "junit"])
 @settings(max_examples=settings.default.max_examples // 6)
 @given(data=st.data())
-def test_a_node_of_another_type_is_no_defect(name, case, data):
+def test_nodes_of_wrong_types_raise_only_user_errors(name, case, data):
     written = export_of(name, case)
     path = data.draw(st.sampled_from(list(nodes(written.files))))
     replacement = data.draw(st.sampled_from(REPLACEMENTS))

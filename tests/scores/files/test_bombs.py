@@ -1,4 +1,4 @@
-"""Files and pipes that hold far more than they seem: refused within 2 GB of memory and 10 CPU seconds."""
+"""Decompression bombs and endless pipes are refused within 2 GB of memory and 10 CPU seconds."""
 
 import contextlib
 import gzip
@@ -35,7 +35,7 @@ MOST_BYTES, MOST_SECONDS = 2 * 1024**3, 10
 HEAD, ROW = b"model,sample,metric,score\n", b"A,1,acc,1\n"
 MB = 1 << 20
 
-# What a pipe begins with, what it repeats without end, and options.
+# The beginning of a pipe, the endlessly repeated piece, and options.
 PIPES: dict[str, tuple[bytes, bytes, tuple[str, ...]]] = {
     "blank lines": (b"", b"\n", ()),
     "spaces": (b"", b" ", ()),
@@ -59,7 +59,7 @@ def content(data: Callable[[], bytes]) -> Make:
 
 
 def packed(pack: Callable[[bytes], bytes], piece: bytes) -> Make:
-    """Write compressed members of 16 MB one after another, 3 GB in all."""
+    """Write concatenated compressed members of 16 MB, 3 GB in total."""
     return content(lambda: pack(piece * (16 * MB // len(piece))) * 200)
 
 
@@ -114,7 +114,7 @@ FILES |= {
 
 
 def folder(path: Path) -> None:
-    """Write parts each of which is allowed."""
+    """Write parts, each within the limits."""
     path.mkdir()
     for at in range(30):
         (path / f"{at}.csv.gz").write_bytes(gzip.compress(HEAD + b"A,1,acc,1\n" * 600_000))
@@ -143,7 +143,7 @@ def texts(path: Path) -> None:
 
 
 def repeated(value: object, kind: object) -> Make:
-    """Write a value of a megabyte that is in the file once, and in all rows."""
+    """Write a value of one megabyte that is stored once and used in all rows."""
 
     def make(path: Path) -> None:
         values = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array([value], kind))
@@ -177,16 +177,16 @@ def workbook(
             book.active.append(row)
         book.save(plain := path.with_name("plain.zip"))
         with (
-            zipfile.ZipFile(plain) as given,
+            zipfile.ZipFile(plain) as source,
             zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as changed,
         ):
-            for member in given.namelist():
-                before, found, after = given.read(member).partition(end)
+            for member in source.namelist():
+                before, closing, after = source.read(member).partition(end)
                 with changed.open(member, "w", force_zip64=True) as part:
                     part.write(before)
                     for piece in pieces if member == name else ():
                         part.write(piece)
-                    part.write(found + after)
+                    part.write(closing + after)
 
     return make
 
@@ -238,7 +238,7 @@ FILES |= {
     "a list.duckdb": view("SELECT len(range(n)) AS score FROM (VALUES (900000000)) AS long(n)"),
 }
 
-# A small process between, as one that is large hands its size on to those it starts.
+# A small process in between, as children inherit the peak size of a large one.
 LAUNCHER = f"""
 import resource, subprocess, sys
 for kind, most in (("RLIMIT_DATA", {5 * 1024**3}), ("RLIMIT_CPU", 30)):
@@ -259,8 +259,8 @@ def started(place: Path, *words: str) -> subprocess.Popen:
     )
 
 
-def feed(stream, first: bytes, piece: bytes) -> None:
-    """Write into a pipe until nobody reads it."""
+def feed_pipe(stream, first: bytes, piece: bytes) -> None:
+    """Write into a pipe until it is closed."""
     with contextlib.suppress(BrokenPipeError), stream:
         stream.write(first)
         for block in repeat(piece * (MB // len(piece))):
@@ -282,23 +282,23 @@ def test_there_are_at_least_30():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_holds_far_more_than_it_seems(tmp_path, name):
+def test_decompression_bombs_are_refused(tmp_path, name):
     path = tmp_path / name.replace(" ", "-")
     FILES[name](path)
     assert_refused(started(tmp_path, path.name))
 
 
 @pytest.mark.parametrize("name", PIPES)
-def test_a_pipe_without_end(tmp_path, name):
+def test_endless_pipe_is_refused(tmp_path, name):
     first, piece, words = PIPES[name]
     process = started(tmp_path, "-", *words)
-    feed(process.stdin, first, piece)
+    feed_pipe(process.stdin, first, piece)
     process.stdin = None
     assert_refused(process)
 
 
-def test_a_named_pipe_without_end(tmp_path):
+def test_endless_named_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "t.csv")
     process = started(tmp_path, "t.csv")
-    feed((tmp_path / "t.csv").open("wb"), HEAD, ROW)
+    feed_pipe((tmp_path / "t.csv").open("wb"), HEAD, ROW)
     assert_refused(process)

@@ -1,4 +1,4 @@
-"""Folders of parts as one table: what folders name, which files count, and the same result as one file."""
+"""Folders of parts as one table: keys, counted files, and the same result as for a single file."""
 
 import gzip
 import io
@@ -12,18 +12,18 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.reading import ReadOptions
+from riskrank.render.files import check_writable
 from riskrank.scores.files import folders
 from riskrank.scores.files.data_sets import DataSetSource
-from riskrank.scores.files.folders import parts_of
+from riskrank.scores.files.folders import list_parts
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.paths import labelled_paths, named_files
+from riskrank.scores.files.paths import candidate_files, labelled_paths
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.votes import read_votes
-from riskrank.shown.files import check_writable
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 MODELS = ["a", "b b", "org/c", "007"]
 
@@ -43,20 +43,20 @@ def encoded(frame, suffix):
     return gzip.compress(buffer.getvalue(), mtime=0) if suffix.endswith(".gz") else buffer.getvalue()
 
 
-def partitioned(frame, folder, keys, suffix="parquet", held=()):
-    """One file a combination of keys, as writers of partitioned tables lay them out."""
+def write_partitioned(frame, folder, keys, suffix="parquet", repeated_keys=()):
+    """Write one file per combination of keys, like writers of partitioned tables."""
     for values, rows in frame.group_by(*keys, maintain_order=True):
         names = [f"{key}={quote(str(value), safe='')}" for key, value in zip(keys, values, strict=True)]
-        place = Path(folder, *names)
-        place.mkdir(parents=True)
-        rest = [name for name in frame.columns if name not in keys or name in held]
+        directory = Path(folder, *names)
+        directory.mkdir(parents=True)
+        columns = [name for name in frame.columns if name not in keys or name in repeated_keys]
         for number, part in enumerate([rows[: len(rows) // 2], rows[len(rows) // 2 :]]):
-            (place / f"part-{number}.{suffix}").write_bytes(encoded(part.select(rest), suffix))
+            (directory / f"part-{number}.{suffix}").write_bytes(encoded(part.select(columns), suffix))
     return str(folder)
 
 
 @pytest.fixture
-def one(frame, tmp_path):
+def single_file(frame, tmp_path):
     frame.write_parquet(tmp_path / "one.parquet")
     return str(tmp_path / "one.parquet")
 
@@ -70,32 +70,32 @@ def one(frame, tmp_path):
         ("jsonl", ("model",)),
     ],
 )
-def test_a_partitioned_table_is_that_of_one_file(frame, one, tmp_path, suffix, keys):
-    runs = partitioned(frame, tmp_path / "runs", keys, suffix)
-    assert_same(read_scores([runs]), read_scores([one]))
+def test_partitioned_table_equals_a_single_file(frame, single_file, tmp_path, suffix, keys):
+    runs = write_partitioned(frame, tmp_path / "runs", keys, suffix)
+    assert_equal_tables(read_scores([runs]), read_scores([single_file]))
 
 
-def test_folders_that_name_nothing(frame, one, tmp_path):
+def test_folders_without_keys_are_read(frame, single_file, tmp_path):
     for number, (_, rows) in enumerate(frame.group_by("model", maintain_order=True)):
         place = tmp_path / "runs" / f"day {number}" / "x"
         place.mkdir(parents=True)
         rows.write_csv(place / "scores.csv")
-    assert_same(read_scores([str(tmp_path / "runs")]), read_scores([one]))
+    assert_equal_tables(read_scores([str(tmp_path / "runs")]), read_scores([single_file]))
 
 
-def studies(given):
-    """Everything a result says but which files it is of."""
+def study_contents(path):
+    """Yield the contents of several results, without their input files."""
     for result in (
-        rr.rank(given, lower="loss", resamples=200, jobs=1),
-        rr.rank(given, no_test=True, where="model <> 'a' AND metric = 'acc'"),
-        rr.dominance(given, no_test=True, wide=True, sql=PIVOT, lower="loss"),
-        rr.check(given, lower="loss"),
-        rr.portfolio(given, lower="loss"),
+        rr.rank(path, lower="loss", resamples=200, jobs=1),
+        rr.rank(path, no_test=True, where="model <> 'a' AND metric = 'acc'"),
+        rr.dominance(path, no_test=True, wide=True, sql=PIVOT, lower="loss"),
+        rr.check(path, lower="loss"),
+        rr.portfolio(path, lower="loss"),
     ):
         document = json.loads(result.to_json())
         document["meta"].pop("inputs")
         # A check ends with commands to copy.
-        yield json.dumps(document).replace(given, "PATH"), result.to_csv()
+        yield json.dumps(document).replace(path, "PATH"), result.to_csv()
 
 
 PIVOT = (
@@ -105,14 +105,14 @@ PIVOT = (
 
 
 @pytest.mark.slow
-def test_the_same_results_as_of_one_file(frame, one, tmp_path):
-    """A query sees the whole table, not a part of it: SUM over metrics that lie in different files."""
-    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
-    assert list(studies(runs)) == list(studies(one))
+def test_results_equal_those_of_a_single_file(frame, single_file, tmp_path):
+    """A query sees the whole table: SUM over metrics in different files."""
+    runs = write_partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    assert list(study_contents(runs)) == list(study_contents(single_file))
 
 
-def test_the_order_of_the_file_system_is_none_of_ours(frame, tmp_path, monkeypatch):
-    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+def test_directory_order_does_not_matter(frame, tmp_path, monkeypatch):
+    runs = write_partitioned(frame, tmp_path / "runs", ["metric", "model"])
     results = [rr.rank(runs, lower="loss", no_test=True).to_json()]
     original = os.scandir
 
@@ -137,40 +137,40 @@ def test_the_order_of_the_file_system_is_none_of_ours(frame, tmp_path, monkeypat
 
 
 def test_only_needed_columns_of_needed_parts_are_read(frame, tmp_path, monkeypatch):
-    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
-    asked = []
+    runs = write_partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    loaded = []
     original = ParquetSource.load
 
     def watched(self, names):
-        asked.append((os.path.relpath(self.label, runs), tuple(names)))
+        loaded.append((os.path.relpath(self.label, runs), tuple(names)))
         return original(self, names)
 
     monkeypatch.setattr(ParquetSource, "load", watched)
     read_scores([runs], ReadOptions(where="metric = 'acc'"))
-    assert {names for _, names in asked} == {("sample",), ("score",)}
-    assert {path.split("/")[0] for path, _ in asked} == {"metric=acc"}
+    assert {names for _, names in loaded} == {("sample",), ("score",)}
+    assert {path.split("/")[0] for path, _ in loaded} == {"metric=acc"}
 
 
-def test_where_counts_the_rows_of_each_part(frame, tmp_path):
-    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+def test_condition_reports_rows_per_part(frame, tmp_path):
+    runs = write_partitioned(frame, tmp_path / "runs", ["metric", "model"])
     options = ReadOptions(where="metric = 'loss' AND model <> '007' AND sample <> 's0'")
     table = read_scores([runs], options)
     assert [entry.rows for entry in table.inputs] == [5, 6, 5, 6, 5, 6]
     assert all("metric=loss" in entry.path and "007" not in entry.path for entry in table.inputs)
 
 
-def test_keys_are_text_unless_they_are_numbers_to_a_query(frame, tmp_path):
+def test_keys_are_text_outside_queries(frame, tmp_path):
     frame = frame.with_columns(fold=pl.col("sample").str.slice(1).cast(pl.Int64) % 3)
-    runs = partitioned(frame, tmp_path / "runs", ["fold"])
+    runs = write_partitioned(frame, tmp_path / "runs", ["fold"])
     assert len(read_scores([runs], ReadOptions(where="fold >= 1")).samples) == 8
     assert read_scores([runs], ReadOptions(group_by="fold")).groups is not None
     frame = frame.with_columns(fold=pl.concat_str(pl.lit("0"), "fold"))
-    runs = partitioned(frame, tmp_path / "zeros", ["fold"])
+    runs = write_partitioned(frame, tmp_path / "zeros", ["fold"])
     assert len(read_scores([runs], ReadOptions(where="fold = '01'")).samples) == 4
 
 
 @pytest.mark.parametrize("shape", [{"wide": True}, {"matrix": "acc"}])
-def test_a_folders_number_is_no_metric_and_no_model(tmp_path, shape):
+def test_numeric_keys_are_not_metrics_or_models(tmp_path, shape):
     names = ["model", "sample"] if "wide" in shape else ["sample"]
     for fold in (1, 2):
         rows = {"model": ["a", "b"] * 3, "sample": [f"{fold}{n // 2}" for n in range(6)]}
@@ -186,63 +186,65 @@ def test_a_folders_number_is_no_metric_and_no_model(tmp_path, shape):
         assert table.models == ("x", "y")
 
 
-def test_labels_and_patterns_name_folders_too(frame, one, tmp_path, monkeypatch):
+def test_labels_and_patterns_apply_to_folders(frame, single_file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    partitioned(frame, "runs", ["metric", "model"])
-    expected = read_scores([one])
-    assert_same(read_scores(["runs/metric=acc", "runs/metric=loss"]), expected)
-    assert_same(read_scores(["runs/metric=*"]), expected)
-    assert_same(read_scores(["./runs/"]), expected)
+    write_partitioned(frame, "runs", ["metric", "model"])
+    expected = read_scores([single_file])
+    assert_equal_tables(read_scores(["runs/metric=acc", "runs/metric=loss"]), expected)
+    assert_equal_tables(read_scores(["runs/metric=*"]), expected)
+    assert_equal_tables(read_scores(["./runs/"]), expected)
     assert read_scores(["new=runs"]).models == tuple(f"new/{name}" for name in sorted(MODELS))
     Path("runs/beside.txt").write_text("no table")
     assert labelled_paths("runs/*") == [(None, "runs/beside.txt")]  # beside files folders are not meant
 
 
-def test_what_writers_leave_behind_is_passed_over(frame, one, tmp_path):
-    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+def test_leftovers_of_writers_are_ignored(frame, single_file, tmp_path):
+    runs = Path(write_partitioned(frame, tmp_path / "runs", ["model"]))
     (runs / "_SUCCESS").touch()
     (runs / "model=a" / ".part-0.parquet.crc").write_bytes(b"\0")
     (runs / "_temporary").mkdir()
     (runs / "_temporary" / "half.parquet").write_bytes(b"PAR1")
     (runs / "README.md").write_text("# Runs")
     frame[:0].drop("model").write_parquet(runs / "model=a" / "part-7.parquet")
-    assert_same(read_scores([str(runs)]), read_scores([one]))
+    assert_equal_tables(read_scores([str(runs)]), read_scores([single_file]))
 
 
-def test_a_link_in_circles_is_followed_once(frame, one, tmp_path):
-    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+def test_circular_links_are_followed_once(frame, single_file, tmp_path):
+    runs = Path(write_partitioned(frame, tmp_path / "runs", ["model"]))
     (runs / "model=a" / "again").symlink_to(runs)
     (runs / "self").symlink_to(runs)
-    assert_same(read_scores([str(runs)]), read_scores([one]))
+    assert_equal_tables(read_scores([str(runs)]), read_scores([single_file]))
 
 
-@pytest.mark.parametrize(("to", "said"), [("/", "lead to what holds it"), (".", "more than 3 folders")])
-def test_links_that_lead_out(frame, one, tmp_path, monkeypatch, to, said):
-    monkeypatch.setattr(folders, "_MOST_LINKED", 3)
-    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+@pytest.mark.parametrize(
+    ("to", "message"), [("/", "cyclic links not followed"), (".", "more than 3 folders")]
+)
+def test_links_to_outside_folders_are_limited(frame, single_file, tmp_path, monkeypatch, to, message):
+    monkeypatch.setattr(folders, "_MAX_LINKED", 3)
+    runs = Path(write_partitioned(frame, tmp_path / "runs", ["model"]))
     for at in range(4):
         (tmp_path / "beside" / str(at)).mkdir(parents=True)
     (runs / "out").symlink_to(to if to == "/" else tmp_path / "beside")
     if to == ".":
-        assert said in refusal(runs).what
+        assert message in refusal(runs).problem
         return
     table = read_scores([str(runs)])
-    assert_same(table, read_scores([one]))
-    assert said in str(table.warnings)
+    assert_equal_tables(table, read_scores([single_file]))
+    assert message in str(table.warnings)
 
 
-def test_a_folder_below_another_of_the_same_key(frame, tmp_path):
-    runs = partitioned(frame, tmp_path / "runs", ["model"])
+def test_nested_folders_of_the_same_key_are_refused(frame, tmp_path):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"])
     (Path(runs) / "model=a").rename(Path(runs) / "model=007" / "model=a")
-    assert "two folders say different things about 'model'" in refusal(runs).what
+    assert "two folders contradict each other about 'model'" in refusal(runs).problem
 
 
-def test_a_part_that_is_no_file_is_not_passed_over(frame, tmp_path):
-    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+def test_parts_that_are_not_files_are_refused(frame, tmp_path):
+    runs = Path(write_partitioned(frame, tmp_path / "runs", ["model"]))
     (runs / "model=a" / "note.txt").symlink_to(tmp_path / "nowhere")
     assert len(read_scores([str(runs)]).models) == 4
     (runs / "model=a" / "part-2.parquet").symlink_to(tmp_path / "nowhere")
-    assert refusal(runs).found == "a link to nothing"
+    assert refusal(runs).found == "a broken link"
     (runs / "model=a" / "part-2.parquet").unlink()
     os.mkfifo(runs / "model=a" / "part-2.parquet")
     assert refusal(runs).found == "a pipe, socket or device"
@@ -252,20 +254,20 @@ def test_a_part_that_is_no_file_is_not_passed_over(frame, tmp_path):
 
 
 @pytest.mark.parametrize("name", [b"model=\xff", b"model=%ff", b"%ed%a0%80=x"])
-def test_folders_that_name_no_unicode_text(frame, tmp_path, name):
+def test_folder_names_must_be_unicode(frame, tmp_path, name):
     folder = tmp_path / os.fsdecode(name)
     folder.mkdir()
     (folder / "t.parquet").write_bytes(encoded(frame, "parquet"))
-    assert "no Unicode text" in refusal(tmp_path).what
+    assert "not valid Unicode" in refusal(tmp_path).problem
 
 
-def test_names_of_files_that_are_not_utf_8(frame, one, tmp_path):
+def test_file_names_may_be_any_bytes(frame, single_file, tmp_path):
     place = tmp_path / "runs" / os.fsdecode(b"\xff")
     place.mkdir(parents=True)
     (place / os.fsdecode(b"\xfe.parquet")).write_bytes(encoded(frame, "parquet"))
     result = rr.rank(str(tmp_path / "runs"), lower="loss", no_test=True)
-    assert result.frame.equals(rr.rank(one, lower="loss", no_test=True).frame)
-    with pytest.raises(InputError, match="which JSON cannot hold"):
+    assert result.frame.equals(rr.rank(single_file, lower="loss", no_test=True).frame)
+    with pytest.raises(InputError, match="JSON cannot contain"):
         result.to_json()
 
 
@@ -278,19 +280,21 @@ def test_deep_folders(frame, tmp_path):
     assert len(read_scores([str(tmp_path)]).models) == 4
 
 
-@pytest.mark.parametrize("held", [True, False])
-def test_a_key_may_be_in_the_file_too_if_it_says_the_same(frame, one, tmp_path, held):
-    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"], held=["model"] if held else [])
-    assert_same(read_scores([runs]), read_scores([one]))
+@pytest.mark.parametrize("in_file", [True, False])
+def test_key_column_in_the_file_may_repeat_the_folder(frame, single_file, tmp_path, in_file):
+    runs = write_partitioned(
+        frame, tmp_path / "runs", ["metric", "model"], repeated_keys=["model"] if in_file else []
+    )
+    assert_equal_tables(read_scores([runs]), read_scores([single_file]))
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_a_key_that_the_file_contradicts(frame, tmp_path, suffix):
-    runs = partitioned(frame, tmp_path / "runs", ["model"], suffix, held=["model"])
+def test_key_column_contradicting_the_folder_is_refused(frame, tmp_path, suffix):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"], suffix, repeated_keys=["model"])
     Path(runs, "model=a").rename(Path(runs, "model=z"))
     with pytest.raises(InputError) as caught:
         read_scores([runs])
-    assert caught.value.what.endswith(
+    assert caught.value.problem.endswith(
         f"model=z/part-0.{suffix}: column 'model' contradicts the folder model=z"
     )
     assert caught.value.found == "'a', in 12 of 12 rows"
@@ -312,7 +316,7 @@ def test_a_key_that_the_file_contradicts(frame, tmp_path, suffix):
         (["x"], "__HIVE_DEFAULT_PARTITION__", False),
     ],
 )
-def test_when_a_file_says_the_same_as_its_folder(tmp_path, values, key, agrees):
+def test_agreement_of_key_columns_and_folders(tmp_path, values, key, agrees):
     (tmp_path / f"k={key}").mkdir()
     pl.DataFrame({"k": values, "score": [0.5] * len(values)}).write_parquet(
         tmp_path / f"k={key}" / "t.parquet"
@@ -338,58 +342,61 @@ def refusal(folder, **options):
 def test_nothing_to_read(frame, tmp_path):
     assert refusal(tmp_path).found == "no files"
     (tmp_path / "notes.txt").write_text("x")
-    assert "1 files of other kinds, such as" in refusal(tmp_path).found
-    partitioned(frame[:0].with_columns(pl.lit("x").alias("model")), tmp_path / "no", ["model"])
+    assert "1 files of other formats, such as" in refusal(tmp_path).found
+    write_partitioned(frame[:0].with_columns(pl.lit("x").alias("model")), tmp_path / "no", ["model"])
     frame[:0].write_csv(tmp_path / "a.csv")
     frame[:0].write_csv(tmp_path / "b.csv")
     assert "2 files without rows" in refusal(tmp_path).found
 
 
-def test_several_formats(frame, one, tmp_path):
-    runs = partitioned(frame, tmp_path / "runs", ["model"])
+def test_mixed_formats_need_a_selection(frame, single_file, tmp_path):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"])
     Path(runs, "meta.json").write_text("{}")
     error = refusal(runs)
     assert error.found == "1 of format json, 8 of format parquet"
     assert error.lines(flags=True)[2].endswith("--input-format parquet")
-    assert_same(read_scores([runs], ReadOptions(input_format="parquet")), read_scores([one]))
+    assert_equal_tables(read_scores([runs], ReadOptions(input_format="parquet")), read_scores([single_file]))
     (tmp_path / "books").mkdir()
     (tmp_path / "books" / "x.xlsx").write_bytes(b"PK")
-    assert "no parts of one table" in refusal(tmp_path / "books").what
-    assert "no parts of one table" in refusal(tmp_path / "books", input_format="xlsx").what
+    assert "have different formats" in refusal(tmp_path / "books").problem
+    assert "have different formats" in refusal(tmp_path / "books", input_format="xlsx").problem
 
 
 def test_parts_without_a_suffix_need_a_format(frame, tmp_path):
     (tmp_path / "part-00000").write_bytes(encoded(frame, "csv"))
-    assert "files of other kinds" in refusal(tmp_path).found
+    assert "files of other formats" in refusal(tmp_path).found
     assert len(read_scores([str(tmp_path)], ReadOptions(input_format="csv")).models) == 4
 
 
-def test_a_part_without_a_column_that_others_have(frame, tmp_path):
-    runs = partitioned(frame, tmp_path / "runs", ["model"])
+def test_part_without_a_required_column_is_refused(frame, tmp_path):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"])
     frame.drop("model").write_parquet(Path(runs) / "stray.parquet")
     error = refusal(runs)
-    assert error.what.endswith("stray.parquet: this part has no column 'model'")
+    assert error.problem.endswith("stray.parquet: this file has no column 'model'")
     frame.filter(model="a").with_columns(model=pl.lit("z")).write_parquet(Path(runs) / "stray.parquet")
     assert "z" in read_scores([runs]).models  # a file may name its model itself
 
 
-def test_a_metric_that_a_part_lacks_is_missing_there(tmp_path):
+def test_metric_absent_from_a_part_is_missing(tmp_path):
     frame = pl.DataFrame({"model": ["a", "b"], "sample": ["1", "1"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
     frame.write_csv(tmp_path / "1.csv")
     frame.drop("y").with_columns(sample=pl.lit("2")).write_csv(tmp_path / "2.csv")
-    assert "missing" in refusal(tmp_path, wide=True).what or "no score" in refusal(tmp_path, wide=True).what
+    assert (
+        "missing" in refusal(tmp_path, wide=True).problem
+        or "no score" in refusal(tmp_path, wide=True).problem
+    )
 
 
 @pytest.mark.parametrize(("folder", "name"), [("_delta_log", "Delta Lake"), (".hoodie", "Hudi")])
 def test_tables_with_a_log_are_refused(frame, tmp_path, folder, name):
-    """Their folders hold files that no longer count."""
+    """Their folders contain outdated files."""
     frame.write_parquet(tmp_path / "t.parquet")
     (tmp_path / folder).mkdir()
-    assert f"a table of {name}" in refusal(tmp_path).what
+    assert f"a {name} table" in refusal(tmp_path).problem
 
 
-def test_a_closed_folder_is_not_passed_over(frame, tmp_path, monkeypatch):
-    runs = partitioned(frame, tmp_path / "runs", ["model"])
+def test_unreadable_folder_is_refused(frame, tmp_path, monkeypatch):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"])
     original = os.scandir
 
     def closed(path):
@@ -399,7 +406,7 @@ def test_a_closed_folder_is_not_passed_over(frame, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", closed)
     error = refusal(runs)
-    assert (error.what, error.found) == (
+    assert (error.problem, error.found) == (
         f"{runs}/model=a: the directory cannot be read",
         "Permission denied",
     )
@@ -410,25 +417,25 @@ def test_errors_name_the_part_and_its_row(frame, tmp_path):
     wrong = wrong.with_columns(
         score=pl.when(pl.int_range(pl.len()) == 31).then(pl.lit("bad")).otherwise("score")
     )
-    runs = partitioned(wrong, tmp_path / "runs", ["model"], "csv")
+    runs = write_partitioned(wrong, tmp_path / "runs", ["model"], "csv")
     error = refusal(runs)
-    assert f"{runs}/model=b%20b/part-0.csv: row 9, column score" in error.what
+    assert f"{runs}/model=b%20b/part-0.csv: row 9, column score" in error.problem
     nameless = frame.with_columns(sample=pl.when(pl.int_range(pl.len()) == 31).then(None).otherwise("sample"))
-    runs = partitioned(nameless, tmp_path / "nameless", ["model"])
+    runs = write_partitioned(nameless, tmp_path / "nameless", ["model"])
     assert (
         f"{runs}/model=b%20b/part-0.parquet: row 8, column sample: the sample has no name"
-        in refusal(runs).what
+        in refusal(runs).problem
     )
 
 
-def test_separators_that_differ(tmp_path):
+def test_different_separators_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("model,sample,metric,score\na,1,m,0.5\n")
     (tmp_path / "b.csv").write_text("model;sample;metric;score\nb;1;m;0,5\n")
-    assert "separated by other signs" in refusal(tmp_path).what
+    assert "has a different separator" in refusal(tmp_path).problem
 
 
-def test_types_that_differ_are_read_as_text(tmp_path):
-    """Whole numbers too large for a float keep their digits; short floats get those of their full value."""
+def test_different_types_are_read_as_text(tmp_path):
+    """Integers too large for a float keep their digits; 32-bit floats get the digits of their exact value."""
     large = 2**60 + 1
     frame = pl.DataFrame({"model": ["a"], "sample": [large], "metric": ["m"], "score": [0.1]})
     frame.with_columns(pl.col("score").cast(pl.Float32)).write_parquet(tmp_path / "1.parquet")
@@ -448,33 +455,33 @@ def test_votes_in_folders(tmp_path):
         (place / "v.csv").write_text(f"sample,model_a,model_b,verdict\n{judge},A,B,a\n")
     table = read_votes([str(tmp_path)])
     assert (table.columns()[0], len(table.inputs)) == (["x", "y"], 2)
-    assert table.place(2) == f"{tmp_path}/judge=y/v.csv: row 2"
+    assert table.location(2) == f"{tmp_path}/judge=y/v.csv: row 2"
 
 
-def test_a_part_is_not_written_over(frame, tmp_path):
-    runs = partitioned(frame, tmp_path / "runs", ["model"])
-    with pytest.raises(UsageError, match="would replace its own input"):
-        check_writable(f"{runs}/model=a/part-0.parquet", named_files([runs]))
-    check_writable(f"{runs}/ranking.md", named_files([runs]))
+def test_parts_are_not_overwritten(frame, tmp_path):
+    runs = write_partitioned(frame, tmp_path / "runs", ["model"])
+    with pytest.raises(UsageError, match="would overwrite an input"):
+        check_writable(f"{runs}/model=a/part-0.parquet", candidate_files([runs]))
+    check_writable(f"{runs}/ranking.md", candidate_files([runs]))
     elsewhere = tmp_path / "elsewhere"
     (Path(runs) / "model=a").rename(elsewhere)
     (Path(runs) / "model=a").symlink_to(elsewhere)
     (elsewhere / "round").symlink_to(runs)
-    with pytest.raises(UsageError, match="would replace its own input"):
-        check_writable(f"{elsewhere}/part-0.parquet", named_files([runs]))
+    with pytest.raises(UsageError, match="would overwrite an input"):
+        check_writable(f"{elsewhere}/part-0.parquet", candidate_files([runs]))
 
 
-def test_keys_are_the_names_of_folders_alone(tmp_path):
+def test_keys_come_from_folder_names_only(tmp_path):
     place = tmp_path / "a=1" / "plain" / "b=x=y%2Fz" / "=q"
     place.mkdir(parents=True)
     (place / "c=3.csv").write_text("score\n1\n")
-    assert [part.keys for part in parts_of(str(tmp_path))] == [{"a": "1", "b": "x=y/z"}]
-    # Those a folder ends in count as well, others above it do not.
-    assert parts_of(str(tmp_path / "a=1"))[0].keys == {"a": "1", "b": "x=y/z"}
-    assert parts_of(str(tmp_path / "a=1" / "plain"))[0].keys == {"b": "x=y/z"}
+    assert [part.keys for part in list_parts(str(tmp_path))] == [{"a": "1", "b": "x=y/z"}]
+    # Keys in the last part of the given path count, those above it do not.
+    assert list_parts(str(tmp_path / "a=1"))[0].keys == {"a": "1", "b": "x=y/z"}
+    assert list_parts(str(tmp_path / "a=1" / "plain"))[0].keys == {"b": "x=y/z"}
 
 
-def test_a_folder_is_a_data_set(one, tmp_path):
+def test_folder_opens_as_a_data_set(single_file, tmp_path):
     (source,) = open_sources([str(tmp_path)])
     assert isinstance(source, DataSetSource)
     assert source.height() == 96

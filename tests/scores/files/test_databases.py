@@ -1,4 +1,4 @@
-"""SQLite and DuckDB files: the only table, or what a query in their own SQL gives; never written to."""
+"""SQLite and DuckDB files: a single table or the result of a query, opened read-only."""
 
 import hashlib
 import shutil
@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import guards
-from riskrank.scores.files.json_objects import column
+from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
 from tests.memory import memory_below
 from tests.pace import at_most
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 KINDS = ["sqlite", "duckdb"]
 
@@ -46,18 +46,18 @@ def database(tmp_path, request):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_only_table(write, long_frame, database, tmp_path, kind):
+def test_single_table_is_read(write, long_frame, database, tmp_path, kind):
     path = database(kind, **{"my runs": long_frame})
     table = read_scores([path])
-    assert_same(table, read_scores([write("t.csv", long_frame)]))
+    assert_equal_tables(table, read_scores([write("t.csv", long_frame)]))
     assert table.inputs[0].sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    assert_same(read_scores([database(kind, "other.db", t=long_frame)]), table)
+    assert_equal_tables(read_scores([database(kind, "other.db", t=long_frame)]), table)
     if kind == "sqlite":  # beside a name this long there can be no log
-        assert_same(read_scores([str(Path(path).rename(tmp_path / f"{'x' * 248}.sqlite"))]), table)
+        assert_equal_tables(read_scores([str(Path(path).rename(tmp_path / f"{'x' * 248}.sqlite"))]), table)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_query_chooses_and_joins(write, long_frame, database, kind):
+def test_queries_select_and_join_tables(write, long_frame, database, kind):
     other = long_frame.select("model").unique()
     path = database(kind, runs=long_frame, models=other)
     with pytest.raises(UsageError, match="2 tables") as caught:
@@ -67,9 +67,9 @@ def test_a_query_chooses_and_joins(write, long_frame, database, kind):
     assert 'sql="SELECT * FROM "runs""' in str(caught.value)
     query = "SELECT runs.* FROM runs JOIN models USING (model) WHERE metric = 'acc'"
     expected = read_scores([write("t.csv", long_frame)], ReadOptions(metric=("acc",)))
-    assert_same(read_scores([path], ReadOptions(sql=query)), expected)
+    assert_equal_tables(read_scores([path], ReadOptions(sql=query)), expected)
     everything = ReadOptions(sql="SELECT * FROM runs", where="metric = 'acc'")
-    assert_same(read_scores([path], everything), expected)
+    assert_equal_tables(read_scores([path], everything), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -79,14 +79,14 @@ def test_a_query_chooses_and_joins(write, long_frame, database, kind):
         ("SELECT * FROM run", InputError, "did you mean the table runs"),
         ("SELECT nothing FROM runs", InputError, "fails"),
         ("SELECT run FROM runs", InputError, "fails"),
-        ("SELEC", UsageError, "needs a query that gives rows"),
-        ("DROP TABLE runs", UsageError, "needs a query that gives rows"),
+        ("SELEC", UsageError, "needs a query that returns rows"),
+        ("DROP TABLE runs", UsageError, "needs a query that returns rows"),
         ("WITH x AS (SELECT 1) DELETE FROM runs", InputError, "fails"),
-        ("SELECT * FROM runs WHERE model = 'nobody'", InputError, "the query gives no rows"),
+        ("SELECT * FROM runs WHERE model = 'nobody'", InputError, "the query returns no rows"),
         ("", UsageError, "needs a query"),
     ],
 )
-def test_queries_that_fail(long_frame, database, kind, query, error, message):
+def test_invalid_queries_are_refused(long_frame, database, kind, query, error, message):
     path = database(kind, runs=long_frame)
     before = Path(path).read_bytes()
     with pytest.raises(error, match=message) as caught:
@@ -96,15 +96,15 @@ def test_queries_that_fail(long_frame, database, kind, query, error, message):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_that_are_no_databases(tmp_path, long_frame, database, kind):
-    whole = database(kind, runs=long_frame)
-    cut = tmp_path / f"cut.{kind}"
-    cut.write_bytes(Path(whole).read_bytes()[:3000])
+def test_invalid_database_files_are_refused(tmp_path, long_frame, database, kind):
+    complete = database(kind, runs=long_frame)
+    broken = tmp_path / f"cut.{kind}"
+    broken.write_bytes(Path(complete).read_bytes()[:3000])
     with pytest.raises(InputError, match="cannot be read"):
-        read_scores([str(cut)])
-    cut.write_bytes(b"model,score\n" * 100)
+        read_scores([str(broken)])
+    broken.write_bytes(b"model,score\n" * 100)
     with pytest.raises(InputError, match="cannot be read"):
-        read_scores([str(cut)])
+        read_scores([str(broken)])
     with pytest.raises(InputError, match="no such file"):
         read_scores([str(tmp_path / f"none.{kind}")])
     assert not (tmp_path / f"none.{kind}").exists()
@@ -112,7 +112,7 @@ def test_files_that_are_no_databases(tmp_path, long_frame, database, kind):
         read_scores([database(kind, f"empty.{kind}")])
 
 
-def test_a_duckdb_file_reads_no_other_file(tmp_path, long_frame, database):
+def test_duckdb_cannot_read_other_files(tmp_path, long_frame, database):
     path = database("duckdb", runs=long_frame)
     secret = tmp_path / "secret.csv"
     secret.write_text("model,sample,metric,score\n")
@@ -145,31 +145,33 @@ def _with_view(path, kind, view):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("asked", [ROWS, "count(*) AS n"])
+@pytest.mark.parametrize("columns", [ROWS, "count(*) AS n"])
 @pytest.mark.parametrize("queried", [False, True])
-def test_a_view_without_end_is_left_after_a_time(tmp_path, monkeypatch, kind, asked, queried):
+def test_endless_view_times_out(tmp_path, monkeypatch, kind, columns, queried):
     monkeypatch.setattr(guards, "_SECONDS", 0.05)
-    path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(asked, ""))
+    path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(columns, ""))
     options = ReadOptions(sql="SELECT * FROM scores ORDER BY 1" if queried else None)
     # DuckDB may fill its memory before the time is over.
-    with pytest.raises(InputError, match=r"no end within ([01] seconds|\S+ bytes of memory)") as caught:
+    with pytest.raises(
+        InputError, match=r"did not finish within ([01] seconds|\S+ bytes of memory)"
+    ) as caught:
         read_scores([path], options)
     assert "sql" in caught.value.hint
     assert [entry.name for entry in tmp_path.iterdir()] == [f"t.{kind}"]
 
 
-def test_views_of_views_are_named_as_far_as_there_is_time(tmp_path, monkeypatch):
+def test_nested_views_are_listed_within_the_time_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(guards, "_SECONDS", 0.2)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", f"SELECT {ROWS} FROM (SELECT 1 AS i)")
     with closing(sqlite3.connect(path)) as connection:
         for at, of in enumerate(("scores", *(f"v{at}" for at in range(15)))):
             connection.execute(f"CREATE VIEW v{at} AS SELECT a.* FROM {of} AS a, {of} AS b")
-    with at_most(500), pytest.raises(UsageError, match="holds 17 tables"):
+    with at_most(500), pytest.raises(UsageError, match="has 17 tables"):
         read_scores([path])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_large_answer_is_left_at_the_limit(tmp_path, kind):
+def test_large_query_result_is_limited(tmp_path, kind):
     series = "range(10000000000) AS r(i)"
     view = ENDLESS.format(ROWS, "") if kind == "sqlite" else f"SELECT {ROWS} FROM {series}"
     path = _with_view(tmp_path / f"t.{kind}", kind, view)
@@ -177,58 +179,58 @@ def test_a_large_answer_is_left_at_the_limit(tmp_path, kind):
         read_scores([path], ReadOptions(max_bytes=1_000_000))
 
 
-def test_an_answer_has_a_reason_in_the_bytes_of_its_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(guards, "_LEAST_ANSWER", 1_000_000)
-    monkeypatch.setattr(guards, "_TIMES_FILE", 10)
+def test_result_size_is_limited_by_file_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(guards, "_MIN_RESULT", 1_000_000)
+    monkeypatch.setattr(guards, "_MAX_RESULT_RATIO", 10)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, ""))
-    with pytest.raises(InputError, match="no end within 1,0") as caught:
+    with pytest.raises(InputError, match="did not finish within 1,0") as caught:
         read_scores([path])
     assert "max_bytes" not in caught.value.hint
 
 
-def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
+def test_large_cells_are_fetched_in_small_batches(tmp_path):
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format("zeroblob(3000000) AS score", ""))
     with memory_below(600_000_000), pytest.raises(InputError, match="more than 50,000,000 bytes"):
         read_scores([path], ReadOptions(max_bytes=50_000_000))
 
 
-# Rows that are asked for at once are 65,536 at most, twice as many each time.
+# Batches double in size, up to 65,536 rows.
 @pytest.mark.parametrize("small", [0, pytest.param(140_000, marks=pytest.mark.slow)])
-def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small):
+def test_oversized_values_are_never_created(tmp_path, small):
     view = ENDLESS.format(f"CASE WHEN i < {small} THEN 1 ELSE zeroblob(50000000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
     message = "a value of more than 16,777,216 bytes"
     with memory_below(100_000_000), pytest.raises(InputError, match=message) as caught:
         read_scores([path])
-    assert "name the columns that count" in caught.value.hint
+    assert "select the relevant columns" in caught.value.hint
 
 
 @pytest.mark.slow
-def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(guards, "_LEAST_WORK", 200_000_000)
+def test_large_values_after_small_ones_use_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(guards, "_MIN_MEMORY", 200_000_000)
     view = ENDLESS.format("CASE WHEN i < 140000 THEN 1 ELSE randomblob(900000) END AS score", "")
     path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
-    with memory_below(600_000_000), pytest.raises(InputError, match="no end within"):
+    with memory_below(600_000_000), pytest.raises(InputError, match="did not finish within"):
         read_scores([path], ReadOptions(max_bytes=20_000_000))
 
 
 @pytest.mark.slow
-def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
-    """Rows that are sorted before the first of them comes."""
-    monkeypatch.setattr(guards, "_LEAST_WORK", 30_000_000)
+def test_working_memory_is_limited(tmp_path, monkeypatch):
+    """Sorting holds all rows before it returns the first."""
+    monkeypatch.setattr(guards, "_MIN_MEMORY", 30_000_000)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, " ORDER BY i"))
-    with pytest.raises(InputError, match=r"no end within (30,000,000 bytes|5 seconds)"):
+    with pytest.raises(InputError, match=r"did not finish within (30,000,000 bytes|5 seconds)"):
         read_scores([path], ReadOptions(max_bytes=1_000_000))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells no address space")
 @pytest.mark.parametrize("text", ["repeat('x', 4 * n)", "len(range(n))"])
-def test_what_a_database_does_not_count_is_bounded_by_the_system(tmp_path, text):
+def test_uncounted_memory_is_limited_by_the_system(tmp_path, text):
     resource = pytest.importorskip("resource")
-    asked = f"SELECT 'a' AS model, {text} AS sample, 1 AS score FROM (VALUES (500000000)) AS long(n)"
-    path = _with_view(tmp_path / "t.duckdb", "duckdb", asked)
+    view = f"SELECT 'a' AS model, {text} AS sample, 1 AS score FROM (VALUES (500000000)) AS long(n)"
+    path = _with_view(tmp_path / "t.duckdb", "duckdb", view)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrlimit(resource.RLIMIT_AS)
-    with pytest.raises(InputError, match=r"no end within [0-9,]+ bytes"):
+    with pytest.raises(InputError, match=r"did not finish within [0-9,]+ bytes"):
         read_scores([path])
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrlimit(resource.RLIMIT_AS)
     assert after[0] - before[0] < 900_000
@@ -236,8 +238,8 @@ def test_what_a_database_does_not_count_is_bounded_by_the_system(tmp_path, text)
 
 
 @pytest.mark.parametrize("late", [0.5, "text", 2**70, None, b"\x01", 7])
-def test_columns_are_those_of_all_rows(tmp_path, late):
-    """Pieces of a column agree on a kind in the end, whatever comes late."""
+def test_column_types_hold_for_all_rows(tmp_path, late):
+    """The pieces of a column end in a common type, for any late value."""
     values = [*range(500), late, *range(3)]
     path = tmp_path / "t.sqlite"
     with closing(sqlite3.connect(path)) as connection:
@@ -246,12 +248,12 @@ def test_columns_are_those_of_all_rows(tmp_path, late):
         connection.executemany("INSERT INTO t VALUES ('a', ?)", [(value,) for value in stored])
         connection.commit()
     source = open_sources([str(path)])[0]
-    assert source.load(["n"])["n"].to_list() == column("n", stored).to_list()
-    assert source.load(["n"])["n"].dtype == column("n", stored).dtype
+    assert source.load(["n"])["n"].to_list() == build_column("n", stored).to_list()
+    assert source.load(["n"])["n"].dtype == build_column("n", stored).dtype
 
 
 @pytest.mark.parametrize("state", ["closed", "connected", "idle", "crashed", "mended", "emptied"])
-def test_a_log_written_ahead_counts_and_none_is_left(tmp_path, long_frame, write, state):
+def test_write_ahead_log_is_read_and_left_unchanged(tmp_path, long_frame, write, state):
     home, place = tmp_path / "home", tmp_path / "place"
     home.mkdir()
     place.mkdir()
@@ -282,7 +284,7 @@ def test_a_log_written_ahead_counts_and_none_is_left(tmp_path, long_frame, write
         before = {path.name: path.read_bytes() for path in place.iterdir() if not path.name.endswith("-shm")}
         names = {path.name for path in place.iterdir()}
         place.chmod(0o500)
-        assert_same(read_scores([str(place / "t.db")]), expected)
+        assert_equal_tables(read_scores([str(place / "t.db")]), expected)
         place.chmod(0o700)
         assert {path.name for path in place.iterdir()} == names
         assert {name: (place / name).read_bytes() for name in before} == before

@@ -1,4 +1,4 @@
-"""Workbooks: cells as they are, one sheet or the one a query names."""
+"""Workbooks: cell values, and the selection of a sheet."""
 
 import re
 import zipfile
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -36,23 +36,25 @@ def rows_of(frame):
     return [frame.columns, *map(list, frame.rows())]
 
 
-def test_a_sheet_is_the_same_table(write, long_frame, workbook):
+def test_workbook_equals_csv(write, long_frame, workbook):
     expected = read_scores([write("t.csv", long_frame)])
-    assert_same(read_scores([workbook(scores=rows_of(long_frame))]), expected)
+    assert_equal_tables(read_scores([workbook(scores=rows_of(long_frame))]), expected)
     with_gaps = [[], *rows_of(long_frame)[:5], [], *rows_of(long_frame)[5:]]
-    assert_same(read_scores([workbook(scores=with_gaps, empty=[], notes=[["made by hand"]])]), expected)
+    assert_equal_tables(
+        read_scores([workbook(scores=with_gaps, empty=[], notes=[["made by hand"]])]), expected
+    )
 
 
-def test_rows_above_the_names_are_skipped(write, long_frame, workbook):
-    """Titles of several cells, which nothing tells from names; rows are counted as the program shows them."""
+def test_rows_above_the_header_are_skipped(write, long_frame, workbook):
+    """Titles of several cells look like a header; row numbers are those that the spreadsheet shows."""
     expected = read_scores([write("t.csv", long_frame)])
     above = [["Run of", "14 May", "by", "hand"], [], ["model A", "model B", "and", "others"]]
     path = workbook(scores=[*above, *rows_of(long_frame)])
-    assert_same(read_scores([path], ReadOptions(skip_rows=3)), expected)
+    assert_equal_tables(read_scores([path], ReadOptions(skip_rows=3)), expected)
     text = "\n".join([",".join(row) for row in above] + [long_frame.write_csv()])
     csv = Path(path).with_name("above.csv")
     csv.write_text(text)
-    assert_same(read_scores([str(csv)], ReadOptions(skip_rows=3)), expected)
+    assert_equal_tables(read_scores([str(csv)], ReadOptions(skip_rows=3)), expected)
     bad = rows_of(long_frame)
     bad[4][3] = "failed"
     csv.write_text("\n".join(",".join(map(str, row)) for row in [*above, *bad]))
@@ -61,12 +63,12 @@ def test_rows_above_the_names_are_skipped(write, long_frame, workbook):
             read_scores([file], ReadOptions(skip_rows=3))
 
 
-@pytest.mark.parametrize("asked", [{"sheet": "a"}, {"skip_rows": 2}])
-def test_only_some_files_have_sheets_and_titles(long_frame, tmp_path, asked):
+@pytest.mark.parametrize("options", [{"sheet": "a"}, {"skip_rows": 2}])
+def test_sheet_options_need_a_workbook(long_frame, tmp_path, options):
     long_frame.write_parquet(tmp_path / "t.parquet")
-    for given in (str(tmp_path / "t.parquet"), FrameSource(long_frame)):
-        with pytest.raises(UsageError, match=f"{next(iter(asked))}="):
-            read_scores([given], ReadOptions(**asked))
+    for source in (str(tmp_path / "t.parquet"), FrameSource(long_frame)):
+        with pytest.raises(UsageError, match=f"{next(iter(options))}="):
+            read_scores([source], ReadOptions(**options))
 
 
 def test_numbers_keep_all_their_digits(long_frame, workbook):
@@ -74,11 +76,11 @@ def test_numbers_keep_all_their_digits(long_frame, workbook):
     precise = [(*row[:3], float(f"{0.1 + place / 7:.16g}")) for place, row in enumerate(long_frame.rows())]
     table = read_scores([workbook(t=[long_frame.columns, *precise])])
     loss = [metric.sign for metric in table.metrics]
-    found = sorted(abs(float(x)) for v in table.values for x in (v * loss).ravel())
-    assert found == sorted(abs(row[3]) for row in precise)
+    result = sorted(abs(float(x)) for v in table.values for x in (v * loss).ravel())
+    assert result == sorted(abs(row[3]) for row in precise)
 
 
-def test_text_among_numbers_is_not_lost(long_frame, workbook):
+def test_text_in_a_numeric_column_is_refused(long_frame, workbook):
     rows = rows_of(long_frame)
     rows[4][3] = "failed"
     with pytest.raises(InputError, match="row 5, column score: the score is not a number") as caught:
@@ -86,13 +88,15 @@ def test_text_among_numbers_is_not_lost(long_frame, workbook):
     assert "failed" in str(caught.value)
 
 
-def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
+def test_several_sheets_need_a_selection(write, long_frame, workbook):
     path = workbook(**{"run 1": rows_of(long_frame), "run 2": [["model"], [3]]})
-    with pytest.raises(UsageError, match="which one counts has to be said") as caught:
+    with pytest.raises(UsageError, match="the workbook has 2 tables; select one") as caught:
         read_scores([path])
     assert 'sheet="run 1"' in str(caught.value)
-    assert_same(read_scores([path], ReadOptions(sheet="run 1")), read_scores([path], ReadOptions(sheet="1")))
-    assert_same(
+    assert_equal_tables(
+        read_scores([path], ReadOptions(sheet="run 1")), read_scores([path], ReadOptions(sheet="1"))
+    )
+    assert_equal_tables(
         read_scores([path], ReadOptions(sheet="run 1")),
         read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"')),
     )
@@ -100,10 +104,10 @@ def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
         read_scores([path], ReadOptions(sheet="run1"))
     assert 'did you mean sheet="run 1"' in str(caught.value)
     table = read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"'))
-    assert_same(table, read_scores([write("t.csv", long_frame)]))
+    assert_equal_tables(table, read_scores([write("t.csv", long_frame)]))
     assert table.inputs[0].path == path
-    one = workbook("one.xlsx", only=rows_of(long_frame))
-    assert_same(read_scores([one], ReadOptions(sql="SELECT * FROM scores")), table)
+    single = workbook("one.xlsx", only=rows_of(long_frame))
+    assert_equal_tables(read_scores([single], ReadOptions(sql="SELECT * FROM scores")), table)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +115,15 @@ def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
     [
         ({"t": []}, "the file is empty"),
         ({"t": [["model", "score"]]}, "the file is empty"),
-        ({"t": [["model", "model"], ["a", "b"]]}, "two columns of sheet t are called 'model'"),
+        ({"t": [["model", "model"], ["a", "b"]]}, "two columns of sheet t are named 'model'"),
     ],
 )
-def test_what_is_no_table(workbook, sheets, message):
+def test_invalid_sheets_are_refused(workbook, sheets, message):
     with pytest.raises(InputError, match=message):
         read_scores([workbook(**sheets)])
 
 
-def test_files_that_are_no_workbooks(write, workbook, long_frame):
+def test_invalid_workbooks_are_refused(write, workbook, long_frame):
     path = workbook(t=rows_of(long_frame))
     with open(path, "rb") as file:  # noqa: PTH123
         data = file.read()
@@ -128,14 +132,14 @@ def test_files_that_are_no_workbooks(write, workbook, long_frame):
             read_scores([write("bad.xlsx", content)])
 
 
-def test_formulas_that_nothing_has_computed_are_named(long_frame, workbook):
+def test_formulas_without_values_are_refused(long_frame, workbook):
     rows = rows_of(long_frame)
     rows[4][3] = "=1/2"
     rows[6][3] = "=D5+0.25"
-    with pytest.raises(InputError, match="formulas in sheet t that have no value yet") as error:
+    with pytest.raises(InputError, match="formulas in sheet t have no computed value") as error:
         read_scores([workbook(t=rows)])
     assert error.value.found == "2 such cells: D5, D7"
-    assert "save it" in error.value.hint
+    assert "save the workbook" in error.value.hint
 
 
 def test_computed_formulas_and_gaps_are_read(tmp_path, long_frame, workbook):
@@ -144,7 +148,7 @@ def test_computed_formulas_and_gaps_are_read(tmp_path, long_frame, workbook):
     rows[5].append('=IF(1,"",2)')
     rows[0].append("note")
     path = Path(workbook(t=rows))
-    # What a spreadsheet program adds: the value beside the formula, an empty text among them.
+    # Spreadsheet programs add the value next to the formula, even an empty text.
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name).decode() for name in archive.namelist()}
     sheet = "xl/worksheets/sheet1.xml"

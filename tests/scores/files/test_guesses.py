@@ -1,4 +1,4 @@
-"""What columns probably are: roles, identifiers, and what tells repeated rows apart."""
+"""Guessed roles of columns: identifiers, and columns that explain repeated rows."""
 
 import itertools
 
@@ -6,17 +6,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.names.words import looks_like_an_identifier
+from riskrank.scores.names.vocabulary import looks_like_an_identifier
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(0)
 
 
 def table(**columns):
-    """Two models on five questions, each twice; other columns are given by row within a question."""
+    """Return two models on five questions with two rows each; other columns vary within a question."""
     rows = [(m, q, r) for m in "AB" for q in range(5) for r in range(2)]
     frame = {"model": [r[0] for r in rows], "sample": [f"q{r[1]}" for r in rows], "metric": ["acc"] * 20}
     frame["score"] = RNG.normal(size=20).tolist()
@@ -30,25 +30,25 @@ def hint(frame, /, **options):
 
 
 @pytest.mark.parametrize("name", ["seed", "run", "runId", "trial_no", "epoch", "fold"])
-def test_runs_are_kept_as_draws(name):
+def test_runs_are_suggested_as_draws(name):
     text = hint(table(**{name: [1, 2]}))
     assert f"--columns draw={name} --repeats draws" in text
     assert "mean" not in text
     read = read_scores(
         [FrameSource(table(**{name: [1, 2]}))], ReadOptions(columns=f"draw={name}", repeats="draws")
     )
-    assert read.has_draws
+    assert read.has_repeats
 
 
-def test_given_roles_stay_in_the_hint():
+def test_hint_includes_the_set_roles():
     columns = table(seed=[1, 2])
     columns["system"] = columns.pop("model")
     assert "--columns model=system,draw=seed" in hint(columns, columns="model=system")
 
 
-def test_all_columns_that_explain_are_named_and_runs_go_first():
+def test_hint_names_all_explaining_columns_runs_first():
     text = hint(table(turn=[1, 2], judge=["x", "y"], seed=[1, 2]))
-    assert "column 'seed' tells them apart (so does 'judge', 'turn')" in text
+    assert "column 'seed' distinguishes the duplicates (also 'judge', 'turn')" in text
     assert "draw=seed" in text
 
 
@@ -59,18 +59,18 @@ def test_all_columns_that_explain_are_named_and_runs_go_first():
         {"note": ["same", "same"]},
     ],
 )
-def test_what_no_column_explains_may_be_averaged(extra):
+def test_unexplained_repeats_may_be_averaged(extra):
     assert "--repeats mean" in hint(table(**extra))
 
 
-def test_a_column_that_names_or_measures_every_row_explains_nothing():
+def test_unique_columns_do_not_explain_repeats():
     columns = table()
     columns["uuid"] = [f"row{at}" for at in range(20)]
     columns["seconds"] = [0.1 * at for at in range(20)]
     assert "--repeats mean" in hint(columns)
 
 
-def test_wide_tables_and_several_files_are_explained_too():
+def test_repeats_in_wide_tables_and_files_are_explained():
     columns = table(seed=[1, 2])
     del columns["metric"]
     assert "draw=seed" in hint(columns, wide=True)
@@ -104,7 +104,7 @@ def test_identifiers(name, values, expected):
 
 
 def several(**columns):
-    """Two models on five questions, each scored once for every combination of the columns' values."""
+    """Return two models on five questions, scored once for every combination of values."""
     rows = [
         (m, q, *values) for m in "AB" for q in range(5) for values in itertools.product(*columns.values())
     ]
@@ -113,13 +113,13 @@ def several(**columns):
     return frame | {name: [r[2 + at] for r in rows] for at, name in enumerate(columns)}
 
 
-def test_settings_explain_though_they_are_fractions():
+def test_fractional_settings_explain_repeats():
     text = hint(several(temperature=[0.0, 0.7]))
     assert "--where 'temperature = 0.0'" in text
     assert "mean" not in text
 
 
-def test_times_are_runs_and_none_of_them_is_the_one_to_keep():
+def test_timestamps_are_runs_without_a_filter():
     columns = table()
     columns["timestamp"] = [f"2024-01-{1 + at % 2:02d}T10:{at // 2 % 5:02d}" for at in range(20)]
     text = hint(columns)
@@ -129,20 +129,20 @@ def test_times_are_runs_and_none_of_them_is_the_one_to_keep():
 
 
 @pytest.mark.parametrize(("words", "refused"), [(6, True), (8, True), (9, False), (10, False)])
-def test_a_column_of_numbers_and_words_is_no_silent_text(words, refused):
-    """At least a fifth of numbers may be a metric with failures in it."""
+def test_mixed_columns_are_refused_as_metrics(words, refused):
+    """A column with at least 20 % numbers may be a metric with failures."""
     cells = ["failed"] * words + ["0.5"] * (10 - words)
     frame = {"model": ["A"] * 5 + ["B"] * 5, "sample": [*range(5), *range(5)], "f1": cells}
     frame["acc"] = [0.1 * at for at in range(10)]
     if refused:
-        with pytest.raises(InputError, match="column 'f1' holds numbers and text"):
+        with pytest.raises(InputError, match="column 'f1' contains numbers and text"):
             read_scores([FrameSource(frame)], ReadOptions(wide=True))
     else:
         metrics = read_scores([FrameSource(frame)], ReadOptions(wide=True)).metrics
         assert [spec.name for spec in metrics] == ["acc"]
 
 
-def test_two_values_show_what_a_column_holds():
+def test_error_lists_example_values():
     frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.1] * 4, "note": ["x", "y", "z", "x"]}
     with pytest.raises(InputError) as caught:
         read_scores([FrameSource(frame)], ReadOptions(wide=True, metric=("note",)))

@@ -1,18 +1,18 @@
-"""A JSON document is a table in any of the ways pandas writes one."""
+"""JSON documents in all layouts that pandas writes."""
 
 import gzip
 import json
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 
 def forms(frame):
-    """Rows, columns beside data, a list a column, rows among other fields, a mapping a column."""
+    """Return a table as rows, split columns and data, lists, nested rows, and mappings."""
     columns = frame.to_dict(as_series=False)
     return {
         "records": frame.to_dicts(),
@@ -28,10 +28,10 @@ def forms(frame):
 def test_every_form_gives_the_same_table(write, long_frame, form, suffix):
     data = json.dumps(forms(long_frame)[form], indent=1).encode()
     path = write(f"t.{suffix}", gzip.compress(data) if suffix.endswith("gz") else data)
-    assert_same(read_scores([path]), read_scores([write("t.csv", long_frame)]))
+    assert_equal_tables(read_scores([path]), read_scores([write("t.csv", long_frame)]))
 
 
-def test_nan_is_found_and_null_is_missing(write, long_frame):
+def test_nan_is_refused_and_null_is_missing(write, long_frame):
     rows = long_frame.to_dicts()
     rows[3]["score"] = None
     table = read_scores([write("t.json", json.dumps(rows))], ReadOptions(missing="drop"))
@@ -51,17 +51,17 @@ def test_nan_is_found_and_null_is_missing(write, long_frame):
         ('{"model": ["A", "B"], "score": [1]}', "not a table"),
         ('[{"model": "A"', "not valid JSON"),
         ("7", "not a table"),
-        ('[{"model": "A", "model ": "B"}]', "two columns are called 'model'"),
+        ('[{"model": "A", "model ": "B"}]', "two columns are named 'model'"),
     ],
 )
-def test_what_is_no_table(write, text, message):
-    with pytest.raises(InputError, match=rf"t\.json: .*{message}") as told:
+def test_invalid_tables_are_refused(write, text, message):
+    with pytest.raises(InputError, match=rf"t\.json: .*{message}") as caught:
         read_scores([write("t.json", text)])
-    assert "skip_bad" not in told.value.hint  # which only an export takes
+    assert "skip_bad" not in caught.value.hint  # which only an export takes
 
 
 @pytest.mark.slow
-def test_an_array_on_one_line_is_no_line_of_json_lines(write):
+def test_single_line_array_is_not_json_lines(write):
     text = json.dumps([{"a": 1}] * 110_000)
     with pytest.raises(InputError, match="row 1 is not a JSON object"):
         read_scores([write("t.jsonl", text)])

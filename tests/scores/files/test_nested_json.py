@@ -1,4 +1,4 @@
-"""Scores nested below their models are refused, with how to write them; objects within rows are columns."""
+"""Scores nested below model names are refused with an example; objects within rows become columns."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import InputError
-from riskrank.scores.files.derived import flattened
+from riskrank.scores.files.derived import flatten
 from riskrank.scores.files.opening import open_sources
 
 N = 12
@@ -29,7 +29,7 @@ def both(x):
 
 
 TWO = {"acc": SCORES["a"], "f1": SCORES["b"]}
-# Documents in which nothing says what the names above the scores name.
+# Documents that do not explain the keys above the scores.
 SHAPES = {
     "scores below models": {"results": {m: {"scores": of} for m, of in SCORES.items()}},
     "nothing but models": SCORES,
@@ -44,13 +44,13 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_names_that_nobody_explains_are_not_taken_for_models(shape, tmp_path):
+def test_unexplained_keys_are_not_models(shape, tmp_path):
     path = tmp_path / "t.json"
     path.write_text(json.dumps(SHAPES[shape]))
     for command in (rr.rank, rr.copa):
         with pytest.raises(InputError, match="missing columns 'model'") as caught:
             command(str(path), higher="*")
-        assert caught.value.hint.startswith('write a row a score: [{"model": …')
+        assert caught.value.hint.startswith('write one row per score: [{"model": …')
 
 
 def test_tables_and_rows_with_objects_are_read(tmp_path):
@@ -59,7 +59,7 @@ def test_tables_and_rows_with_objects_are_read(tmp_path):
     path.write_text(json.dumps(table))
     document = rr.rank(str(path), higher="*", no_test=True).document
     assert (document.provenance.models, document.provenance.samples) == (("a", "b"), N)
-    assert [one["name"] for one in document.provenance.metrics] == ["of.acc", "of.f1"]
+    assert [metric["name"] for metric in document.provenance.metrics] == ["of.acc", "of.f1"]
     for matrix in (
         [dict(zip(SCORES, row, strict=True)) for row in zip(*SCORES.values(), strict=True)],
         {"columns": [*SCORES], "data": [*zip(*SCORES.values(), strict=True)]},
@@ -72,9 +72,9 @@ def test_tables_and_rows_with_objects_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("depth", [1, 8, 30, 900])
-def test_objects_within_objects_are_columns_so_far_down_and_text_below(tmp_path, depth):
+def test_nested_objects_are_columns_up_to_a_depth(tmp_path, depth):
     deep = '{"k":' * depth + "0.5" + "}" * depth
     path = tmp_path / "t.jsonl"
     path.write_text(f'{{"model":"a","sample":1,"r":{deep}}}\n' * 3)
     (source,) = open_sources([str(path)])
-    assert flattened(source).columns == ("model", "sample", "r" + ".k" * min(depth, 8))
+    assert flatten(source).columns == ("model", "sample", "r" + ".k" * min(depth, 8))

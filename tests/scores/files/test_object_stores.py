@@ -1,27 +1,27 @@
-"""Files in object stores are read like files here; against a local server that speaks S3."""
+"""Files in object stores are read like local files, against a local S3 server."""
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import labelled_paths
-from riskrank.scores.files.source import is_url, name_of
+from riskrank.scores.files.source import is_url, url_path
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 
 def test_addresses():
     assert is_url("s3://bucket/a.csv")
     assert not any(map(is_url, ("a.csv", "/a/b.csv", "new=s3://bucket/a.csv", "C:/a.csv", "-")))
-    assert name_of("https://host/a.csv?version=1.0") == "/a.csv"
-    assert name_of("s3://bucket/a?.csv") == "s3://bucket/a?.csv"
+    assert url_path("https://host/a.csv?version=1.0") == "/a.csv"
+    assert url_path("s3://bucket/a?.csv") == "s3://bucket/a?.csv"
     assert labelled_paths("s3://bucket/lr=0.1/a.csv") == [(None, "s3://bucket/lr=0.1/a.csv")]
     assert labelled_paths("new=s3://bucket/a.csv") == [("new", "s3://bucket/a.csv")]
 
 
 @pytest.fixture
 def memory(write, long_frame):
-    """A file system of fsspec's own, as a store without a server."""
+    """Write the files to the in-memory file system of fsspec."""
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
     paths = {}
@@ -34,15 +34,17 @@ def memory(write, long_frame):
     store.rm("/runs", recursive=True)
 
 
-def test_a_store_is_like_a_folder(write, long_frame, memory):
+def test_store_is_read_like_a_folder(write, long_frame, memory):
     expected = read_scores([write("t.csv", long_frame)])
-    assert_same(read_scores(list(memory.values())), expected)
-    assert_same(read_scores(["memory://runs/*"]), expected)
+    assert_equal_tables(read_scores(list(memory.values())), expected)
+    assert_equal_tables(read_scores(["memory://runs/*"]), expected)
     table = read_scores([f"new={memory['A']}", memory["B"]])
     assert table.models == ("B", "new")
     assert table.inputs[0].path == memory["A"]
     chosen = ReadOptions(where="metric = 'acc'")
-    assert_same(read_scores(["memory://runs/*"], chosen), read_scores([write("t.csv", long_frame)], chosen))
+    assert_equal_tables(
+        read_scores(["memory://runs/*"], chosen), read_scores([write("t.csv", long_frame)], chosen)
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,18 +53,18 @@ def test_a_store_is_like_a_folder(write, long_frame, memory):
         ("memory://runs/D.csv", InputError, "there is no such file"),
         ("memory://runs/D*.csv", InputError, "no file matches the pattern"),
         ("memory://runs/t.sqlite", UsageError, "copy it here first"),
-        ("memory://runs/unknown", InputError, "the suffix does not tell the format"),
-        ("gopher://runs/a.csv", UsageError, "is no kind of address"),
+        ("memory://runs/unknown", InputError, "cannot detect the format from the suffix"),
+        ("gopher://runs/a.csv", UsageError, "URLs cannot be read"),
     ],
 )
-def test_what_is_not_there(memory, url, error, message):
+def test_missing_objects_are_refused(memory, url, error, message):
     with pytest.raises(error, match=message):
         read_scores([url])
 
 
 @pytest.fixture
 def bucket(monkeypatch):
-    """A bucket on a local server, found through the variable every tool of S3 reads."""
+    """Create a bucket on a local server, addressed by the usual environment variable."""
     server_of = pytest.importorskip("moto.server")
     pytest.importorskip("s3fs")
     import boto3
@@ -95,7 +97,7 @@ def test_s3(write, long_frame, bucket):
                 data = file.read()
         bucket.put_object(Bucket="scores", Key=f"runs/day=1/{name}.{suffix}", Body=data)
     expected = read_scores([write("t.csv", long_frame)])
-    assert_same(read_scores(["s3://scores/runs/**/*"]), expected)
+    assert_equal_tables(read_scores(["s3://scores/runs/**/*"]), expected)
     table = read_scores(["new=s3://scores/runs/day=1/A.csv", "s3://scores/runs/day=1/B.parquet"])
     assert table.models == ("B", "new")
     with pytest.raises(InputError, match="there is no such file"):

@@ -1,4 +1,4 @@
-"""The same scores in any format, order or compression are the same table, bit for bit."""
+"""The same scores in any format, order or compression give the same table, bit for bit."""
 
 import hashlib
 import io
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.scores.files.formulas import mark
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.formulas import escape_table
 from riskrank.scores.files.opening import open_sources
-from riskrank.scores.files.source import How
+from riskrank.scores.files.source import OpenOptions
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 FORMATS = ["jsonl.gz", "jsonl.zst", "parquet", "parquet.gz", "parquet.zst", "jsonl"]
 FORMATS += ["csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst"]
@@ -26,7 +26,7 @@ def test_every_format_gives_the_same_table(write, long_frame, suffix):
     expected = read_scores([write("reference.csv", long_frame)])
     path = write(f"t.{suffix}", long_frame.sample(fraction=1.0, shuffle=True, seed=3))
     table = read_scores([path])
-    assert_same(table, expected)
+    assert_equal_tables(table, expected)
     assert table.rows == table.inputs[0].rows == 24
     assert table.inputs[0].path == path
     assert table.inputs[0].sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
@@ -37,7 +37,7 @@ def test_values_against_a_dictionary(write, long_frame):
     assert table.models == ("A", "B", "C")
     assert table.samples == ("s1", "s10", "s2", "s3")
     assert [spec.name for spec in table.metrics] == ["acc", "loss"]
-    assert not table.has_draws
+    assert not table.has_repeats
     assert table.paired
     expected = {(m, s, t): v for m, s, t, v in long_frame.rows()}
     for i, model in enumerate(table.models):
@@ -45,7 +45,7 @@ def test_values_against_a_dictionary(write, long_frame):
         for row, sample in enumerate(table.samples):
             assert table.values[i][row, 0] == expected[model, sample, "acc"]
             assert table.values[i][row, 1] == -expected[model, sample, "loss"]
-    assert table.as_draws().shape == (3, 4, 1, 2)
+    assert table.score_array().shape == (3, 4, 1, 2)
     assert table.column(1)[2].tolist() == table.values[2][:, 1].tolist()
     assert table.raw(0)[2, 1] == expected["A", "s2", "loss"]
     with pytest.raises(ValueError, match="read-only"):
@@ -57,22 +57,22 @@ def test_wide_equals_long(write, long_frame):
     wide = wide.with_columns(note=pl.lit("free text"))
     expected = read_scores([write("long.csv", long_frame)])
     for suffix in ("csv", "parquet", "jsonl"):
-        assert_same(read_scores([write(f"w.{suffix}", wide)], ReadOptions(wide=True)), expected)
+        assert_equal_tables(read_scores([write(f"w.{suffix}", wide)], ReadOptions(wide=True)), expected)
 
 
-def test_several_files_and_globs_are_one_table(write, long_frame, tmp_path):
+def test_files_and_patterns_are_concatenated(write, long_frame, tmp_path):
     expected = read_scores([write("whole.csv", long_frame)])
     first = write("part1.csv", long_frame.filter(pl.col("model") == "B"))
     second = write("part2.parquet", long_frame.filter(pl.col("model") != "B"))
     table = read_scores([first, second])
-    assert_same(table, expected)
+    assert_equal_tables(table, expected)
     assert [(file.path, file.rows) for file in table.inputs] == [(first, 8), (second, 16)]
     table = read_scores([str(tmp_path / "part*")])
-    assert_same(table, expected)
+    assert_equal_tables(table, expected)
     assert [file.path for file in table.inputs] == [first, second]
 
 
-def test_a_file_of_that_very_name_goes_before_the_pattern(write, long_frame):
+def test_exact_file_name_takes_precedence_over_pattern(write, long_frame):
     write("a1.csv", "model,sample,metric,score\nX,1,m,1\n")
     table = read_scores([write("a[1].csv", long_frame)])
     assert table.models == ("A", "B", "C")
@@ -83,7 +83,7 @@ def test_standard_input(write, long_frame, suffix):
     path = Path(write(f"t.{suffix}", long_frame))
     options = ReadOptions(input_format=suffix.split(".")[0])
     table = read_scores(["-"], options, stdin=io.BytesIO(path.read_bytes()))
-    assert_same(table, read_scores([str(path)]))
+    assert_equal_tables(table, read_scores([str(path)]))
     assert table.inputs[0].path == "-"
 
 
@@ -100,13 +100,13 @@ def test_a_spreadsheet_export(write):
     assert table.rows == 4
 
 
-def test_old_mac_line_ends(write):
+def test_carriage_return_line_breaks(write):
     table = read_scores([write("t.csv", "model,sample,metric,score\rA,1,m,0.5\rB,1,m,1\r")])
     assert [values.item() for values in table.values] == [0.5, 1.0]
 
 
 def test_identifiers_keep_their_text(write):
-    """007 is not 7; 10 from a Parquet integer, a pandas float and text is one sample."""
+    """007 differs from 7; 10 as Parquet integer, pandas float and text is one sample."""
     scores = [0.1, 0.2, 0.3, 0.4]
     as_int = pl.DataFrame({"model": ["A", "A", "B", "B"], "sample": [9, 10, 9, 10], "score": scores})
     as_int = as_int.with_columns(metric=pl.lit("m"))
@@ -122,7 +122,7 @@ def test_identifiers_keep_their_text(write):
     ]
     for table in tables:
         assert table.samples == ("10", "9")
-        assert_same(table, tables[0])
+        assert_equal_tables(table, tables[0])
     zeros = read_scores(
         [write("z.csv", "model,sample,metric,score\nA,007,m,1\nA,7,m,2\nB,007,m,3\nB,7,m,4\n")]
     )
@@ -137,7 +137,7 @@ def test_models_and_metrics_with_numeric_names(write):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_booleans_are_zero_and_one(write, suffix):
+def test_booleans_are_binary_scores(write, suffix):
     frame = pl.DataFrame(
         {"model": ["A", "A", "B", "B"], "sample": ["1", "2", "1", "2"], "correct": [True, False, True, True]}
     )
@@ -174,14 +174,14 @@ def test_scores_are_parsed_exactly(scores):
             assert table.values[model].ravel().tolist() == expected
 
 
-# Not .filter(bool): the lists of Hypothesis 6.100 let what it refuses through.
+# Not .filter(bool): lists of Hypothesis 6.100 do not apply the filter.
 NAMES = st.text(alphabet="abcAÄ0.7 ,;\"'_-", min_size=1, max_size=6).map(lambda x: x.strip() or "a")
 FLOATS = st.floats(min_value=-1e6, max_value=1e6).map(lambda x: x + 0.0)
 
 
 @st.composite
 def frames(draw):
-    """Long tables with repeats, linked by a draw column."""
+    """Draw long tables with repeats, linked by a draw column."""
     models = draw(st.lists(NAMES, min_size=2, max_size=3, unique=True))
     samples = draw(
         st.lists(NAMES.filter(lambda x: not x.endswith(".0")), min_size=1, max_size=4, unique=True)
@@ -210,12 +210,12 @@ def test_invariance_under_row_order_and_format(pair, repeats):
         for kind in ("csv", "parquet", "jsonl"):
             buffer = io.BytesIO()
             writers = {"parquet": content.write_parquet, "jsonl": content.write_ndjson}
-            writers.get(kind, mark(content).write_csv)(buffer)
+            writers.get(kind, escape_table(content).write_csv)(buffer)
             buffer.seek(0)
             options = ReadOptions(input_format=kind, repeats=repeats, allow_constant=True)
             tables.append(read_scores(["-"], options, stdin=buffer))
     for table in tables[1:]:
-        assert_same(table, tables[0])
+        assert_equal_tables(table, tables[0])
 
 
 @pytest.mark.slow
@@ -236,26 +236,26 @@ def test_draws_against_a_dictionary(pair):
                 if (m, s) == (model, sample):
                     cells.setdefault(k, {})[t] = x
             expected += sorted((code, *[cell[name] for name in names]) for cell in cells.values())
-        found = [
+        result = [
             (code, *row)
             for code, row in zip(table.clusters[i].tolist(), table.values[i].tolist(), strict=True)
         ]
-        assert found == expected
+        assert result == expected
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "csv.gz", "jsonl.zst", "tsv"])
-def test_standard_input_tells_its_format(write, long_frame, suffix):
+def test_format_of_standard_input_is_detected(write, long_frame, suffix):
     path = Path(write(f"t.{suffix}", long_frame))
-    found = read_scores(["-"], ReadOptions(lower=("loss",)), stdin=io.BytesIO(path.read_bytes()))
+    result = read_scores(["-"], ReadOptions(lower=("loss",)), stdin=io.BytesIO(path.read_bytes()))
     expected = read_scores([str(path)], ReadOptions(lower=("loss",)))
-    assert all((a == b).all() for a, b in zip(found.values, expected.values, strict=True))
+    assert all((a == b).all() for a, b in zip(result.values, expected.values, strict=True))
 
 
 @pytest.mark.parametrize(
     ("header", "name"), [('mo,"qua\nlity",n', "qua lity"), ('mo,"qua\r\nlity",n', "qua lity")]
 )
-def test_names_of_wrapped_cells_stand_on_one_line(tmp_path, header, name):
+def test_line_breaks_in_column_names_become_spaces(tmp_path, header, name):
     (tmp_path / "t.csv").write_bytes(f'{header}\na,"x\ny",1\nb,z,2\n'.encode())
-    (source,) = open_sources([str(tmp_path / "t.csv")], How())
+    (source,) = open_sources([str(tmp_path / "t.csv")], OpenOptions())
     assert list(source.columns) == ["mo", name, "n"]
     assert source.load([name])[name].to_list() == ["x\ny", "z"]

@@ -1,12 +1,12 @@
-"""Parquet files whose pages are damaged are bad input, however Polars says so."""
+"""Damaged or unsafe Parquet files are refused as bad input, for any error of Polars."""
 
 from datetime import timedelta
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import guards, parquet
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.guards import Budget
@@ -14,7 +14,7 @@ from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.table.score_table import read_scores
 
 
-def test_a_page_that_makes_polars_panic(tmp_path, monkeypatch):
+def test_polars_panics_become_input_errors(tmp_path, monkeypatch):
     path = str(tmp_path / "t.parquet")
     pl.DataFrame({"model": ["A"], "sample": ["s"], "metric": ["a"], "score": [1.0]}).write_parquet(path)
 
@@ -34,40 +34,40 @@ DENSE = pl.lit("x" * 100).repeat_by(12_000).list.join("").cast(pl.Categorical)
 
 
 @pytest.mark.parametrize(
-    ("sample", "says"),
+    ("sample", "message"),
     [
-        (pl.lit(2_932_897, pl.Int32).cast(pl.Date), "beyond the years 1 to 9999"),
-        (pl.lit(2**63 - 1).cast(pl.Datetime("us")), "beyond the years 1 to 9999"),
+        (pl.lit(2_932_897, pl.Int32).cast(pl.Date), "outside the years 1 to 9999"),
+        (pl.lit(2**63 - 1).cast(pl.Datetime("us")), "outside the years 1 to 9999"),
         (DEEP, "nested too deep"),
-        (DENSE, "more densely than"),
+        (DENSE, "too strongly"),
         (DENSE.alias("text"), "not scored on the same samples"),  # though a hint would look into it
         (pl.lit(2_932_896, pl.Int32).cast(pl.Date), None),
     ],
 )
-def test_dates_nobody_can_write_and_types_nobody_can_decode_are_refused(tmp_path, monkeypatch, sample, says):
-    monkeypatch.setattr(guards, "_LEAST_BYTES", 1 << 20)
+def test_invalid_dates_and_types_are_refused(tmp_path, monkeypatch, sample, message):
+    monkeypatch.setattr(guards, "_MIN_BYTES", 1 << 20)
     path = tmp_path / "t.parquet"
     named = sample if sample.meta.output_name() == "text" else sample.alias("sample")
     frame = pl.DataFrame({"model": ["A", "B"], "sample": ["1", "2"], "metric": "acc", "score": [1.0, 0.5]})
     frame.with_columns(named).write_parquet(path)
-    if says is None:
+    if message is None:
         assert read_scores([str(path)], ReadOptions()).samples == ("9999-12-31",)
         return
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=message):
         read_scores([str(path)], ReadOptions())
 
 
 def varint(number):
-    """A number in pieces of seven bits."""
+    """Return the variable-length encoding of a number, seven bits per byte."""
     return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
 
 
-# A group of one column, whose only page is said to lie at the beginning.
+# A group of one column, with its only page at the beginning.
 GROUP = b"\x19\x1c\x3c\x56\2\x16\2\x16\2\x26\x08\0\0\x16\2\x16\2\0"
 
 
 def file_of(children, groups=0):
-    """A Parquet file that is nothing but its end: a schema of elements with so many others in each."""
+    """Return a Parquet file that is only a footer: schema elements with the given numbers of children."""
     elements = [b"\x48\x01a" + (b"\x15" + varint(2 * count) if count else b"") + b"\0" for count in children]
     schema = b"\x19\xfc" + varint(len(children)) + b"".join(elements)
     footer = b"\x15\x02" + schema + b"\x16\x02\x19\xfc" + varint(groups) + GROUP * groups + b"\0"
@@ -75,7 +75,7 @@ def file_of(children, groups=0):
 
 
 @pytest.mark.parametrize(
-    ("children", "says"),
+    ("children", "message"),
     [
         ([1] * 5_000 + [0], "a column is nested too deep"),  # Polars overflows its stack
         ([2, *[1] * 64, 0, 0], "a column is nested too deep"),
@@ -86,41 +86,41 @@ def file_of(children, groups=0):
         ([1, 0], "cannot be read as Parquet"),
     ],
 )
-def test_the_end_is_looked_at_before_polars_follows_it(children, says):
-    with pytest.raises(InputError, match=says):
+def test_footer_is_checked_before_polars_parses_it(children, message):
+    with pytest.raises(InputError, match=message):
         ParquetSource("t.parquet", file_of(children), "", Budget(10**9))
 
 
-# A schema, and field 2 once more.
+# A schema, and a repeated field 2.
 TWICE = b"\x15\x02\x19\x1c\x48\x01a\0\x09\x04\x1c\x48\x01a\0\0"
 
 
 @pytest.mark.parametrize(
     "footer", [b"", b"\x19", b"\x29\xfc\xff\xff\xff\x7f", b"\x15\x02\x19\x1c\x58\0", bytes(9), TWICE]
 )
-def test_an_end_that_is_none(footer):
+def test_invalid_footers_are_refused(footer):
     end = footer + len(footer).to_bytes(4, "little")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
         ParquetSource("t.parquet", b"PAR1" + end + b"PAR1", "", Budget(10**9))
 
 
-def test_an_end_of_more_parts_than_any_table_needs(monkeypatch):
-    monkeypatch.setattr(parquet, "_MOST_VALUES", 10_000)
+def test_oversized_footers_are_refused(monkeypatch):
+    monkeypatch.setattr(parquet, "_MAX_VALUES", 10_000)
     with pytest.raises(InputError, match="more than 10,000 values in its footer"):
         ParquetSource("t.parquet", file_of([1, 0], groups=1_000), "", Budget(10**9))
 
 
-def test_rows_of_nothing_are_counted_before_they_are_read(tmp_path, monkeypatch):
-    """Also where only one column is asked for, of the few that a row of scores has."""
+def test_null_rows_are_counted_before_loading(tmp_path, monkeypatch):
+    """The limit also holds when a single column is loaded."""
     monkeypatch.setattr(pl, "read_parquet", lambda *_, **__: pytest.fail("read"))
     path = tmp_path / "t.parquet"
     pl.select(pl.repeat(None, 7_000_000, dtype=pl.Float64).alias("score")).write_parquet(path)
-    with pytest.raises(InputError, match="packed more densely"):
+    with pytest.raises(InputError, match="compressed too strongly"):
         ParquetSource("t.parquet", path.read_bytes(), "", Budget(10**9)).load(["score"])
 
 
-def test_what_arrow_says_of_columns_counts_where_it_is_short(tmp_path, monkeypatch):
-    """Polars follows it until its stack is full, too; without it columns are what Parquet says."""
+def test_arrow_schema_is_used_only_if_short(tmp_path, monkeypatch):
+    """A long Arrow schema would overflow the stack of Polars; the Parquet types are used instead."""
     for values in (20, 2_000):
         kinds = pl.Enum([f"name {at}" for at in range(values)])
         pl.DataFrame({"model": ["name 1"]}, schema={"model": kinds}).write_parquet(tmp_path / "t.parquet")

@@ -1,10 +1,10 @@
-"""LABEL=PATH names the models of a file; a file of that very name goes first."""
+"""LABEL=PATH names the models of a file; an existing file with that name takes precedence."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.votes import read_votes
@@ -30,13 +30,13 @@ def test_labels_and_names_with_an_equals_sign(tmp_path, monkeypatch):
         labelled_paths("new=z*.csv")
 
 
-def test_one_model_takes_the_label_several_have_it_before_them(write, long_frame):
-    one = write("one.csv", long_frame.filter(model="A"))
-    two = write("two.csv", long_frame.filter(pl.col("model") != "A"))
-    table = read_scores([f"new={one}", f"old={two}"])
+def test_label_renames_a_model_or_prefixes_several(write, long_frame):
+    first = write("one.csv", long_frame.filter(model="A"))
+    second = write("two.csv", long_frame.filter(pl.col("model") != "A"))
+    table = read_scores([f"new={first}", f"old={second}"])
     assert table.models == ("new", "old/B", "old/C")
-    assert [entry.path for entry in table.inputs] == [one, two]
-    plain = read_scores([one, two])
+    assert [entry.path for entry in table.inputs] == [first, second]
+    plain = read_scores([first, second])
     assert [v.tobytes() for v in table.values] == [v.tobytes() for v in plain.values]
 
 
@@ -54,13 +54,13 @@ def test_a_labelled_file_needs_no_model_column(write, long_frame, wide):
         read_scores([file("A"), f"old={file('B')}"], ReadOptions(wide=wide))
 
 
-def test_the_same_label_twice_is_one_model(write, long_frame):
+def test_repeated_label_merges_files(write, long_frame):
     parts = [write(f"{m}.csv", long_frame.filter(model="A", metric=m)) for m in ("acc", "loss")]
     table = read_scores([*(f"new={part}" for part in parts), write("rest.csv", long_frame.filter(model="B"))])
     assert table.models == ("B", "new")
 
 
-def test_votes_have_no_label(write):
+def test_labels_of_votes_are_refused(write):
     path = write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n")
-    with pytest.raises(UsageError, match="cannot be named after one model"):
+    with pytest.raises(UsageError, match="cannot belong to one model"):
         read_votes([f"new={path}"])

@@ -1,11 +1,11 @@
-"""Patterns with ``**`` find what the standard library finds, and links in circles end."""
+"""Patterns with ``**`` match those of the standard library, and circular links terminate."""
 
 import glob
 import os
 
 import pytest
 
-from riskrank.scores.files.folders import matches
+from riskrank.scores.files.folders import expand_glob
 
 TREE = (
     "a/x.csv",
@@ -46,24 +46,24 @@ def tree(tmp_path, monkeypatch):
         "**/sub",
     ],
 )
-def test_as_the_standard_library(tree, pattern):
+def test_patterns_match_the_standard_library(tree, pattern):
     def plain(text):
-        found = glob.glob(text, recursive=True)
-        return sorted({os.path.normpath(name) for name in found if name})
+        matches = glob.glob(text, recursive=True)
+        return sorted({os.path.normpath(name) for name in matches if name})
 
     for text in (pattern, os.path.join(glob.escape(str(tree)), pattern)):
-        found = [name for name in matches(text) if os.path.normpath(name) != os.path.normpath("b")]
+        result = [name for name in expand_glob(text) if os.path.normpath(name) != os.path.normpath("b")]
         expected = [name for name in plain(text) if name != "b"]
         if pattern.endswith("**"):  # the folder itself is no file below it
             expected = [name for name in expected if name != os.path.normpath(os.path.join(tree, "b"))]
-            found = [name for name in found if os.path.normpath(name) != os.path.join(tree, "b")]
-        assert sorted({os.path.normpath(name) for name in found}) == expected
+            result = [name for name in result if os.path.normpath(name) != os.path.join(tree, "b")]
+        assert sorted({os.path.normpath(name) for name in result}) == expected
 
 
-def test_links_in_a_circle_end(tree):
+def test_circular_links_terminate(tree):
     (tree / "a" / "sub" / "round").symlink_to(tree / "a")
     (tree / "b" / "link").symlink_to(tree / "a" / "sub")
-    found = matches("**/y.csv")
-    assert "a/sub/y.csv" in found
-    assert "b/link/y.csv" in found
-    assert len(found) == len(set(found))
+    matches = expand_glob("**/y.csv")
+    assert "a/sub/y.csv" in matches
+    assert "b/link/y.csv" in matches
+    assert len(matches) == len(set(matches))

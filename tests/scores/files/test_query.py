@@ -1,22 +1,22 @@
-"""Conditions and queries on any table: numbers compare as numbers, names stay as they are written."""
+"""Conditions and queries on any table: numbers compare as numbers, names keep their text."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.files.query import typed, where
-from riskrank.scores.files.sql_names import leaving_out
+from riskrank.scores.files.query import infer_types, where
+from riskrank.scores.files.sql_names import exclude_values
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 SUFFIXES = ["csv", "tsv.gz", "parquet", "jsonl", "json"]
 
 
 @pytest.fixture
 def extended(long_frame):
-    """Columns no role needs: a split, a number, a flag, a name of two words."""
+    """Return scores with extra columns: a split, a number, a flag, a name of two words."""
     place = pl.int_range(pl.len())
     return long_frame.with_columns(
         pl.when(pl.col("sample") == "s1").then(pl.lit("dev")).otherwise(pl.lit("test")).alias("split"),
@@ -26,7 +26,7 @@ def extended(long_frame):
     )
 
 
-def written(write, frame, suffix):
+def write_as(write, frame, suffix):
     if suffix == "json":
         import json
 
@@ -46,16 +46,16 @@ CONDITIONS = [
 @pytest.mark.parametrize(
     ("suffix", "at"), [*(("csv", at) for at in range(5)), *((suffix, 1) for suffix in SUFFIXES[1:])]
 )
-def test_a_condition_keeps_the_rows_that_meet_it(write, extended, suffix, at):
+def test_condition_selects_rows(write, extended, suffix, at):
     condition, expected = CONDITIONS[at]
     lenient = {"missing": "keep", "allow_constant": True, "min_models": 1}
-    table = read_scores([written(write, extended, suffix)], ReadOptions(where=condition, **lenient))
-    kept = extended.filter(expected).select("model", "sample", "metric", "score")
-    assert table.rows == kept.height == table.inputs[0].rows
-    assert_same(table, read_scores([write("kept.csv", kept)], ReadOptions(**lenient)))
+    table = read_scores([write_as(write, extended, suffix)], ReadOptions(where=condition, **lenient))
+    selected = extended.filter(expected).select("model", "sample", "metric", "score")
+    assert table.rows == selected.height == table.inputs[0].rows
+    assert_equal_tables(table, read_scores([write("kept.csv", selected)], ReadOptions(**lenient)))
 
 
-def test_names_and_places_stay_those_of_the_file(write):
+def test_names_and_row_numbers_are_those_of_the_file(write):
     text = "model,sample,metric,score,split\n" + "".join(
         f"{model},{sample},m,{score},{split}\n"
         for model, sample, score, split in [
@@ -74,39 +74,39 @@ def test_names_and_places_stay_those_of_the_file(write):
         read_scores([path], ReadOptions(where="split = 'test'"))
 
 
-def test_files_without_such_rows_are_left_out(write, extended):
-    one = write("a.csv", extended.filter(pl.col("split") == "dev"))
-    other = write("b.csv", extended.filter(pl.col("split") == "test"))
-    table = read_scores([one, other], ReadOptions(where="split = 'test'"))
-    assert [entry.path for entry in table.inputs] == [other]
-    with pytest.raises(InputError, match="no row meets") as caught:
-        read_scores([one, other], ReadOptions(where="split = 'train'"))
-    assert "column split holds dev" in str(caught.value)
+def test_files_without_selected_rows_are_excluded(write, extended):
+    first = write("a.csv", extended.filter(pl.col("split") == "dev"))
+    second = write("b.csv", extended.filter(pl.col("split") == "test"))
+    table = read_scores([first, second], ReadOptions(where="split = 'test'"))
+    assert [entry.path for entry in table.inputs] == [second]
+    with pytest.raises(InputError, match="no rows match") as caught:
+        read_scores([first, second], ReadOptions(where="split = 'train'"))
+    assert "column split contains dev" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("condition", "error", "found", "hint"),
+    ("condition", "error", "message", "hint"),
     [
-        ("splt = 'dev'", InputError, "'splt', which is no column", "did you mean split?"),
-        ('split = "dev"', InputError, "'dev', which is no column", "single quotes: 'dev'"),
+        ("splt = 'dev'", InputError, "there is no column 'splt'", "did you mean split?"),
+        ('split = "dev"', InputError, "there is no column 'dev'", "single quotes: 'dev'"),
         (
             "split=dev",
             InputError,
-            "'dev', which is no column",
-            "text goes in single quotes: where=\"split='dev'\"",
+            "there is no column 'dev'",
+            "put text in single quotes: where=\"split='dev'\"",
         ),
-        ("cost > 1 AND split != dev", InputError, "'dev', which is no column", "cost > 1 AND split != 'dev'"),
-        ("Time_spent > 1", InputError, "'Time_spent', which is no column", 'did you mean "time spent"?'),
+        ("cost > 1 AND split != dev", InputError, "there is no column 'dev'", "cost > 1 AND split != 'dev'"),
+        ("Time_spent > 1", InputError, "there is no column 'Time_spent'", 'did you mean "time spent"?'),
         ("split = 'dev", InputError, "fails", "double quotes"),
         ("cost > 'a'", InputError, "fails", "numbers with numbers"),
         ("cost + 1", InputError, "fails", "numbers with numbers"),
         ("split = 'dev') OR (1 = 1", InputError, "", ""),
         ("", UsageError, "needs a condition", "split = 'test'"),
-        ("nofun(cost) = 1", InputError, "fails", "names of more than one word"),
+        ("nofun(cost) = 1", InputError, "fails", "names of several words"),
     ],
 )
-def test_conditions_that_fail(write, extended, condition, error, found, hint):
-    if found == "":
+def test_invalid_conditions_are_refused(write, extended, condition, error, message, hint):
+    if message == "":
         # Parentheses around the condition balance; what is inside is the writer's own affair.
         assert read_scores([write("t.csv", extended)], ReadOptions(where=condition)).rows == 24
         return
@@ -114,11 +114,11 @@ def test_conditions_that_fail(write, extended, condition, error, found, hint):
         read_scores([write("t.csv", extended)], ReadOptions(where=condition))
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
-    assert found in lines[0]
+    assert message in lines[0]
     assert hint in lines[2]
 
 
-def test_a_query_makes_the_table(write, extended):
+def test_query_returns_the_table(write, extended):
     wide = extended.pivot("metric", index=["model", "sample"], values="score")
     unpivoted = read_scores(
         [write("w.csv", wide)],
@@ -127,10 +127,10 @@ def test_a_query_makes_the_table(write, extended):
             "SELECT model, sample, 'loss', loss FROM scores"
         ),
     )
-    assert_same(unpivoted, read_scores([write("t.csv", extended)]))
+    assert_equal_tables(unpivoted, read_scores([write("t.csv", extended)]))
 
 
-def test_a_query_runs_on_each_file_after_the_condition(write, extended):
+def test_queries_run_per_file_after_the_condition(write, extended):
     files = [write(f"{name}.csv", extended.filter(model=name)) for name in ("A", "B", "C")]
     query = "SELECT model, sample, 'mean' AS metric, AVG(score) AS score FROM scores GROUP BY model, sample"
     options = ReadOptions(where="split = 'test'", sql=query)
@@ -140,28 +140,28 @@ def test_a_query_runs_on_each_file_after_the_condition(write, extended):
         .group_by("model", "sample")
         .agg(pl.col("score").mean(), metric=pl.lit("mean"))
     )
-    assert_same(table, read_scores([write("e.csv", expected)]))
+    assert_equal_tables(table, read_scores([write("e.csv", expected)]))
     assert [entry.path for entry in table.inputs] == files
 
 
 @pytest.mark.parametrize(
     ("query", "error", "message"),
     [
-        ("SELECT * FROM score", InputError, "the table is called scores"),
-        ("SELECT nothing FROM scores", InputError, "'nothing', which is no column"),
-        ("SELECT * FROM scores WHERE split = 'x'", InputError, "the query gives no rows"),
-        ("DELETE FROM scores", UsageError, "needs a query that gives rows"),
+        ("SELECT * FROM score", InputError, "the table is named scores"),
+        ("SELECT nothing FROM scores", InputError, "there is no column 'nothing'"),
+        ("SELECT * FROM scores WHERE split = 'x'", InputError, "the query returns no rows"),
+        ("DELETE FROM scores", UsageError, "needs a query that returns rows"),
         ("SELECT score, score FROM scores", InputError, "fails"),
         ("SELECT * FROM scores; SELECT 1", InputError, "fails"),
         ("", UsageError, "SELECT … FROM scores"),
     ],
 )
-def test_queries_that_fail(write, extended, query, error, message):
+def test_invalid_queries_are_refused(write, extended, query, error, message):
     with pytest.raises(error, match=message):
         read_scores([write("t.csv", extended)], ReadOptions(sql=query))
 
 
-def test_what_is_a_number():
+def test_infer_types_recognises_numbers():
     frame = pl.DataFrame(
         {
             "whole": ["1", " 20", None],
@@ -173,28 +173,39 @@ def test_what_is_a_number():
         },
         schema_overrides={"empty": pl.String},
     )
-    found = typed(frame)
-    assert found["whole"].to_list() == [1, 20, None]
-    assert found["real"].to_list() == [1.5, None, 0.001]
-    assert found["flag"].to_list() == [True, False, None]
-    assert found["flag"].dtype == pl.Boolean
-    assert found.select("name", "text", "empty").equals(frame.select("name", "text", "empty"))
-    assert typed(pl.DataFrame({"x": ["1,5", "2,25"]}), decimal_comma=True)["x"].to_list() == [1.5, 2.25]
+    inferred = infer_types(frame)
+    assert inferred["whole"].to_list() == [1, 20, None]
+    assert inferred["real"].to_list() == [1.5, None, 0.001]
+    assert inferred["flag"].to_list() == [True, False, None]
+    assert inferred["flag"].dtype == pl.Boolean
+    assert inferred.select("name", "text", "empty").equals(frame.select("name", "text", "empty"))
+    assert infer_types(pl.DataFrame({"x": ["1,5", "2,25"]}), decimal_comma=True)["x"].to_list() == [1.5, 2.25]
 
 
-# Words of SQL among them, and names that need quotes.
-AWKWARD = ["task", "group", "order", "user", "interval", "select", "not", "session_user", "language", "größe"]
-AWKWARD += ["2nd", "it's", "a-b", 'say"so']
+# SQL keywords, and names that need quotes.
+UNUSUAL_NAMES = [
+    "task",
+    "group",
+    "order",
+    "user",
+    "interval",
+    "select",
+    "not",
+    "session_user",
+    "language",
+    "größe",
+]
+UNUSUAL_NAMES += ["2nd", "it's", "a-b", 'say"so']
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_a_condition_that_a_message_writes_can_be_read_whatever_the_column_is_called(name):
+@pytest.mark.parametrize("name", UNUSUAL_NAMES)
+def test_suggested_conditions_quote_column_names(name):
     table = FrameSource(pl.DataFrame({name: ["it's", "b", "c"], "x": [1, 2, 3]}))
-    (left,) = where([table], leaving_out(name, ["it's", "b"], ["it's", "b", "c"], "x > 1"))
+    (left,) = where([table], exclude_values(name, ["it's", "b"], ["it's", "b", "c"], "x > 1"))
     assert left.load(["x"])["x"].to_list() == [3]
 
 
-def test_numbers_are_left_out_as_numbers():
+def test_numbers_are_excluded_as_numbers():
     table = FrameSource(pl.DataFrame({"n": [1, 2, 3]}))
-    (left,) = where([table], leaving_out("n", ["1", "2"], ["1", "2", "3"], None))
+    (left,) = where([table], exclude_values("n", ["1", "2"], ["1", "2", "3"], None))
     assert left.load(["n"])["n"].to_list() == [3]

@@ -1,4 +1,4 @@
-"""Patterns with names in braces: what paths say becomes columns."""
+"""Patterns with names in braces: parts of paths become columns."""
 
 import os
 import sys
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.paths import differing, named_files, template_of
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.paths import candidate_files, differing_parts, infer_template
 from riskrank.scores.table.score_table import read_scores
 
 OPTIONS = ReadOptions(columns="sample=task+sample")
@@ -24,7 +24,7 @@ def runs(tmp_path):
     return str(tmp_path)
 
 
-def test_names_are_columns(runs):
+def test_template_names_are_columns(runs):
     for template in ("{model}/{task}.csv", "{model}/{task}.*", "{model}/**/{task}.csv", "{model}/{task}.c?v"):
         table = read_scores([f"{runs}/{template}"], OPTIONS)
         assert (table.models, table.samples) == (("b[1]", "gpt-3.5"), ("x+1", "x+2", "y+1", "y+2"))
@@ -34,17 +34,17 @@ def test_names_are_columns(runs):
     }
 
 
-def test_a_label_goes_before_a_template(runs):
-    given = [f"new={runs}/gpt-3.5/{{task}}.csv", f"old={runs}/b[1]/{{task}}.csv"]
-    table = read_scores(given, OPTIONS)
+def test_labels_combine_with_templates(runs):
+    paths = [f"new={runs}/gpt-3.5/{{task}}.csv", f"old={runs}/b[1]/{{task}}.csv"]
+    table = read_scores(paths, OPTIONS)
     assert (table.models, len(table.samples)) == (("new", "old"), 4)
 
 
-def test_files_behind_a_template_are_inputs(runs):
-    assert f"{runs}/b[1]/x.csv" in named_files([f"{runs}/{{model}}/{{task}}.csv"])
+def test_files_of_a_template_are_inputs(runs):
+    assert f"{runs}/b[1]/x.csv" in candidate_files([f"{runs}/{{model}}/{{task}}.csv"])
 
 
-def test_a_file_whose_name_has_braces_is_that_file(tmp_path):
+def test_existing_file_with_braces_is_not_a_template(tmp_path):
     for name in ("{model}.csv", "other.csv"):
         (tmp_path / name).write_text(ROWS.format(1, 2))
     table = read_scores(
@@ -54,35 +54,35 @@ def test_a_file_whose_name_has_braces_is_that_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("template", "kind", "what"),
+    ("template", "kind", "message"),
     [
-        ("{model}/{model}.csv", UsageError, "one name is there twice"),
+        ("{model}/{model}.csv", UsageError, "a name occurs twice"),
         ("{model}/{task}.tsv", InputError, "no file matches the pattern"),
-        ("{model}{task}/x.csv", InputError, "can be read in two ways"),
+        ("{model}{task}/x.csv", InputError, "matches in two ways"),
     ],
 )
-def test_what_no_path_tells_is_refused(runs, template, kind, what):
-    with pytest.raises(kind, match=what):
+def test_invalid_templates_are_refused(runs, template, kind, message):
+    with pytest.raises(kind, match=message):
         read_scores([f"{runs}/{template}"], OPTIONS)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
-def test_a_template_meets_no_pipe(runs):
-    """It would be waited for, and might be anybody's."""
+def test_templates_refuse_pipes_and_devices(runs):
+    """Opening a pipe would block."""
     place = Path(runs) / "b[1]" / "z.csv"
     os.mkfifo(place)
-    for found in ("a pipe, socket or device", "a link to nothing", "a pipe, socket or device"):
-        with pytest.raises(InputError, match="this part of the pattern is no file") as caught:
+    for cause in ("a pipe, socket or device", "a broken link", "a pipe, socket or device"):
+        with pytest.raises(InputError, match="this entry of the pattern is not a file") as caught:
             read_scores([f"{runs}/{{model}}/{{task}}.csv"], OPTIONS)
-        assert caught.value.found == found
+        assert caught.value.found == cause
         place.unlink()
-        place.symlink_to("/dev/zero" if found == "a link to nothing" else "nowhere")
+        place.symlink_to("/dev/zero" if cause == "a broken link" else "nowhere")
 
 
-def test_the_template_of_files_matches_no_others(runs):
+def test_inferred_template_matches_only_its_files(runs):
     files = [f"{runs}/{model}/{task}.csv" for model in ("b[1]", "gpt-3.5") for task in "xy"]
-    assert template_of(files, ["{model}", "{task}"]) == f"{runs}/{{model}}/{{task}}.csv"
-    assert template_of(files, ["{model}"]) is None
-    assert template_of(files[:3], ["{model}", "{task}"]) is None
-    assert differing([*files, f"{runs}/z.csv"]) == []
-    assert differing(["a.csv.gz", "b.csv.gz"]) == [("a", "b")]
+    assert infer_template(files, ["{model}", "{task}"]) == f"{runs}/{{model}}/{{task}}.csv"
+    assert infer_template(files, ["{model}"]) is None
+    assert infer_template(files[:3], ["{model}", "{task}"]) is None
+    assert differing_parts([*files, f"{runs}/z.csv"]) == []
+    assert differing_parts(["a.csv.gz", "b.csv.gz"]) == [("a", "b")]

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -92,8 +92,8 @@ SAMPLES |= {f"time in {unit}": pa.array(MOMENTS, pa.timestamp(unit)) for unit in
 ZONES = {"UTC": "UTC", "Berlin": "Europe/Berlin", "offset": "+02:00"}
 SAMPLES |= {f"time in {name}": pa.array(MOMENTS, pa.timestamp("us", zone)) for name, zone in ZONES.items()}
 
-# Columns beside the scores, which nobody reads but everybody may write.
-BESIDE: dict[str, Any] = {
+# Columns next to the scores that are not read.
+EXTRA_COLUMNS: dict[str, Any] = {
     "list": pa.array([[0.5, None], [], None] * 8),
     "list of texts": pa.array([["a", "b"]] * 24),
     "large list": pa.array([[1, 2]] * 24, pa.large_list(pa.int32())),
@@ -111,14 +111,14 @@ BESIDE: dict[str, Any] = {
 deep: Any = 1
 for _ in range(20):
     deep = {"below": [deep]}
-BESIDE["deep"] = pa.array([deep] * 24)
+EXTRA_COLUMNS["deep"] = pa.array([deep] * 24)
 
 for name, values in SCORES.items():
     FILES[f"score {name}.parquet"] = partial(arrow, score=values)
 for name, values in SAMPLES.items():
     FILES[f"sample {name}.parquet"] = partial(arrow, sample=values)
     FILES[f"sample {name} bare.parquet"] = partial(arrow, options={"store_schema": False}, sample=values)
-for name, values in BESIDE.items():
+for name, values in EXTRA_COLUMNS.items():
     FILES[f"beside {name}.parquet"] = partial(arrow, note=values)
 
 ENCODINGS = {
@@ -130,8 +130,12 @@ ENCODINGS = {
 }
 for name, encoding in ENCODINGS.items():
     for version in ("1.0", "2.0"):
-        given = {"use_dictionary": False, "column_encoding": encoding or None, "data_page_version": version}
-        FILES[f"{name} pages {version}.parquet"] = partial(arrow, options=given, sample=NUMBERS)
+        arguments = {
+            "use_dictionary": False,
+            "column_encoding": encoding or None,
+            "data_page_version": version,
+        }
+        FILES[f"{name} pages {version}.parquet"] = partial(arrow, options=arguments, sample=NUMBERS)
 WRITTEN: dict[str, dict[str, Any]] = {
     "row groups": {"row_group_size": 5},
     "rows apart": {"row_group_size": 1},
@@ -145,17 +149,17 @@ WRITTEN: dict[str, dict[str, Any]] = {
     "sorted": {"sorting_columns": [parquet.SortingColumn(0)]},
 }
 WRITTEN |= {name: {"compression": name} for name in ("none", "snappy", "gzip", "brotli", "zstd", "lz4")}
-for name, given in WRITTEN.items():
-    FILES[f"{name}.parquet"] = partial(arrow, options=given)
+for name, arguments in WRITTEN.items():
+    FILES[f"{name}.parquet"] = partial(arrow, options=arguments)
 FILES["int96.parquet"] = partial(arrow, options={"use_deprecated_int96_timestamps": True}, sample=MOMENTS)
-# As Spark writes lists: elements of other names, and in two levels.
+# Lists as written by Spark: other element names, two levels.
 FILES["lists of Spark.parquet"] = partial(
-    arrow, options={"use_compliant_nested_type": False}, note=BESIDE["list of structs"]
+    arrow, options={"use_compliant_nested_type": False}, note=EXTRA_COLUMNS["list of structs"]
 )
 
 
 def in_groups(path: Path) -> None:
-    """An empty group of rows between others."""
+    """Write an empty row group between others."""
     table = pa.table(COLUMNS)
     with parquet.ParquetWriter(path, table.schema) as writer:
         for part in (table[:7], table[:0], table[7:]):
@@ -163,7 +167,7 @@ def in_groups(path: Path) -> None:
 
 
 def with_metadata(path: Path) -> None:
-    """Words of the writer in the footer, as long as a page."""
+    """Write metadata as long as a page into the footer."""
     table = pa.table(COLUMNS)
     parquet.write_table(table.replace_schema_metadata({"note": "x" * 100_000}), path)
 
@@ -340,7 +344,7 @@ FILES["arrow.csv"] = lambda path: pyarrow_csv.write_csv(pa.table(COLUMNS), path)
 
 # Compressed texts.
 def pigz(data: bytes) -> bytes:
-    """A member with a name, a comment and a field of its own, as its flags tell."""
+    """Write a gzip member with a name, a comment and an extra field."""
     body = zlib.compressobj(9, zlib.DEFLATED, -15)
     head = (
         b"\x1f\x8b\x08\x1c" + struct.pack("<IBB", 1, 2, 3) + b"\x04\0ab\0\0" + b"t.csv\0" + b"made by hand\0"
@@ -524,6 +528,6 @@ def test_a_valid_file_is_read(tmp_path, name):
     assert [problem.what for problem in problems if problem.severity == "error"] == []
     table = read_scores([str(path)], rules)
     assert (len(table.models), len(table.samples)) == (2, 12)
-    found = np.array(sorted(sorted(values.ravel()) for values in table.values))
+    scores = np.array(sorted(sorted(values.ravel()) for values in table.values))
     written = np.array(sorted([sorted(VALUES[:12]), sorted(VALUES[12:])]))
-    np.testing.assert_allclose(found / found.max(), written / 7, rtol=1e-6)
+    np.testing.assert_allclose(scores / scores.max(), written / 7, rtol=1e-6)

@@ -1,17 +1,17 @@
-"""Workbooks are read by the cells that are there, and what no program writes is refused at once."""
+"""Workbooks are read by their cells; malformed sheets are refused quickly."""
 
 import re
 import zipfile
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.excel import ExcelSource
-from riskrank.scores.files.source import How
+from riskrank.scores.files.source import OpenOptions
 from riskrank.scores.table.score_table import read_scores
 from tests.pace import at_most
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -39,11 +39,11 @@ def edited(tmp_path, long_frame):
             book.active.append(row)
         book.save(tmp_path / "whole.xlsx")
         with (
-            zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+            zipfile.ZipFile(tmp_path / "whole.xlsx") as source,
             zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as changed,
         ):
-            for name in whole.namelist():
-                text = whole.read(name).decode()
+            for name in source.namelist():
+                text = source.read(name).decode()
                 text = edit(re.sub("<dimension[^>]*/>", dimension, text)) if name == SHEET else text
                 changed.writestr(name, text.replace("</Types>", f"{SHARED}</Types>"))
             changed.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}"><si><t>{shared}</t></si></sst>')
@@ -67,12 +67,12 @@ def _below(rows):
         (lambda text: text.replace(' r="2"', "", 1), ""),
     ],
 )
-def test_blank_cells_and_wrong_sizes_change_nothing(write, long_frame, edited, edit, dimension):
+def test_blank_cells_and_wrong_dimensions_are_ignored(write, long_frame, edited, edit, dimension):
     with at_most(200):
-        assert_same(read_scores([edited(edit, dimension)]), read_scores([write("t.csv", long_frame)]))
+        assert_equal_tables(read_scores([edited(edit, dimension)]), read_scores([write("t.csv", long_frame)]))
 
 
-def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
+def test_rows_beyond_the_sheet_dimension_are_read(edited):
     row = '<row r="26"><c r="A26"><v>1</v></c></row>'
     with pytest.raises(InputError, match="row 26, column"):
         read_scores([edited(_below(row), '<dimension ref="A1:D25"/>')])
@@ -89,45 +89,48 @@ def test_a_row_beyond_the_size_a_sheet_gives_is_no_less_read(edited):
         (_below(f'<row r="{"9" * 400}"/>'), "cannot convert float infinity"),
         (_below('<row r="3"><c r="A3"><v>1</v></c></row>'), "column 1 of row 3 after row 25"),
         (_below('<row r="26"><c r="ZZZ26"><v>1</v></c></row>'), "column 18,278 of row 26 after row 25"),
-        (_below(f'<numFmt formatCode="{"[" * 256}"/>'), "a format of numbers of more than 255 letters"),
+        (_below(f'<numFmt formatCode="{"[" * 256}"/>'), "a number format of more than 255 characters"),
         (
             lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 2_000_000}">'),
             "a tag of more than",
         ),
-        (_below(FORMULAS), "formulas in sheet Sheet that have no value yet"),
+        (_below(FORMULAS), "formulas in sheet Sheet have no computed value"),
         (_below("<a>" * 300 + "</a>" * 300), "nested more than 256 deep"),
-        (_below("<sheet/>" * 4_000), "packed more densely than results are"),
-        (_below('<row r="26">' + "<c/>" * 600_000 + "</row>"), "packed more densely than results are"),
-        (lambda text: f"{text}{' ' * 150_000_000}", "packed more densely than results are"),
+        (_below("<sheet/>" * 4_000), "compressed too strongly to be a table of results"),
+        (
+            _below('<row r="26">' + "<c/>" * 600_000 + "</row>"),
+            "compressed too strongly to be a table of results",
+        ),
+        (lambda text: f"{text}{' ' * 150_000_000}", "compressed too strongly to be a table of results"),
         (
             lambda text: _below(ROWS)(text.replace("</row>", '<c r="XFD1"><v>1</v></c></row>', 1)),
-            "8,999 rows and 16,384 columns, nearly all of it empty",
+            "8,999 rows and 16,384 columns, almost all empty",
         ),
     ],
 )
-def test_what_no_program_writes_is_refused(edited, edit, message):
+def test_malformed_sheets_are_refused(edited, edit, message):
     with at_most(200), pytest.raises(InputError, match=message):
         read_scores([edited(edit)])
 
 
-def test_a_long_attribute_takes_the_time_of_its_bytes(edited):
+def test_long_attributes_are_refused_in_linear_time(edited):
     path = edited(lambda text: text.replace("<sheetData>", f'<sheetData x="{"x" * 32_000_000}">'))
     with open(path, "rb") as file:  # noqa: PTH123
         data = file.read()
     with at_most(100), pytest.raises(InputError, match="a tag of more than 1,048,576 bytes"):
-        ExcelSource("t.xlsx", data, "", How())
+        ExcelSource("t.xlsx", data, "", OpenOptions())
 
 
-def test_a_cell_that_excel_takes_is_read(edited):
+def test_longest_cell_of_excel_is_read(edited):
     with pytest.raises(InputError, match="row 26, column"):
         read_scores([edited(_below(TEXT.format(f"<t>{'&amp;' * 32_767}</t>")))])
 
 
 @pytest.mark.parametrize(
     ("rows", "most", "message"),
-    [(0, 100_000, "more than 100,000 bytes once read"), (7_000, None, "packed more densely than")],
+    [(0, 100_000, "more than 100,000 bytes when read"), (7_000, None, "compressed too strongly")],
 )
-def test_a_text_that_cells_share_counts_in_each(edited, rows, most, message):
+def test_shared_text_is_counted_per_cell(edited, rows, most, message):
     cells = re.compile(r'<c r="(B\d+)".*?</c>')
     more = "".join(f'<row r="{at + 26}"><c r="B{at + 26}"></c></row>' for at in range(rows))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
@@ -31,9 +31,9 @@ def test_missing_drop_unpaired(write):
     assert values(table) == [[1.0, 2.0, 3.0], [4.0, 6.0]]
     assert [codes.tolist() for codes in table.clusters] == [[0, 1, 2], [0, 3]]
     assert not table.paired
-    assert table.warnings == ("dropped 1 of 3 samples of B: they lack a score for some metric",)
-    with pytest.raises(UsageError, match="the same samples of all models"):
-        table.as_draws()
+    assert table.warnings == ("dropped 1 of 3 samples of B: a score is missing for some metric",)
+    with pytest.raises(UsageError, match="the same samples for all models"):
+        table.score_array()
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
@@ -52,7 +52,7 @@ REPEATED = "A,1,m,3\nA,1,m,1\nA,1,m,2.5\nB,1,m,0.1\nA,2,m,7\nB,2,m,8\nB,2,m,6\n"
 
 
 def test_sparse_unpaired_tables_stay_small(write):
-    """Every model has its own samples: the table of all pairs would be far larger than the rows."""
+    """Models have disjoint samples: a dense table would be far larger than the rows."""
     rows = "".join(f"m{i},m{i}s{j},x,{i + j}\n" for i in range(40) for j in range(50))
     table = read(write, rows, unpaired=True)
     assert [array.shape for array in table.values] == [(50, 1)] * 40
@@ -79,7 +79,7 @@ def test_drop_against_brute_force(cells, unpaired):
     def complete(model, sample):
         return all(cells.get((model, sample, metric)) is not None for metric in metrics)
 
-    kept = {
+    complete_samples = {
         model: [s for s in "1234" if all(complete(m, s) for m in ([model] if unpaired else models))]
         for model in models
     }
@@ -87,13 +87,13 @@ def test_drop_against_brute_force(cells, unpaired):
     options = ReadOptions(
         input_format="csv", missing="drop", unpaired=unpaired, allow_constant=True, min_models=1
     )
-    if not all(kept.values()):
+    if not all(complete_samples.values()):
         with pytest.raises(InputError):
             read_scores(["-"], options, io.BytesIO(text.encode()))
         return
     table = read_scores(["-"], options, io.BytesIO(text.encode()))
     assert table.models == tuple(models)
     for i, model in enumerate(models):
-        assert [table.samples[code] for code in table.clusters[i]] == kept[model]
-        expected = [[cells[model, s, t] for t in metrics] for s in kept[model]]
+        assert [table.samples[code] for code in table.clusters[i]] == complete_samples[model]
+        expected = [[cells[model, s, t] for t in metrics] for s in complete_samples[model]]
         assert table.values[i].tolist() == expected

@@ -1,8 +1,8 @@
-"""Samples that belong together: the column of clusters, and what the table makes of it."""
+"""The cluster column and its effect on the table."""
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -14,7 +14,7 @@ def read(write, rows=ROWS, head=HEAD, **options):
     return read_scores([write("t.csv", head + rows)], ReadOptions(**options))
 
 
-def test_the_order_of_the_rows_does_not_matter(write):
+def test_row_order_does_not_matter(write):
     lines = ROWS.splitlines(keepends=True)
     plain, shuffled = read(write, cluster="doc"), read(write, "".join(lines[::-1]), cluster="doc")
     assert all(map(np.array_equal, plain.clusters, shuffled.clusters))

@@ -1,4 +1,4 @@
-"""Columns of Parquet are read one at a time, names as numbers; nothing else may hang on that."""
+"""Parquet columns are read one at a time, names as numbers; the result does not depend on it."""
 
 import itertools
 
@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 from tests.tables import of_rows
@@ -20,31 +20,37 @@ def frame():
     return of_rows((model, f"{number}.0", metric, rng.normal()) for model, metric, number in names)
 
 
-def test_the_same_table_as_from_text(frame, tmp_path):
+def test_parquet_and_csv_give_the_same_table(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     frame.write_csv(tmp_path / "t.csv")
-    one, other = (read_scores([str(tmp_path / name)], ReadOptions()) for name in ("t.parquet", "t.csv"))
-    assert (one.models, one.samples) == (other.models, other.samples) == (("a", "b", "c"), one.samples)
-    for left, right in zip(one.values, other.values, strict=True):
+    from_parquet, from_csv = (
+        read_scores([str(tmp_path / name)], ReadOptions()) for name in ("t.parquet", "t.csv")
+    )
+    assert (
+        (from_parquet.models, from_parquet.samples)
+        == (from_csv.models, from_csv.samples)
+        == (("a", "b", "c"), from_parquet.samples)
+    )
+    for left, right in zip(from_parquet.values, from_csv.values, strict=True):
         np.testing.assert_array_equal(left, right)
 
 
-def test_at_most_one_column_is_text_at_a_time(frame, tmp_path, loads):
-    """Text of millions of rows takes 16 bytes a cell and more, a number 4."""
+def test_text_columns_are_loaded_singly(frame, tmp_path, loads):
+    """A text cell takes at least 16 bytes, a number 4."""
     frame.write_parquet(tmp_path / "t.parquet")
     read_scores([str(tmp_path / "t.parquet")], ReadOptions())
     assert loads[-4:] == [["model"], ["sample"], ["metric"], ["score"]]
 
 
 @pytest.mark.parametrize("column", ["model", "sample", "metric"])
-def test_names_that_are_missing_are_told(frame, tmp_path, column):
+def test_missing_names_are_refused(frame, tmp_path, column):
     frame = frame.with_columns(pl.when(pl.int_range(60) == 7).then(None).otherwise(column).alias(column))
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError, match=f"row 8, column {column}: the {column} has no name"):
         read_scores([str(tmp_path / "t.parquet")], ReadOptions())
 
 
-def test_repeated_rows_are_explained(frame, tmp_path):
+def test_repeated_rows_suggest_a_run_column(frame, tmp_path):
     twice = pl.concat([frame.with_columns(run=pl.lit("1")), frame.with_columns(run=pl.lit("2"))])
     twice.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError) as caught:
@@ -52,13 +58,13 @@ def test_repeated_rows_are_explained(frame, tmp_path):
     assert "run" in caught.value.hint
 
 
-def test_a_report_is_that_of_a_table_with_a_gap_but_for_the_gap(frame, tmp_path):
+def test_missing_row_is_reported_as_a_gap(frame, tmp_path):
     frame.write_parquet(tmp_path / "whole.parquet")
     frame[:-1].write_parquet(tmp_path / "gap.parquet")
-    whole = inspect_scores([str(tmp_path / "whole.parquet")])
+    complete = inspect_scores([str(tmp_path / "whole.parquet")])
     gap = inspect_scores([str(tmp_path / "gap.parquet")])
-    assert not whole.problems or all(problem.severity == "warning" for problem in whole.problems)
+    assert not complete.problems or all(problem.severity == "warning" for problem in complete.problems)
     assert any(problem.severity == "error" for problem in gap.problems)
-    assert (whole.most_repeats, gap.most_repeats) == (1, 1)
-    assert [metric.missing for metric in whole.metrics] == [0, 0]
+    assert (complete.most_repeats, gap.most_repeats) == (1, 1)
+    assert [metric.missing for metric in complete.metrics] == [0, 0]
     assert sum(metric.missing for metric in gap.metrics) == 1

@@ -1,16 +1,16 @@
-"""Columns that divide the samples: every sample in one group, every group large enough, no other role."""
+"""Columns that divide the samples: each sample in one group, large groups, no other role."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check.suggestions import suggestions
 
 
 def table(n=40, **columns):
-    """Two models on n samples; a column is given by a function of model and sample."""
+    """Return two models on n samples; a column is a function of model and sample."""
     rows = [(model, number) for model in "AB" for number in range(n)]
     frame = {
         "model": [model for model, _ in rows],
@@ -18,7 +18,7 @@ def table(n=40, **columns):
         "metric": ["acc"] * len(rows),
         "score": [(7 * number % 11) / 10 + (model == "B") for model, number in rows],
     }
-    return frame | {name: [of(*row) for row in rows] for name, of in columns.items()}
+    return frame | {name: [function(*row) for row in rows] for name, function in columns.items()}
 
 
 def divisions(frame, **options):
@@ -26,7 +26,7 @@ def divisions(frame, **options):
 
 
 @pytest.mark.parametrize(
-    ("of", "divides"),
+    ("function", "divides"),
     [
         (lambda model, n: "even" if n % 2 else "odd", True),
         (lambda model, n: n % 4, True),
@@ -38,8 +38,8 @@ def divisions(frame, **options):
         (lambda model, n: [n % 2], False),
     ],
 )
-def test_what_divides_the_samples(of, divides):
-    frame = table(topic=of)
+def test_columns_that_divide_samples_are_recognised(function, divides):
+    frame = table(topic=function)
     assert divisions(frame) == (("topic",) if divides else ())
     assert divisions(frame, unpaired=True) == (("topic",) if divides else ())
 
@@ -49,7 +49,7 @@ def test_at_most_twenty_groups():
     assert divisions(table(n=210, topic=lambda model, n: n % 21)) == ()
 
 
-def test_columns_with_a_role_and_uneven_tables_have_none():
+def test_role_columns_and_uneven_tables_do_not_divide():
     frame = table(topic=lambda model, n: n % 2, level=lambda model, n: n % 4)
     assert divisions(frame) == ("topic", "level")
     assert divisions(frame, group_by="level") == ()
@@ -57,26 +57,26 @@ def test_columns_with_a_role_and_uneven_tables_have_none():
     assert divisions({name: values[:-1] for name, values in frame.items()}, missing="drop") == ()
 
 
-def test_directions_divide_no_samples():
-    """In a suite whose tasks have metrics of their own, every sample has the direction of its task."""
-    told = table(direction=lambda model, n: "higher" if n % 2 else "lower")
-    told["metric"] = ["acc" if direction == "higher" else "loss" for direction in told["direction"]]
-    told["task"] = told["metric"]
-    assert divisions(told) == ()
+def test_direction_columns_do_not_divide():
+    """In a suite of tasks with different metrics, every sample has the direction of its task."""
+    columns = table(direction=lambda model, n: "higher" if n % 2 else "lower")
+    columns["metric"] = ["acc" if direction == "higher" else "loss" for direction in columns["direction"]]
+    columns["task"] = columns["metric"]
+    assert divisions(columns) == ()
 
 
-def test_all_files_count(tmp_path):
+def test_divisions_must_hold_in_all_files(tmp_path):
     frame = pl.DataFrame(table(topic=lambda model, n: "ab"[n % 2]))
-    one, two = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")
-    frame.filter(pl.col("model") == "A").write_csv(one)
-    frame.filter(pl.col("model") == "B").write_csv(two)
-    report = inspect_scores([one, two], ReadOptions(higher=("*",)))
+    first, second = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")
+    frame.filter(pl.col("model") == "A").write_csv(first)
+    frame.filter(pl.col("model") == "B").write_csv(second)
+    report = inspect_scores([first, second], ReadOptions(higher=("*",)))
     assert report.divisions == ("topic",)
-    (told,) = (entry for entry in suggestions(report) if "--group-by" in entry.command)
-    assert told.command == f"riskrank rank {one} {two} --higher '*' --group-by topic"
-    frame.filter(pl.col("model") == "B").drop("topic").write_csv(two)
-    assert inspect_scores([one, two], ReadOptions()).divisions == ()
-    # The same name for samples of other groups: they would lie in two.
+    (suggestion,) = (entry for entry in suggestions(report) if "--group-by" in entry.command)
+    assert suggestion.command == f"riskrank rank {first} {second} --higher '*' --group-by topic"
+    frame.filter(pl.col("model") == "B").drop("topic").write_csv(second)
+    assert inspect_scores([first, second], ReadOptions()).divisions == ()
+    # Samples with the same name in different groups would be in two groups.
     moved = frame.filter(pl.col("model") == "B").with_columns(topic=pl.lit("a"))
-    moved.write_csv(two)
-    assert inspect_scores([one, two], ReadOptions()).divisions == ()
+    moved.write_csv(second)
+    assert inspect_scores([first, second], ReadOptions()).divisions == ()

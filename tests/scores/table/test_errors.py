@@ -1,4 +1,4 @@
-"""Every bad input ends in three lines that name the file and say what to do."""
+"""Every bad input gives three lines that name the file and the next step."""
 
 import gzip
 import io
@@ -6,8 +6,8 @@ import io
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
@@ -15,7 +15,7 @@ GOOD = HEAD + "A,1,m,0.1\nA,2,m,0.2\nB,1,m,0.3\nB,2,m,0.4\n"
 
 
 def refusal(path, kind=InputError, stdin=None, **options):
-    """Return the error of reading a path, having checked that it is three whole lines about that path."""
+    """Return the error of reading a path, after checking its three lines."""
     with pytest.raises((InputError, UsageError)) as caught:
         read_scores([path], ReadOptions(**options), stdin)
     error = caught.value
@@ -34,19 +34,20 @@ def test_row_numbers_without_a_header(write, suffix):
     frame = pl.DataFrame(
         {"model": ["A", "B"], "sample": ["1", "1"], "metric": ["m", "m"], "score": ["1", "x"]}
     )
-    assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).what
+    assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).problem
 
 
-def test_a_selection_that_leaves_bad_rows_out_is_fine(write):
+def test_selection_may_exclude_bad_rows(write):
     path = write("t.csv", GOOD + "A,1,label,yes\nC,9,m,nan\n")
     table = read_scores([path], ReadOptions(models=("A", "B"), metric=("m",)))
     assert table.samples == ("1", "2")
 
 
-def test_nan_is_no_name(write):
+def test_nan_is_not_a_name(write):
     frame = pl.DataFrame({"model": ["A", "B"], "sample": [1.0, float("nan")], "m": [1.0, 2.0]})
     assert (
-        "row 2, column sample: the sample has no name" in refusal(write("t.parquet", frame), wide=True).what
+        "row 2, column sample: the sample has no name"
+        in refusal(write("t.parquet", frame), wide=True).problem
     )
 
 
@@ -57,18 +58,18 @@ def test_constant_metric_on_request(write):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.jsonl", "t.csv.gz", "t.jsonl.zst"])
 def test_empty_file(write, name):
-    assert "the file is empty" in refusal(write(name, b"")).what
+    assert "the file is empty" in refusal(write(name, b"")).problem
     if "parquet" not in name:
-        assert "the file is empty" in refusal(write(name, b"\n\n")).what
+        assert "the file is empty" in refusal(write(name, b"\n\n")).problem
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_table_without_rows(write, name):
     frame = pl.DataFrame(schema=dict.fromkeys(["model", "sample", "metric", "score"], pl.String))
-    assert "the file is empty" in refusal(write(name, frame)).what
+    assert "the file is empty" in refusal(write(name, frame)).problem
 
 
-def test_standard_input_that_could_be_anything_needs_a_format():
+def test_ambiguous_standard_input_needs_a_format():
     error = refusal("-", UsageError, io.BytesIO(b"model sample\nA 1\n"))
     assert "input_format" in error.lines()[2]
 
@@ -76,13 +77,13 @@ def test_standard_input_that_could_be_anything_needs_a_format():
 def test_unreadable_parquet(write, long_frame):
     buffer = io.BytesIO()
     long_frame.write_parquet(buffer)
-    whole = buffer.getvalue()
-    for content in (whole[:-20], whole[: len(whole) // 2], b"PAR1 but not really PAR1", b"hello"):
-        assert "cannot be read as Parquet" in refusal(write("t.parquet", content)).what
-    broken = whole[:60] + bytes(len(whole[60:200])) + whole[200:]
-    assert "t.parquet" in refusal(write("t.parquet", broken)).what
-    assert "cannot be read as Parquet" in refusal(write("t.parquet.gz", b"hello")).what
-    assert "cannot be decompressed" in refusal(write("t.parquet.zst", b"\x28\xb5\x2f\xfd" + whole)).what
+    data = buffer.getvalue()
+    for content in (data[:-20], data[: len(data) // 2], b"PAR1 but not really PAR1", b"hello"):
+        assert "cannot be read as Parquet" in refusal(write("t.parquet", content)).problem
+    broken = data[:60] + bytes(len(data[60:200])) + data[200:]
+    assert "t.parquet" in refusal(write("t.parquet", broken)).problem
+    assert "cannot be read as Parquet" in refusal(write("t.parquet.gz", b"hello")).problem
+    assert "cannot be decompressed" in refusal(write("t.parquet.zst", b"\x28\xb5\x2f\xfd" + data)).problem
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "jsonl.gz", "parquet.gz"])
@@ -93,14 +94,14 @@ def test_broken_gzip(write, suffix):
         packed[:-6] + b"\x00" * 6,
         packed[:12] + b"junk" + packed[16:],
     ):
-        assert "cannot be decompressed" in refusal(write(f"t.{suffix}", content)).what
+        assert "cannot be decompressed" in refusal(write(f"t.{suffix}", content)).problem
 
 
 def test_broken_zstd(write, long_frame, tmp_path):
     path = write("t.csv.zst", pl.concat([long_frame] * 50))
     data = (tmp_path / "t.csv.zst").read_bytes()
     (tmp_path / "t.csv.zst").write_bytes(data[: len(data) // 2])
-    assert "cannot be decompressed" in refusal(path).what
+    assert "cannot be decompressed" in refusal(path).problem
 
 
 def test_text_that_is_not_utf8(write):
@@ -121,13 +122,13 @@ def test_text_that_is_not_utf8(write):
     ],
     ids=["Cyrillic", "Chinese", "half UTF-8", "no letter"],
 )
-def test_text_in_no_encoding_that_is_told(write, data):
+def test_text_in_an_unknown_encoding_is_refused(write, data):
     assert "not UTF-8" in refusal(write("u.csv", data)).lines(flags=True)[0]
 
 
 @pytest.mark.parametrize("letters", [("A", "Ä"), ("sample", "Muster für Größe")])
-def test_text_that_windows_wrote_is_read_and_said(write, letters):
-    """Names beyond ASCII in the rows, and in the header, are those of the same file in UTF-8."""
+def test_windows_encoding_is_read_and_reported(write, letters):
+    """Non-ASCII names in rows and header equal those of the same file in UTF-8."""
     text = GOOD.replace(*letters)
     options = ReadOptions(columns="sample=Muster für Größe") if letters[0] == "sample" else ReadOptions()
     there, here = (

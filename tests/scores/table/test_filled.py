@@ -1,10 +1,10 @@
-"""Missing scores at the ends of their metric: which are filled, with what, and what no rule mends."""
+"""Missing scores imputed with the bounds of their metric, and tables where that is refused."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, spell
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -21,28 +21,30 @@ def column(table, model):
     return table.values[table.models.index(model)][:, 0].tolist()
 
 
-def test_what_was_seen_is_no_bound(write):
-    with pytest.raises(InputError, match="nobody declared those of m") as error:
+def test_observed_extremes_are_not_bounds(write):
+    with pytest.raises(InputError, match="m has no declared bounds") as error:
         read(write)
-    assert [spell(way, flags=True) for way, _ in error.value.ways] == ["--metrics-file 'm.bounds = [0, 1]'"]
-    assert "0 to 1, do not say what there can be" in error.value.found
-    with pytest.raises(InputError, match="nobody declared those of an m") as error:
+    assert [spell(suggestion, flags=True) for suggestion, _ in error.value.suggestions] == [
+        "--metrics-file 'm.bounds = [0, 1]'"
+    ]
+    assert "0 to 1, but may not reach the bounds" in error.value.found
+    with pytest.raises(InputError, match="an m has no declared bounds") as error:
         read(write, "A,1,an m,1\nA,2,an m,\nB,1,an m,0\nB,2,an m,1\n")
-    assert "all 0 or 1, do not say" in error.value.found
-    (way, _), *_ = error.value.ways
-    assert "--metrics-file '\"an m\".bounds = [0, 1]'" in spell(way, flags=True)
-    # Nothing is missing, and nothing is asked.
+    assert "all 0 or 1, but may not" in error.value.found
+    (suggestion, _), *_ = error.value.suggestions
+    assert "--metrics-file '\"an m\".bounds = [0, 1]'" in spell(suggestion, flags=True)
+    # Without missing scores, no bounds are needed.
     assert column(read(write, "A,1,m,1\nA,2,m,0\nB,1,m,0\nB,2,m,1\n"), "A") == [1, 0]
 
 
-def test_true_and_false_are_bounds(write):
+def test_booleans_have_bounds(write):
     frame = pl.DataFrame(
         {"model": ["A", "A", "B", "B"], "sample": ["1", "2"] * 2, "ok": [True, None, False, True]}
     )
     table = read_scores([write("t.parquet", frame)], ReadOptions(missing="worst", wide=True))
     assert column(table, "A") == [1, 0]
     numbers = write("n.parquet", frame.with_columns(pl.col("ok").cast(float)))
-    with pytest.raises(InputError, match="nobody declared"):
+    with pytest.raises(InputError, match="has no declared bounds"):
         read_scores([numbers], ReadOptions(missing="worst", wide=True))
 
 
@@ -55,12 +57,14 @@ def test_any_order_of_rows_gives_the_same_table(write):
     ]
 
 
-def test_check_says_the_same(write):
+def test_check_reports_the_same_problem(write):
     path = write("t.csv", HEAD + ROWS)
     with pytest.raises(InputError) as error:
         read_scores([path], ReadOptions(missing="worst"))
     refused = inspect_scores([path], ReadOptions(missing="worst"))
-    assert [one.what for one in refused.problems if one.severity == "error"] == [error.value.what]
-    fine = inspect_scores([path], ReadOptions(missing="worst", metrics=BOUNDS))
-    assert not [one for one in fine.problems if one.severity == "error"]
-    assert fine.metrics[0].missing == 2
+    assert [problem.what for problem in refused.problems if problem.severity == "error"] == [
+        error.value.problem
+    ]
+    accepted = inspect_scores([path], ReadOptions(missing="worst", metrics=BOUNDS))
+    assert not [problem for problem in accepted.problems if problem.severity == "error"]
+    assert accepted.metrics[0].missing == 2

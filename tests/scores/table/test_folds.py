@@ -1,4 +1,4 @@
-"""Folds of cross-validation are recognised by columns and names, and nothing else is."""
+"""Folds of cross-validation are recognised by column names and values."""
 
 import polars as pl
 import pytest
@@ -8,18 +8,18 @@ from riskrank.errors import InputError, UsageError
 
 
 def table(columns, rows):
-    """A model's score a row, of two models."""
-    made = [
+    """Return one score per row and model, for two models."""
+    records = [
         (model, *row, 0.5 + number / 100 + (model == "b") * number % 3)
         for model in "ab"
         for number, row in enumerate(rows)
     ]
-    return pl.DataFrame(made, schema=["model", *columns, "acc"], orient="row")
+    return pl.DataFrame(records, schema=["model", *columns, "acc"], orient="row")
 
 
 def folds_of(frame, **options):
-    found = rr.read(frame, wide=True, higher="acc", **options).table(weighs_tasks=True, tests=True).folds
-    return None if found is None else [(one.count, one.known) for one in found.folds]
+    folds = rr.read(frame, wide=True, higher="acc", **options).table(weighs_tasks=True, tests=True).folds
+    return None if folds is None else [(entry.count, entry.per_repeat) for entry in folds.folds]
 
 
 REPEATED = [(repeat, fold) for repeat in range(3) for fold in range(4)]
@@ -55,35 +55,35 @@ def test_folds_are_recognised(columns, rows, expected):
         (["sample"], [(f"split decision {n}",) for n in range(10)]),
     ],
 )
-def test_other_samples_are_none(columns, rows):
+def test_other_samples_are_not_folds(columns, rows):
     assert folds_of(table(columns, rows)) is None
 
 
-def test_a_sample_of_several_folds_is_no_fold():
+def test_sample_in_several_folds_is_refused():
     with pytest.raises(InputError, match="a second score"):
         folds_of(table(["sample", "fold"], [("iris", n) for n in range(10)]))
 
 
-def test_a_plus_in_the_name_of_a_column_joins_none():
+def test_plus_in_a_column_name_joins_no_columns():
     for column in ("cv+fold", "repeat+fold"):
         frame = table([column], [(n,) for n in range(10)])
         assert folds_of(frame, columns={"sample": column}, folds=10) == [(10, 10)]
 
 
-def test_how_many_there_are_can_be_said():
+def test_number_of_folds_can_be_set():
     frame = table(["sample"], [(f"split{n}",) for n in range(20)])
     assert folds_of(frame, folds=5) == [(20, 5)]
     assert folds_of(table(["sample"], [(f"q{n}",) for n in range(20)]), folds=10) == [(20, 10)]
-    with pytest.raises(UsageError, match="no whole repeats"):
+    with pytest.raises(UsageError, match="not a multiple of"):
         folds_of(frame, folds=7)
 
 
 @pytest.mark.parametrize("ask", [rr.dominance, rr.mrm, rr.power, rr.report, rr.portfolio])
 def test_distributions_of_folds_are_refused(ask):
-    with pytest.raises(UsageError, match="fold's score is a mean"):
+    with pytest.raises(UsageError, match="folds allow only comparisons of means"):
         ask(table(["fold"], [(n,) for n in range(12)]), wide=True, higher="acc")
 
 
-def test_a_choice_by_means_says_nothing_of_how_sure_it_is():
-    found = rr.copa(table(["fold"], [(n,) for n in range(12)]), wide=True, higher="acc")
-    assert "folds of cross-validation share their training rows" in found.verdict
+def test_choice_by_means_reports_no_certainty():
+    result = rr.copa(table(["fold"], [(n,) for n in range(12)]), wide=True, higher="acc")
+    assert "folds of cross-validation share their training rows" in result.verdict

@@ -1,9 +1,9 @@
-"""The report of `riskrank check` against counts made by hand."""
+"""The report of `riskrank check` against manual counts."""
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table import inspection
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
@@ -14,8 +14,8 @@ HEAD = "model,sample,metric,score\n"
 def test_a_clean_table(write, long_frame):
     path = write("t.csv", long_frame)
     report = inspect_scores([path], ReadOptions(lower=("loss",)))
-    assert [one.what for one in report.problems] == [
-        "a test needs at least 10 samples a model, and there are 4"
+    assert [problem.what for problem in report.problems] == [
+        "a test needs at least 10 samples per model; the table has 4"
     ]
     assert report.rows == 24
     assert report.inputs[0].path == path
@@ -61,7 +61,7 @@ def test_everything_wrong_at_once(write):
     assert len(errors) == 8
     assert all(problem.found and problem.hint for problem in errors)
     (warning,) = [problem for problem in report.problems if problem.severity == "warning"]
-    assert warning.what.startswith("less latency is better, by its name")
+    assert warning.what.startswith("lower latency is better, judging by the name")
     acc, latency = report.metrics
     assert (acc.n, acc.distinct, acc.outside_bounds, acc.constant) == (5, 3, 1, False)
     assert acc.tied_share == 3 / 5
@@ -72,7 +72,7 @@ def test_everything_wrong_at_once(write):
     assert (report.most_repeats, report.repeated_cells) == (2, 1)
 
 
-def test_one_model_is_described(write):
+def test_single_model_is_described(write):
     report = inspect_scores([write("t.csv", HEAD + "A,1,m,1\nA,2,m,2\n")])
     assert "at least 2 models" in report.problems[0].what
     assert report.metrics[0].mean == 1.5
@@ -85,7 +85,7 @@ def test_no_usable_score_at_all(write):
     assert "not a number" in report.problems[0].what
 
 
-def test_options_count_as_answers(write):
+def test_options_resolve_problems(write):
     path = write("t.csv", HEAD + "A,1,m,1\nA,1,m,2\nB,1,m,3\nB,2,m,4\n")
     assert {problem.severity for problem in inspect_scores([path]).problems} == {"error"}
     report = inspect_scores([path], ReadOptions(repeats="draws", missing="drop"))
@@ -106,17 +106,17 @@ def test_options_count_as_answers(write):
         "A,1,m,1\nA,2,m,2\n",
     ],
 )
-def test_what_reading_refuses_is_among_the_problems(write, rows):
+def test_read_errors_are_reported_as_problems(write, rows):
     path = write("t.csv", HEAD + rows)
     with pytest.raises(InputError) as caught:
         read_scores([path])
     problems = inspect_scores([path]).problems
-    assert (caught.value.what, caught.value.found, caught.value.hint) in [
+    assert (caught.value.problem, caught.value.found, caught.value.hint) in [
         (problem.what, problem.found, problem.hint) for problem in problems if problem.severity == "error"
     ]
 
 
-def test_what_cannot_be_described_is_raised(write, tmp_path):
+def test_unusable_input_is_refused(write, tmp_path):
     with pytest.raises(InputError, match="missing columns"):
         inspect_scores([write("t.csv", "a,b\n1,2\n")])
     with pytest.raises(InputError, match="no such file"):
@@ -125,28 +125,28 @@ def test_what_cannot_be_described_is_raised(write, tmp_path):
         inspect_scores([write("u.csv", HEAD + "A,1,m,1\nB,1,m,2\n")], ReadOptions(lower=("z",)))
 
 
-def test_metrics_of_a_wide_table_that_nobody_declared_are_named(write):
+def test_undeclared_metrics_of_a_wide_table_are_named(write):
     path = write("t.csv", "model,sample,acc,width\nA,1,0.5,3\nB,1,0.25,4\nA,2,1,5\nB,2,0,7\n")
     report = inspect_scores([path], ReadOptions(wide=True, higher=("acc",)))
-    (warning,) = [p.what for p in report.problems if "nobody declared" in p.what]
+    (warning,) = [p.what for p in report.problems if "assumed to be metrics" in p.what]
     assert "width" in warning
     assert "acc" not in warning
-    whole = inspect_scores([path], ReadOptions(wide=True, higher=("acc",), lower=("width",)))
-    assert not any("nobody declared" in problem.what for problem in whole.problems)
+    declared = inspect_scores([path], ReadOptions(wide=True, higher=("acc",), lower=("width",)))
+    assert not any("assumed to be metrics" in problem.what for problem in declared.problems)
 
 
-def test_a_file_with_no_end_is_asked_once(write, monkeypatch):
-    """The second time, as a table without samples, it would take as long again."""
-    asked = []
+def test_oversized_file_is_read_only_once(write, monkeypatch):
+    """A second attempt, as a table without samples, would take as long again."""
+    calls = []
     read_frame = inspection.read_frame
 
-    def counted(*given):
-        asked.append(given)
-        return read_frame(*given)
+    def counted(*arguments):
+        calls.append(arguments)
+        return read_frame(*arguments)
 
     monkeypatch.setattr(inspection, "read_frame", counted)
     table = write("t.csv", "model,metric,score\na,m,1\nb,m,2\n")
-    assert len(inspect_scores([table]).models) == len(asked) == 2
+    assert len(inspect_scores([table]).models) == len(calls) == 2
     with pytest.raises(InputError, match="more than 5 bytes"):
         inspect_scores([table], ReadOptions(max_bytes=5))
-    assert len(asked) == 3
+    assert len(calls) == 3

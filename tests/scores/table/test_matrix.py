@@ -1,10 +1,10 @@
-"""A matrix: one row a sample, one column a model."""
+"""A matrix: one row per sample, one column per model."""
 
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
-from tests.scores.same import assert_same
+from tests.scores.comparison import assert_equal_tables
 
 
 @pytest.fixture
@@ -19,4 +19,4 @@ def expected(write, long_frame):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
 def test_columns_are_models(write, matrix, expected, suffix):
-    assert_same(read_scores([write(f"m.{suffix}", matrix)], ReadOptions(matrix="acc")), expected)
+    assert_equal_tables(read_scores([write(f"m.{suffix}", matrix)], ReadOptions(matrix="acc")), expected)

@@ -1,8 +1,8 @@
-"""Each message of the reading stage: a table that provokes it, its advice followed, and what is read then.
+"""Each message of the reading stage: a table that triggers it, and the table read after following its advice.
 
-`messages.toml` lists them: what the message says, the table or files, what is asked, and models, metrics and
-number of samples that are read once the advice is followed. That is what the first way out or the hint says
-to add, unless the advice is prose: then options or another table do what it says. `false` unsets an option.
+`messages.toml` lists the text of the message, the table or files, the requested options, and the models,
+metrics and number of samples after following the advice. The advice is the first suggestion or the hint; if
+it is prose, other options or another table implement it. `false` unsets an option.
 """
 
 import ast
@@ -15,26 +15,29 @@ import polars as pl
 import pytest
 
 import riskrank
-from riskrank.asked.baseline import GateReading
-from riskrank.asked.reading import RankReading, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.options.baseline import GateReading
+from riskrank.options.reading import RankReading, ReadOptions
+from riskrank.scores.layouts import column_profiles
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.shapes import columns
 
-ROOM = Path(riskrank.__file__).parent / "scores/table"
+PACKAGE = Path(riskrank.__file__).parent / "scores/table"
 MESSAGES = tomllib.loads(Path(__file__).with_name("messages.toml").read_text())["message"]
 KINDS = {"gate": GateReading, "rank": RankReading}
-# Messages about gates, trends, prices, votes and what is done with a table have tests of their own.
+# Messages about gates, trends, prices, votes and uses of a table are tested elsewhere.
 ELSEWHERE = {
-    *("baseline", "blessing", "overlap", "unshared", "apart", "metrics_file", "export_rows"),
-    *("runs", "prices", "votes", "judged", "groups", "oriented"),
+    *("baseline", "baseline_writer", "overlap", "unmatched_samples", "metric_tables", "metrics_file"),
+    *("export_rows", "runs", "prices", "votes", "judge_calibration", "groups", "oriented_scores"),
 }
-# A metric that was blessed otherwise, and a frame where a harness's files are asked for.
-NEVER_OF_FILES = {("metrics.py", "_as_blessed"), ("reading.py", "_opened"), ("shifted.py", "require_most")}
-# What makes an error, and what writes an option into one.
-RAISES = {"InputError", "UsageError", "no_such", "contradict", "index_of"}
+# A metric with another accepted baseline, and a frame in place of the files of a harness.
+UNREACHABLE_FROM_FILES = {
+    *(("metrics.py", "_match_baseline"), ("reading.py", "_open")),
+    ("sample_alignment.py", "require_majority"),
+}
+# Functions that create an error, or write an option into one.
+RAISES = {"InputError", "UsageError", "unknown_name", "contradict", "index_of"}
 OPTION = re.compile("\ue000([a-z_]+)\ue001([^\ue002]*)\ue002")
-TOGETHER = re.compile(rf"{OPTION.pattern}(?: {OPTION.pattern})*")
+ADJACENT_OPTIONS = re.compile(rf"{OPTION.pattern}(?: {OPTION.pattern})*")
 
 ROWS = [(model, f"q{s}", 0.3 + s % 5 / 10 + (model == "B") / 20) for model in "AB" for s in range(40)]
 TABLES = {
@@ -67,35 +70,35 @@ TABLES = {
 }
 
 
-def options(told):
-    """Options as a message's entry writes them."""
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
-    return {name: None if value is False else value for name, value in plain.items()}
+def options(entry):
+    """Return the options of a message's entry."""
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+    return {name: None if value is False else value for name, value in values.items()}
 
 
-def said_first(text):
-    """The options that a text says first, by name."""
-    found, together = {}, TOGETHER.search(text)
-    for name, value in OPTION.findall(together[0]) if together else ():
+def first_suggestion(text):
+    """Return the first options that a text proposes, by name."""
+    result, matched = {}, ADJACENT_OPTIONS.search(text)
+    for name, value in OPTION.findall(matched[0]) if matched else ():
         if name == "weight":
-            found[name] = {value.split("=")[0]: float(value.split("=")[1])}
+            result[name] = {value.split("=")[0]: float(value.split("=")[1])}
         elif isinstance(getattr(ReadOptions(), name), tuple):
-            found[name] = (*found.get(name, ()), *(value.split(",") if name != "task_weight" else [value]))
+            result[name] = (*result.get(name, ()), *(value.split(",") if name != "task_weight" else [value]))
         else:
-            found[name] = value == "True" or value
-    return found
+            result[name] = value == "True" or value
+    return result
 
 
 @pytest.fixture(autouse=True)
-def few_columns_are_many(monkeypatch):
-    """Of a table of more columns than 100, in the place of 1,000, not all are looked at."""
-    monkeypatch.setattr(columns, "_MOST_COLUMNS", 100)
+def low_column_limit(monkeypatch):
+    """Lower the limit of inspected columns from 1,000 to 100."""
+    monkeypatch.setattr(column_profiles, "_MAX_COLUMNS", 100)
 
 
-def read(folder, files, asked):
-    """Write files, and read them, or the paths that are asked for."""
-    given, paths = dict(asked), []
-    kind, named = KINDS.get(given.pop("kind", ""), ReadOptions), given.pop("paths", None)
+def read(folder, files, requested):
+    """Write files and read them, or the requested paths."""
+    arguments, paths = dict(requested), []
+    kind, listed = KINDS.get(arguments.pop("kind", ""), ReadOptions), arguments.pop("paths", None)
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,69 +107,75 @@ def read(folder, files, asked):
         else:
             pl.DataFrame(text).write_parquet(path)
         paths += [] if name.endswith("toml") else [name]
-    given |= (
-        {"metrics_file": str(folder / given["metrics_file"])} if given.get("metrics_file") in files else {}
+    arguments |= (
+        {"metrics_file": str(folder / arguments["metrics_file"])}
+        if arguments.get("metrics_file") in files
+        else {}
     )
-    return read_scores([str(folder / name) for name in named or paths], kind(**given))
+    return read_scores([str(folder / name) for name in listed or paths], kind(**arguments))
 
 
 def files_of(message):
     return message.get("files") or {"t.csv": message.get("table", "good")}
 
 
-@pytest.mark.parametrize("at", range(len(MESSAGES)), ids=lambda at: f"{at} {MESSAGES[at]['says']}")
-def test_advice_that_is_followed_leads_to_a_table(tmp_path, at):
-    message = MESSAGES[at]
-    files, asked = files_of(message), options(message.get("asked", {}))
+@pytest.mark.parametrize("number", range(len(MESSAGES)), ids=lambda at: f"{at} {MESSAGES[at]['says']}")
+def test_following_the_advice_reads_a_table(tmp_path, number):
+    message = MESSAGES[number]
+    files, requested = files_of(message), options(message.get("asked", {}))
     with pytest.raises((InputError, UsageError)) as caught:
-        read(tmp_path, files, asked)
+        read(tmp_path, files, requested)
     lines = caught.value.lines(flags=True)
     assert message["says"] in " ".join(lines)
     if "instead" in message:
-        files, asked = {"t.csv": message["instead"]}, {}
-    asked |= options(message.get("then", {}))
+        files, requested = {"t.csv": message["instead"]}, {}
+    requested |= options(message.get("then", {}))
     error = caught.value
     for _ in range(2):
         if not {"then", "instead"} & message.keys():
-            more = said_first(error.ways[0][0] if error.ways else error.hint)
+            more = first_suggestion(error.suggestions[0][0] if error.suggestions else error.hint)
             assert more, lines
-            asked |= more
+            requested |= more
         try:
-            table = read(tmp_path, files, asked)
+            table = read(tmp_path, files, requested)
             break
-        except RiskrankError as again:
-            error = again
+        except RiskrankError as next_error:
+            error = next_error
     else:
         raise error
     metrics = " ".join(spec.name for spec in table.metrics)
     assert f"{' '.join(table.models)}|{metrics}|{len(table.samples)}" == message["reads"]
 
 
-def making_messages():
-    """Functions of the reading stage that make an error: (file, function)."""
-    found = set()
-    for path in (path for path in ROOM.rglob("*.py") if path.stem not in ELSEWHERE):
+def functions_with_messages():
+    """Return the functions of the reading stage that create an error: (file, function)."""
+    result = set()
+    for path in (path for path in PACKAGE.rglob("*.py") if path.stem not in ELSEWHERE):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
-                called = {getattr(one.func, "id", "") for one in ast.walk(node) if isinstance(one, ast.Call)}
-                found |= {(str(path.relative_to(ROOM)), node.name)} if called & RAISES else set()
-    return found - NEVER_OF_FILES
+                called = {
+                    getattr(call.func, "id", "") for call in ast.walk(node) if isinstance(call, ast.Call)
+                }
+                result |= {(str(path.relative_to(PACKAGE)), node.name)} if called & RAISES else set()
+    return result - UNREACHABLE_FROM_FILES
 
 
 @pytest.mark.slow
-def test_every_message_is_among_them(tmp_path, monkeypatch):
-    seen, made = set(), RiskrankError.__init__
+def test_every_message_is_listed(tmp_path, monkeypatch):
+    recorded_functions, original = set(), RiskrankError.__init__
 
     def recorded(self, *args, **kwargs):
         frame = sys._getframe(1)
-        while frame is not None and ROOM not in Path(frame.f_code.co_filename).parents:
+        while frame is not None and PACKAGE not in Path(frame.f_code.co_filename).parents:
             frame = frame.f_back
         if frame is not None:
-            seen.add((str(Path(frame.f_code.co_filename).relative_to(ROOM)), frame.f_code.co_name))
-        made(self, *args, **kwargs)
+            recorded_functions.add(
+                (str(Path(frame.f_code.co_filename).relative_to(PACKAGE)), frame.f_code.co_name)
+            )
+        original(self, *args, **kwargs)
 
     monkeypatch.setattr(RiskrankError, "__init__", recorded)
-    for at, message in enumerate(MESSAGES):
+    for number, message in enumerate(MESSAGES):
         with pytest.raises(RiskrankError):
-            read(tmp_path / str(at), files_of(message), options(message.get("asked", {})))
-    assert making_messages() - seen == set()
+            read(tmp_path / str(number), files_of(message), options(message.get("asked", {})))
+    assert functions_with_messages() - recorded_functions == set()

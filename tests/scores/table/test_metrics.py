@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.names.directions import (
-    doubtful_by_name,
+    clearly_lower_is_better,
+    has_uncertain_direction,
     looks_like_a_cost,
     looks_like_an_amount,
-    lower_by_name,
     lower_is_likelier,
     names_a_metric,
 )
-from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
+from riskrank.scores.table.metrics import oriented_bounds, resolve_metrics, to_original_units
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import read_scores
@@ -56,13 +56,17 @@ def test_names_of_gains(name):
 
 
 @pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success", "tage_bis_loesung"])
-def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
-    assert (lower_by_name(name), doubtful_by_name(name), lower_is_likelier(name)) == (False, True, True)
-    assert [*map(lower_by_name, ("time_to_first_token", "time_to_correct"))] == [True, True]
+def test_counts_until_an_event_are_lower_is_better_if_unclear(name):
+    assert (clearly_lower_is_better(name), has_uncertain_direction(name), lower_is_likelier(name)) == (
+        False,
+        True,
+        True,
+    )
+    assert [*map(clearly_lower_is_better, ("time_to_first_token", "time_to_correct"))] == [True, True]
 
 
 @pytest.mark.parametrize(
-    ("names", "way"),
+    ("names", "expected"),
     [
         ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
         ("error_free cost_savings refusal_accuracy f1_toxicity non_toxic on_time_rate recall@p90", "more"),
@@ -77,15 +81,21 @@ def test_less_of_what_is_counted_until_something_is_better_in_doubt(name):
         ("asr default_rate hate_rate accuracy_drop reward_hacking no_response", "asked, less first"),
     ],
 )
-def test_which_way_is_better_is_told_by_all_words_of_a_name(names, way):
+def test_all_words_of_a_name_set_the_direction(names, expected):
     for name in names.split():
-        asked = f"asked, {'less' if lower_is_likelier(name) else 'more'} first"
-        assert way == ("less" if lower_by_name(name) else asked if doubtful_by_name(name) else "more"), name
+        uncertain = f"asked, {'less' if lower_is_likelier(name) else 'more'} first"
+        assert expected == (
+            "less"
+            if clearly_lower_is_better(name)
+            else uncertain
+            if has_uncertain_direction(name)
+            else "more"
+        ), name
         assert names_a_metric(name)
     assert not any(map(names_a_metric, ("librispeech_asr", "Antworten der Modelle", "kid_age", "DROP")))
 
 
-def test_amounts_are_costs_that_are_no_shares():
+def test_amounts_are_not_shares():
     assert [
         name for name in ("price", "cost_usd", "answer (s)", "timeUs") if not looks_like_an_amount(name)
     ] == []
@@ -104,7 +114,7 @@ def test_transform_comes_before_the_direction(write):
     flipped = read_scores([path], ReadOptions(metrics_file=write("n.toml", both)))
     np.testing.assert_array_equal(flipped.values[1], -plain.values[1])
     np.testing.assert_allclose(flipped.raw(1).ravel(), [0.25, 0.125], rtol=1e-15)
-    assert "larger raw scores count as better" in flipped.warnings[0]
+    assert "larger raw scores are better" in flipped.warnings[0]
 
 
 def test_portfolio_weights(write, long_frame):
@@ -149,12 +159,12 @@ def test_original_units_undo_orientation_and_logarithm():
     ]
     raw = np.array([[1.0, 0.0, 0.5, 4.0], [-2.0, 3.0, 7.0, 0.25]])
     oriented = np.column_stack([raw[:, 0], -raw[:, 1], -np.log(raw[:, 2]), np.log(raw[:, 3])])
-    found = original_units(oriented, specs)
-    np.testing.assert_allclose(found, raw, rtol=1e-15)
-    assert not np.signbit(found[0, 1])
+    result = to_original_units(oriented, specs)
+    np.testing.assert_allclose(result, raw, rtol=1e-15)
+    assert not np.signbit(result[0, 1])
 
 
-def test_a_direction_that_an_export_tells_gives_way_to_declared_ones(write):
+def test_declared_directions_override_exported_directions(write):
     path = write("m.toml", '[b]\ndirection = "higher"\n')
     table = {"model": ["A"] * 3, "sample": ["s"] * 3, "metric": list("abc"), "score": [1.0, 2.0, 3.0]}
     scores = read_frame([FrameSource(table)], ReadOptions(metrics_file=path, higher=("c",)))
@@ -168,7 +178,7 @@ def test_a_direction_that_an_export_tells_gives_way_to_declared_ones(write):
     assert not doubts
 
 
-def test_an_export_has_its_own_format():
+def test_exports_refuse_an_input_format():
     assert ReadOptions(from_="lm-eval").input_format is None
     with pytest.raises(UsageError, match=r"input_format is for score tables"):
         ReadOptions(from_="lm-eval", input_format="csv")

@@ -1,11 +1,11 @@
-"""Runs are read one by one: files in natural order, values of a column, fixed sets."""
+"""Series of runs: files in natural order, values of a column, anchor sets."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.baseline import GateReading
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.table.runs import natural, read_runs
+from riskrank.options.baseline import GateReading
+from riskrank.scores.table.runs import natural_sort_key, read_runs
 
 OPTIONS = {"min_models": 1, "allow_constant": True}
 
@@ -26,15 +26,15 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_people_count_run2_before_run10(files):
+def test_runs_are_sorted_in_natural_order(files):
     runs = read([files / "*.csv"])
     assert [*runs.tables] == ["run1", "run2", "run10"]
     assert runs.baseline == "run1"
     assert runs.tables["run2"][0].column(0)[0].tolist() == [0, 1, *[0, 1, 0, 1, 0, 1, 0, 1], 0, 1]
-    assert sorted(["b2", "a10", "b", "b10", "a9"], key=natural) == ["a9", "a10", "b", "b2", "b10"]
+    assert sorted(["b2", "a10", "b", "b10", "a9"], key=natural_sort_key) == ["a9", "a10", "b", "b2", "b10"]
 
 
-def test_folders_name_runs_whose_files_have_one_name(tmp_path):
+def test_folder_names_are_runs_if_file_names_are_equal(tmp_path):
     for number in (2, 10):
         (tmp_path / f"week-{number}").mkdir()
         frame(build=number).write_csv(tmp_path / f"week-{number}" / "scores.csv")
@@ -51,60 +51,60 @@ def test_a_column_names_runs(tmp_path):
     assert [table.models for (table,) in runs.tables.values()] == [("bot", "other"), ("bot",)]
 
 
-def test_a_column_that_was_taken_for_samples_is_asked_for(tmp_path):
+def test_run_column_read_as_samples_needs_a_sample_column(tmp_path):
     wide = [frame(week).select("model", "sample", acc="score").with_columns(week=week) for week in (1, 2)]
     pl.concat(wide).rename({"sample": "case"}).write_csv(tmp_path / "t.csv")
-    with pytest.raises(InputError, match="no column 'week' that names runs") as refused:
+    with pytest.raises(InputError, match="there is no run column 'week'") as refused:
         read([tmp_path / "t.csv"], columns="run=week", wide=True)
     assert "run=week,sample=COL" in refused.value.hint
     assert len(read([tmp_path / "t.csv"], columns="run=week,sample=case", wide=True).tables) == 2
 
 
-def test_a_label_makes_one_model_of_changing_names(files):
+def test_label_unifies_changing_model_names(files):
     frame().with_columns(model=pl.lit("bot-v2")).write_csv(files / "run11.csv")
     runs = read([f"bot={files}/*.csv"])
     assert {table.models for (table,) in runs.tables.values()} == {("bot",)}
 
 
-def test_a_file_may_stand_before_all_runs(files):
+def test_baseline_may_be_a_separate_file(files):
     frame().write_csv(files / "blessed.csv")
     runs = read([files / "run1.csv"], baseline=str(files / "blessed.csv"))
     assert [*runs.tables] == ["blessed", "run1"]
     assert runs.baseline == "blessed"
 
 
-def test_a_fixed_set_is_read_by_run(files, tmp_path):
+def test_anchor_file_is_read_by_run(files, tmp_path):
     fixed = tmp_path / "fixed.csv"
     rows = [frame(1).drop("model").with_columns(run=pl.lit(f"run{number}")) for number in (1, 2, 10)]
     pl.concat(rows).write_csv(fixed)
     runs = read([files / "run*.csv"], anchors={"acc": str(fixed)})
     assert [*runs.anchors["acc"]] == ["run1", "run2", "run10"]
     pl.concat(rows[:2]).write_csv(fixed)
-    with pytest.raises(InputError, match="run10 did not score the fixed set"):
+    with pytest.raises(InputError, match="the fixed set has no scores of run10"):
         read([files / "run*.csv"], anchors={"acc": str(fixed)})
 
 
 @pytest.mark.parametrize("columns", ["run sample score", "run model sample score", "run model sample acc"])
-def test_a_fixed_set_may_hold_scores_alone(files, columns):
-    whole = pl.concat([frame(at, acc=pl.Series(frame(at)["score"]), run=f"run{at}") for at in (1, 2, 10)])
-    whole.write_csv(files / "whole.csv")
-    whole.select(columns.split()).write_csv(files / "alone.csv")
-    told = [
+def test_anchor_file_may_hold_scores_only(files, columns):
+    full = pl.concat([frame(at, acc=pl.Series(frame(at)["score"]), run=f"run{at}") for at in (1, 2, 10)])
+    full.write_csv(files / "whole.csv")
+    full.select(columns.split()).write_csv(files / "alone.csv")
+    results = [
         {
-            run: (table.metrics[0].name, table.samples, [one.tolist() for one in table.values])
+            run: (table.metrics[0].name, table.samples, [values.tolist() for values in table.values])
             for run, (table,) in read([files / "run*.csv"], anchors={"acc": f"{files}/{name}.csv"})
             .anchors["acc"]
             .items()
         }
         for name in ("whole", "alone")
     ]
-    assert told[0] == told[1]
+    assert results[0] == results[1]
 
 
-def test_a_run_is_given_once_and_not_alone(files):
+def test_duplicate_and_single_runs_are_refused(files):
     with pytest.raises(UsageError, match="run1 is given twice"):
         read([files / "run1.csv", files / "run*.csv"])
-    with pytest.raises(UsageError, match="two runs or more"):
+    with pytest.raises(UsageError, match="two or more runs"):
         read([files / "run1.csv"])
     with pytest.raises(UsageError, match="neither a run nor a file"):
         read([files / "*.csv"], baseline="run3")
@@ -113,4 +113,4 @@ def test_a_run_is_given_once_and_not_alone(files):
             read([files / "*.csv"], baseline=last)
     (files / "run11.csv").write_bytes((files / "run2.csv").read_bytes())
     (warning,) = read([files / "*.csv"]).tables["run11"][0].warnings
-    assert warning == "run11 is run2 byte for byte: a copy, or a system that answers alike each time"
+    assert warning == "run11 is identical to run2: a copy, or a deterministic system"

@@ -1,12 +1,12 @@
-"""Scored of all, a model: counts, the reasons that files tell, and where nothing is to be said."""
+"""Number of scored samples per model, with the reasons for missing scores."""
 
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.score_counts import absent_cells
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.table.scored import absent_cells
 
 HEAD = "model,sample,metric,score,unscored\n"
 ROWS = "A,1,m,1,\nA,2,m,,error\nA,3,m,,refusal\nA,4,m,0,\nB,1,m,0,\nB,2,m,1,\nB,3,m,1,\n"
@@ -17,28 +17,30 @@ def read(write, rows=ROWS, head=HEAD, **options):
     return read_scores([write("t.csv", head + rows)], ReadOptions(**({"missing": "worst"} | options)))
 
 
-def told(table):
+def incomplete_counts(table):
     return [
-        (one.model, one.metric, one.scored, one.total, dict(one.why)) for one in table.scored if one.lacks
+        (count.model, count.metric, count.scored, count.total, dict(count.why))
+        for count in table.scored
+        if count.missing
     ]
 
 
-def test_several_files_one_of_which_tells_nothing(write):
+def test_files_without_reasons_are_counted(write):
     first = write("a.csv", HEAD + "A,1,m,1,\nA,2,m,,error\nA,3,m,0,\n")
     second = pl.DataFrame({"model": "B", "sample": ["1", "2", "3"], "metric": "m", "score": [1.0, None, 0.0]})
     table = read_scores([first, write("b.parquet", second)], ReadOptions(missing="keep"))
-    assert told(table) == [("A", "m", 2, 3, {"error": 1}), ("B", "m", 2, 3, {})]
+    assert incomplete_counts(table) == [("A", "m", 2, 3, {"error": 1}), ("B", "m", 2, 3, {})]
 
 
-def test_cells_that_are_absent_by_hand(write, monkeypatch):
-    """Any table, in a table of all cells and without one."""
+def test_absent_cells_match_a_dense_count(write, monkeypatch):
+    """Any table, with and without a dense table of all cells."""
     rng = np.random.default_rng(0)
     for _ in range(20):
-        there = rng.random((3, 6, 4)) < rng.choice([0.3, 0.8, 1.0])
-        there[:, 0, :] = there[:, :, 0] = True
-        rows = "".join(f"m{i},s{j},x{k},1\n" for i, j, k in np.argwhere(there))
+        present = rng.random((3, 6, 4)) < rng.choice([0.3, 0.8, 1.0])
+        present[:, 0, :] = present[:, :, 0] = True
+        rows = "".join(f"m{i},s{j},x{k},1\n" for i, j, k in np.argwhere(present))
         scores = read_frame([write("t.csv", HEAD.replace(",unscored", "") + rows)], ReadOptions())
-        wanted = np.argwhere(there.any(axis=0) & ~there).tolist()
-        for most in (0, 1000):
-            monkeypatch.setattr("riskrank.scores.table.scored.DENSE", most)
-            assert absent_cells(scores).tolist() == wanted
+        expected = np.argwhere(present.any(axis=0) & ~present).tolist()
+        for limit in (0, 1000):
+            monkeypatch.setattr("riskrank.scores.table.score_counts.MAX_SPARSITY", limit)
+            assert absent_cells(scores).tolist() == expected

@@ -1,11 +1,11 @@
-"""Suites: the column of tasks, what it makes of the names of samples, and the weights of tasks."""
+"""Suites: the task column, the names of samples, and task weights."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import spell
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores
@@ -15,7 +15,7 @@ HEAD = "model,task,sample,metric,score\n"
 
 
 def rows(sizes=SIZES, models="AB", name="{sample}", metric=None):
-    """Lines of a table whose score says task, model and sample."""
+    """Return lines whose scores encode task, model and sample."""
     return [
         f"{model},{task},{name.format(task=task, sample=sample)},{(metric or {}).get(task, 'acc')},"
         f"{at + sample / 100 + (model == 'B') / 1000:g}\n"
@@ -38,13 +38,13 @@ def read(write):
 
 
 def tasks_by_name(table):
-    """The task of each sample, by name."""
+    """Map each sample to its task."""
     return {
         name: table.suite.names[at] for name, at in zip(table.samples, table.suite.of_sample, strict=True)
     }
 
 
-def test_every_sample_in_every_task_is_told(read):
+def test_identical_samples_in_every_task_are_reported(read):
     table = read(rows({"kind": 4, "terse": 4}))
     assert len(table.samples) == 8
     assert "metric=task" in spell(table.warnings[0], flags=True)
@@ -72,15 +72,15 @@ def test_a_group_is_a_part_of_the_suite(read):
 
 @settings(max_examples=30, deadline=None)
 @given(st.permutations(rows({"b": 3, "a": 2, "c": 4})), st.booleans())
-def test_the_order_of_the_rows_says_nothing(lines, unpaired):
+def test_row_order_does_not_matter(lines, unpaired):
     cells = [line.rstrip().split(",") for line in lines]
     columns = dict(zip(HEAD.rstrip().split(","), zip(*cells, strict=True), strict=True))
     table = read_scores([FrameSource(columns)], ReadOptions(unpaired=unpaired, task_weight="samples"))
-    assert (table.suite.names, table.suite.weighed) == (("a", "b", "c"), True)
+    assert (table.suite.names, table.suite.weighted) == (("a", "b", "c"), True)
     assert table.suite.of_sample.tolist() == [0] * 2 + [1] * 3 + [2] * 4
     assert table.suite.weights.tolist() == pytest.approx([2 / 9, 3 / 9, 4 / 9])
     assert table.samples == ("a+0", "a+1", "b+0", "b+1", "b+2", "c+0", "c+1", "c+2", "c+3")
-    at = {name: row for row, name in enumerate("bac")}
+    position = {name: row for row, name in enumerate("bac")}
     for model, values in enumerate(table.values):
-        wanted = [at[name[0]] + int(name[2]) / 100 + model / 1000 for name in table.samples]
-        assert values.ravel().tolist() == pytest.approx(wanted)
+        expected = [position[name[0]] + int(name[2]) / 100 + model / 1000 for name in table.samples]
+        assert values.ravel().tolist() == pytest.approx(expected)

@@ -1,9 +1,9 @@
-"""The typed frame: the same columns of the same types, whatever was read."""
+"""The typed frame: the same columns of the same types for any input."""
 
 import polars as pl
 import pytest
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.scores import select
@@ -22,11 +22,11 @@ def frame_of(*tables, **options):
 
 
 def plain(scores, *columns):
-    """Rows of some columns, names as text."""
+    """Return rows of some columns, with names as text."""
     return scores.frame.select(pl.col(columns)).rows()
 
 
-def test_names_are_cleaned_and_sorted_and_scores_say_why_they_are_none():
+def test_names_are_cleaned_and_missing_scores_have_a_state():
     scores = frame_of(LONG)
     assert tuple(scores.frame.columns) == COLUMNS
     assert (scores.models, scores.samples, scores.metrics) == (("A", "B"), ("10", "2"), ("m",))
@@ -35,10 +35,10 @@ def test_names_are_cleaned_and_sorted_and_scores_say_why_they_are_none():
     assert scores.frame["row"].to_list() == [0, 1, 2, 3]
     for role in ("draw", "cluster", "group"):
         assert scores.frame.schema[role] == pl.Null
-    assert scores.text(3) == "x"
+    assert scores.cell_text(3) == "x"
 
 
-def test_a_wide_row_is_a_row_a_metric_and_a_draw():
+def test_wide_rows_are_split_by_metric():
     table = {"model": ["A", "B"], "sample": [1, 1], "y": [1, 2], "x": [3.0, 4.0], "text": ["a", "b"]}
     scores = frame_of(table, wide=True)
     assert plain(scores, "row", "draw", "model", "metric", "score") == [
@@ -52,7 +52,7 @@ def test_a_wide_row_is_a_row_a_metric_and_a_draw():
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_files_follow_each_other_with_names_of_all(wide):
+def test_files_are_concatenated_with_shared_names(wide):
     first = {"model": ["C", "A"], "sample": ["s", "t"], "metric": ["p", "p"], "score": [1.0, 2.0]}
     second = {"model": ["B"], "sample": ["t"], "metric": ["a"], "score": [None]}
     if wide:
@@ -64,15 +64,15 @@ def test_files_follow_each_other_with_names_of_all(wide):
     assert scores.frame["row"].unique().to_list() == [0, 1, 2]
     last = scores.frame.row(-1, named=True)
     assert (last["model"], last["sample"], last["state"]) == ("B", "t", 1)
-    assert scores.place(scores.frame.height - 1).endswith(f"row 1, column {'p' if wide else 'score'}")
+    assert scores.location(scores.frame.height - 1).endswith(f"row 1, column {'p' if wide else 'score'}")
 
 
-def test_a_selection_keeps_the_names_that_are_left():
-    kept = select(frame_of(LONG, models=("B",)))
-    assert (kept.models, kept.samples) == (("B",), ("10", "2"))
-    assert kept.frame["row"].to_list() == [0, 2]
-    assert kept.place(1) == "frame: row 3, column score"
-    whole = {**LONG, "model": ["A", "B", "B", "B"]}
-    one = select(frame_of(whole, models=("A",)))
-    assert one.samples == ("2",)
-    assert one.frame.schema["state"] == pl.Null
+def test_selection_keeps_the_remaining_names():
+    selected = select(frame_of(LONG, models=("B",)))
+    assert (selected.models, selected.samples) == (("B",), ("10", "2"))
+    assert selected.frame["row"].to_list() == [0, 2]
+    assert selected.location(1) == "frame: row 3, column score"
+    columns = {**LONG, "model": ["A", "B", "B", "B"]}
+    narrow = select(frame_of(columns, models=("A",)))
+    assert narrow.samples == ("2",)
+    assert narrow.frame.schema["state"] == pl.Null

@@ -1,4 +1,4 @@
-"""Bounds as users write them: what is read, and what to write in place of what is none."""
+"""Bounds as users write them: parsing, and hints for invalid bounds."""
 
 import numpy as np
 import pytest
@@ -30,13 +30,13 @@ def read(text):
         ("pass>=3 >= 0.5", 2, ">=", 0.5),
     ],
 )
-def test_bounds_as_they_are_typed_and_printed(text, objective, relation, bound):
-    found = read(text)
-    assert (found.objective, found.relation, found.bound) == (objective, relation, bound)
+def test_bounds_are_parsed(text, objective, relation, bound):
+    result = read(text)
+    assert (result.objective, result.relation, result.bound) == (objective, relation, bound)
 
 
 @pytest.mark.parametrize(
-    ("text", "what", "hint"),
+    ("text", "message", "hint"),
     [
         ("foo", "needs an objective", 'write require="acc >= 0.8", in quotes'),
         ("", "needs an objective", 'write require="acc >= 0.8", in quotes'),
@@ -49,20 +49,20 @@ def test_bounds_as_they_are_typed_and_printed(text, objective, relation, bound):
         (
             "acc > .5 and cost:total < 9",
             "needs an objective",
-            '"cost:total <= 30", in quotes, an option a bound',
+            '"cost:total <= 30", in quotes, one option per bound',
         ),
         ("Acc > 0.5", "bounds 'Acc', which is not", "did you mean 'acc'?"),
         ("cost <= 3", "bounds 'cost', which is not", "did you mean 'cost:total'?"),
         ("acc:tvar@0.1 > 0", "which is not an objective", 'add objective="acc:tvar@0.1"'),
         ("memory <= 3", "which is not an objective", "or select its metric with metric"),
-        ("acc >= 80", "bounds a share beyond 0 and 1", 'write require="acc >= 0.8"'),
-        ("acc <= 100", "bounds a share beyond 0 and 1", 'write require="acc <= 1"'),
-        ("acc > -1", "bounds a share beyond 0 and 1", 'write require="acc > 0.5"'),
+        ("acc >= 80", "sets a bound of a share outside 0 to 1", 'write require="acc >= 0.8"'),
+        ("acc <= 100", "sets a bound of a share outside 0 to 1", 'write require="acc <= 1"'),
+        ("acc > -1", "sets a bound of a share outside 0 to 1", 'write require="acc > 0.5"'),
     ],
 )
-def test_what_is_no_bound_is_told_one(text, what, hint):
+def test_invalid_bound_gets_a_hint(text, message, hint):
     with pytest.raises(UsageError) as error:
         read(text)
     first, _, third = error.value.lines()
-    assert what in first
+    assert message in first
     assert hint in third

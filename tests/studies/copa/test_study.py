@@ -1,4 +1,4 @@
-"""The studies behind ``copa``, on tables in memory: against loops, closed forms and each other."""
+"""The studies of ``copa`` on tables in memory, compared with loops, closed forms and each other."""
 
 import itertools
 from math import inf
@@ -6,13 +6,13 @@ from math import inf
 import numpy as np
 import pytest
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.options.commands import BY_NAME
+from riskrank.options.reading import ReadOptions
+from riskrank.render.formats.data import to_csv
+from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.formats.data import to_csv
-from riskrank.shown.sections import sections
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.options import CopaSettings
@@ -25,7 +25,7 @@ UPWARD = {"higher": ("acc", "f1"), "lower": ("co2",)}
 
 
 def study(values, *, weight=None, models=(), **options):
-    """Models m0, m1, ... by objectives; of co2 less is better."""
+    """Models m0, m1, ... by objectives; co2 is minimised."""
     values = np.asarray(values, dtype=float)
     columns = {"model": [f"m{i}" for i in range(len(values))]}
     columns |= {name: values[:, k].tolist() for k, name in enumerate(METRICS[: values.shape[1]])}
@@ -43,17 +43,17 @@ def values():
     return values
 
 
-def ranks_by_loops(oriented, share=0.0, others=True):
+def ranks_by_loops(oriented, share=0.0, exclude_self=True):
     N, K = oriented.shape
     u = np.zeros((N, K))
     for i, j, k in itertools.product(range(N), range(N), range(K)):
         if i != j:
             u[i, k] += (oriented[j, k] > oriented[i, k]) + share * (oriented[j, k] == oriented[i, k])
-    return u / (N - 1 if others else N)
+    return u / (N - 1 if exclude_self else N)
 
 
 def front_by_loops(values):
-    return [not any((other >= own).all() and (other > own).any() for other in values) for own in values]
+    return [not any((other >= row).all() and (other > row).any() for other in values) for row in values]
 
 
 @pytest.mark.parametrize("p", [1, 2, 8, inf])
@@ -72,8 +72,8 @@ def test_rows_against_double_loops(values, p):
         assert row.norm == pytest.approx(norms[row.model])
         assert (row.pareto, row.feasible, row.values["co2"]) == (front[i], True, values[i, 2])
     for row in document.rows:
-        same = {name for name, norm in norms.items() if norm == pytest.approx(row.norm, rel=1e-9)}
-        assert set(row.tied_with) == same - {row.model}
+        tied = {name for name, norm in norms.items() if norm == pytest.approx(row.norm, rel=1e-9)}
+        assert set(row.tied_with) == tied - {row.model}
     assert [row.rank for row in document.rows] == list(range(1, 10))
     assert all(a.norm <= b.norm * (1 + 1e-9) for a, b in itertools.pairwise(document.rows))
     assert document.meta()["chosen"] == document.rows[0].model
@@ -89,23 +89,23 @@ def test_ties_and_denominator_reach_the_ranks(values, ties, share, denominator):
 
 
 def test_constraints_filter_the_choice_and_leave_the_ranks(values):
-    free = {row.model: row for row in study(values).rows}
+    unconstrained = {row.model: row for row in study(values).rows}
     document = study(values, require=["co2 <= 2", "acc>1"])
-    able = {f"m{i}" for i, row in enumerate(values) if row[2] <= 2 and row[0] > 1}
-    assert {row.model for row in document.rows if row.feasible} == able
+    feasible = {f"m{i}" for i, row in enumerate(values) if row[2] <= 2 and row[0] > 1}
+    assert {row.model for row in document.rows if row.feasible} == feasible
     assert document.provenance.method["require"] == ["co2 <= 2", "acc > 1"]
     for row in document.rows:
-        assert (row.u, row.norm) == (free[row.model].u, free[row.model].norm)
-        assert (row.rank is None) == (row.model not in able)
+        assert (row.u, row.norm) == (unconstrained[row.model].u, unconstrained[row.model].norm)
+        assert (row.rank is None) == (row.model not in feasible)
 
 
-def test_leaving_one_model_out_against_running_without_it(values):
+def test_choice_without_a_model_matches_a_second_run(values):
     for row in study(values, p=2).rows:
-        kept = tuple(f"m{i}" for i in range(9) if f"m{i}" != row.model)
-        assert row.choice_without == study(values, p=2, models=kept).rows[0].model
+        remaining = tuple(f"m{i}" for i in range(9) if f"m{i}" != row.model)
+        assert row.choice_without == study(values, p=2, models=remaining).rows[0].model
 
 
-def test_ccdf_quantiles_are_those_of_the_ranks(values):
+def test_ccdf_quantiles_match_ranks(values):
     for row in study(values).rows:
         complement = sorted(1 - u for u in row.u.values())
         assert row.ccdf_mean == pytest.approx(sum(complement) / 3)
@@ -114,16 +114,16 @@ def test_ccdf_quantiles_are_those_of_the_ranks(values):
 
 
 @pytest.mark.parametrize("p", [1, 8, inf])
-def test_sweep_against_one_ranking_per_weight(values, p):
+def test_sweep_matches_rankings_by_weight(values, p):
     document = study(values, sweep="co2", p=p, steps=50, weight={"acc": 0.9, "f1": 0.1})
     assert isinstance(document, WeightSweepDocument)
     for alpha in (0.03, 0.21, 0.47, 0.66, 0.89):
-        given = {"acc": 0.9 * (1 - alpha), "f1": 0.1 * (1 - alpha), "co2": alpha}
-        chosen = study(values, p=p, weight=given).rows[0].model
+        weights = {"acc": 0.9 * (1 - alpha), "f1": 0.1 * (1 - alpha), "co2": alpha}
+        chosen = study(values, p=p, weight=weights).rows[0].model
         assert chosen in {row.model for row in document.rows if row.alpha_low <= alpha <= row.alpha_high}
 
 
-def test_sweep_over_p_against_one_ranking_per_p(values):
+def test_sweep_over_p_matches_rankings_by_p(values):
     document = study(values, sweep_p=True)
     assert isinstance(document, OrderSweepDocument)
     assert (document.rows[0].p_low, document.rows[-1].p_high) == (1, inf)
@@ -135,44 +135,53 @@ def test_sweep_over_p_against_one_ranking_per_p(values):
     assert to_csv(document).splitlines()[-1].split(",")[1] == "inf"
 
 
-@pytest.mark.parametrize("given", [{}, {"co2": 0.02}, {"co2": 0.9}, {"acc": 0.8, "f1": 0.15}])
-def test_ranges_of_weights_against_rankings_within_and_beyond(given):
+@pytest.mark.parametrize("weights", [{}, {"co2": 0.02}, {"co2": 0.9}, {"acc": 0.8, "f1": 0.15}])
+def test_weight_ranges_match_rankings(weights):
     values = np.random.default_rng(8).normal(size=(30, 3))
-    document = study(values, weight=given)
+    document = study(values, weight=weights)
     now = dict(zip(METRICS, document.objectives.weights.tolist(), strict=True))
-    for name, found in zip(METRICS, document.weight_ranges, strict=True):
-        assert found.low <= now[name] <= found.high
+    for name, interval in zip(METRICS, document.weight_ranges, strict=True):
+        assert interval.low <= now[name] <= interval.high
 
         def chosen(weight, name=name):
-            rest = {other: now[other] / (1 - now[name]) * (1 - weight) for other in METRICS if other != name}
-            return study(values, weight=rest | {name: weight}).rows[0].model
+            rescaled = {
+                other: now[other] / (1 - now[name]) * (1 - weight) for other in METRICS if other != name
+            }
+            return study(values, weight=rescaled | {name: weight}).rows[0].model
 
-        inside = [found.low + 1e-6, found.high - 1e-6]
-        beyond = [at for at in (found.low - 0.02, found.high + 0.02) if 0 <= at <= 1]
+        inside = [interval.low + 1e-6, interval.high - 1e-6]
+        beyond = [at for at in (interval.low - 0.02, interval.high + 0.02) if 0 <= at <= 1]
         assert {chosen(weight) for weight in inside} == {document.rows[0].model}
         assert document.rows[0].model not in {chosen(weight) for weight in beyond}
 
 
-def test_a_weight_of_zero_that_was_asked_for_is_not_warned_of(values):
+def test_explicit_zero_weight_gets_no_warning(values):
     def warned(weights):
-        said = study(values, weight=weights).provenance.warnings
-        return [text for text in said if "nothing is left" in text]
+        warnings = study(values, weight=weights).provenance.warnings
+        return [text for text in warnings if "none is left" in text]
 
-    assert warned({"acc": 1, "f1": 0}) == ["the weights given sum to 1, nothing is left for co2"]
+    assert warned({"acc": 1, "f1": 0}) == ["the given weights sum to 1, so none is left for co2"]
     assert warned({"acc": 1, "f1": 0, "co2": 0}) == []
 
 
 @pytest.mark.parametrize("p", [1, 2, inf])
-def test_the_weights_that_explain_offers_do_choose_the_model(values, p):
+def test_suggested_weights_choose_the_model(values, p):
     for model in ("m2", "m5"):
         document = study(values, why=model, p=p)
         assert isinstance(document, ExplanationDocument)
-        found = document.meta()["explanation"]
-        for weights, order in ((found["choosing_weights"], p), (found["choosing_weights_at_p_inf"], inf)):
+        explanation = document.meta()["explanation"]
+        for weights, order in (
+            (explanation["choosing_weights"], p),
+            (explanation["choosing_weights_at_p_inf"], inf),
+        ):
             if weights is not None:
                 assert study(values, weight=weights, p=order).rows[0].model == model
         place = next(row for row in study(values, p=p).rows if row.model == model)
-        assert (found["rank"], found["norm"], found["pareto"]) == (place.rank, place.norm, place.pareto)
+        assert (explanation["rank"], explanation["norm"], explanation["pareto"]) == (
+            place.rank,
+            place.norm,
+            place.pareto,
+        )
 
 
 def test_comparison_ranks_by_every_scalarization(values):
@@ -186,11 +195,11 @@ def test_comparison_ranks_by_every_scalarization(values):
         assert average[f"m{i}"] == pytest.approx((signs * row).mean())
 
 
-@pytest.mark.parametrize(("missing", "kept"), [("drop", ["m0", "m2"]), ("worst", ["m0", "m1", "m2"])])
-def test_models_without_a_score(missing, kept):
+@pytest.mark.parametrize(("missing", "models"), [("drop", ["m0", "m2"]), ("worst", ["m0", "m1", "m2"])])
+def test_models_without_a_score(missing, models):
     gaps = [[0.5, 1, 3], [np.nan, 1, 2], [0.9, 1, 1]]
     document = study(gaps, missing=missing)
-    assert sorted(row.model for row in document.rows) == kept
+    assert sorted(row.model for row in document.rows) == models
     assert document.meta()["dropped_models"] == (("m1",) if missing == "drop" else ())
     assert document.provenance.method["missing"] == missing
     if missing == "worst":

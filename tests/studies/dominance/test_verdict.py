@@ -1,4 +1,4 @@
-"""Words for pairs: dominance is a violation ratio of 0, anything short of it is said to be less."""
+"""Verdicts on pairs: dominance is a violation ratio of 0, larger ratios are weaker claims."""
 
 import numpy as np
 import pytest
@@ -27,14 +27,14 @@ def compare(test="direct", order="both", no_test=False, **models):
 
 
 def row(result):
-    """The cells of the only pair in the detailed table, by its heads."""
+    """Return the cells of the only pair in the detailed table, by column head."""
     detailed = result.to_markdown().partition("Stochastic dominance on ")[2]
     lines = [line for line in detailed.splitlines() if line.startswith("|")]
     heads, cells = ([part.strip() for part in line.strip("|").split("|")] for line in (lines[0], lines[2]))
     return dict(zip(heads, cells, strict=True))
 
 
-# One in five samples is a little worse than any of the other model's, the rest are far better.
+# One sample in five is slightly worse than all of the other model, the remaining ones are far better.
 CROSSED = np.where(np.arange(200) % 5 == 0, -8.0, 3.0) + 0.01 * BASE
 
 
@@ -43,7 +43,7 @@ def test_dominance_is_a_ratio_of_zero():
     assert row(compare(a=BASE + 1, b=BASE, no_test=True))["verdict"] == "dominates (FSD, SSD)"
 
 
-def test_below_one_half_is_ahead_only():
+def test_ratio_below_half_is_ahead_only():
     result = compare(a=CROSSED, b=0.5 * BASE - 3)
     assert 0 < float(row(result)["FSD ε"]) < 0.5
     assert row(result)["verdict"].startswith("ahead (")
@@ -51,30 +51,30 @@ def test_below_one_half_is_ahead_only():
     assert "a is significantly ahead of b" in compare(a=CROSSED, b=0.5 * BASE - 3, order=1).verdict
 
 
-def test_a_mean_that_points_the_other_way_is_said():
+def test_contradicting_mean_is_reported():
     risky = np.where(np.arange(200) % 10 < 3, -5.0, 2.5) + 0.05 * BASE
     steady = risky.mean() - 0.7 + 0.1 * BASE
     result = compare(steady=steady, risky=risky, order=2)
-    found = row(result)
-    assert found["better"] == "steady"
-    assert found["verdict"] == "ahead (SSD), mean worse"
-    assert "mean worse: the mean points the other way" in result.to_markdown()
+    cells = row(result)
+    assert cells["better"] == "steady"
+    assert cells["verdict"] == "ahead (SSD), mean worse"
+    assert "mean worse: the model ahead has the worse mean" in result.to_markdown()
     assert "steady's mean is worse in these samples: " in result.verdict
-    near = compare(steady=risky.mean() - 0.1 + 0.1 * BASE, risky=risky, order=2)
-    assert row(near)["verdict"] == "ahead (SSD)"
+    close_means = compare(steady=risky.mean() - 0.1 + 0.1 * BASE, risky=risky, order=2)
+    assert row(close_means)["verdict"] == "ahead (SSD)"
 
 
 @pytest.mark.parametrize(
     ("test", "word"), [("absolute", "almost dominates (FSD, SSD)"), ("relative", "ahead (R-FSD, R-SSD)")]
 )
-def test_each_claim_has_its_word(test, word):
+def test_claims_have_distinct_verdicts(test, word):
     assert row(compare(test, a=BASE + 1, b=BASE))["verdict"] == word
 
 
-def test_both_families_are_told_apart():
+def test_both_families_are_listed_separately():
     text = compare("all", a=BASE + 1, b=BASE, c=BASE - 1).to_markdown()
     assert "| R-FSD p |" in text
-    assert "The two need not count the same pairs" in text
+    assert "Direct and relative tests can count different pairs" in text
 
 
 @pytest.mark.slow
@@ -84,19 +84,19 @@ def test_the_report_reconciles_its_tests_and_places_its_warnings():
         **{name: values - 0.3 * k for k, (name, values) in enumerate(zip("abcd", draws, strict=True))}
     )
     result = report(scores, wide=True, higher="*", jobs=1, resamples=40, gsd=True)
-    assert "Two tests:" not in result.to_markdown()  # they tell the same number of pairs apart
+    assert "Two tests:" not in result.to_markdown()  # they separate the same number of pairs
     assert result.warnings
-    assert not any("chapter" in line for line in result.warnings)  # the ranking says them all
+    assert not any("chapter" in line for line in result.warnings)  # the ranking lists them all
     tied = report("sample_data/uci.csv", metrics_file="sample_data/uci.toml", jobs=1).to_markdown()
-    assert "6 of 28 pairs are told apart in the ranking" in tied
-    pairs = "in part Pairs, which compares two models with each other alone (direct claims)"
-    assert f"and 4 by second order {pairs}" in tied
+    assert "the ranking separates 6 of 28 pairs" in tied
+    pairs = "Part Pairs separates 4 by second-order dominance between two models alone (direct claims)"
+    assert pairs in tied
 
 
-def test_who_is_ahead_in_the_first_order_only_is_told():
+def test_first_order_only_lead_is_reported():
     wider = BASE + np.where(np.median(BASE) < BASE, 2.6, -1.0)
     verdict = compare(wider=wider, base=BASE, low=BASE - 6).verdict
     assert verdict.endswith(
-        "in that order nobody is ahead of wider or base (in first order, wider is ahead of base)."
+        "no model is ahead of wider or base (by first-order dominance, wider is ahead of base)."
     )
     assert compare(level=BASE[::-1], base=BASE, low=BASE - 6).verdict.endswith("ahead of base or level.")

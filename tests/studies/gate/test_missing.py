@@ -1,4 +1,4 @@
-"""Gates with missing scores: at their worst, and decided whatever they are."""
+"""Gates with missing scores: worst-case fills, and bounds over all fills."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ OPPOSITE = {"pass": "fail", "fail": "pass"}
 
 
 def frame(new, old, **columns):
-    """Scores of two models, None where one is missing."""
+    """Scores of two models, None for a missing score."""
     rows = {"model": ["new"] * len(new) + ["old"] * len(old), "metric": "ok", "score": [*new, *old]}
     return pl.DataFrame(
         rows | {"sample": [f"s{at:03}" for at in range(len(new))] * 2} | columns, strict=False
@@ -51,85 +51,90 @@ CASES = [(0.95, 0.3), (0.7, 0.4), (0.5, 0.5), (0.3, 0.7), (0.2, 0.95), (1.0, 1.0
         *((case, {"on": "ssd"}) for case in CASES[1:4:2]),
     ],
 )
-def test_no_fill_contradicts_an_answer(case, settings):
+def test_no_fill_contradicts_the_bounds(case, settings):
     p_new, p_old = case
     settings = {"not_worse": "new:old", "resamples": 60, "repeats": "error"} | settings
     if settings.get("on") != "ssd":
         settings["margin"] = 0.1
     new, old = with_gaps(p_new, p_old, 24, (2, 1), 0)
-    (told,) = rr.gate(frame(new, old), missing="bounds", metrics=BOUNDS, **settings).rows
+    (bounded,) = rr.gate(frame(new, old), missing="bounds", metrics=BOUNDS, **settings).rows
     answers = [
-        rr.gate(frame(one, other), metrics=BOUNDS, **settings).rows[0]
-        for one, other in product(fills(new), fills(old))
+        rr.gate(frame(new_filled, old_filled), metrics=BOUNDS, **settings).rows[0]
+        for new_filled, old_filled in product(fills(new), fills(old))
     ]
-    if told.verdict in OPPOSITE:
-        assert {row.verdict for row in answers} == {told.verdict}
+    if bounded.verdict in OPPOSITE:
+        assert {row.verdict for row in answers} == {bounded.verdict}
     estimates = [row.estimate for row in answers]
-    assert told.estimate_low == pytest.approx(min(estimates))
-    assert told.estimate_high == pytest.approx(max(estimates))
-    assert told.p_value >= max(row.p_value for row in answers) - 1e-12
+    assert bounded.estimate_low == pytest.approx(min(estimates))
+    assert bounded.estimate_high == pytest.approx(max(estimates))
+    assert bounded.p_value >= max(row.p_value for row in answers) - 1e-12
 
 
-def test_answers_are_found_at_all():
-    found = []
+def test_bounds_reach_all_verdicts():
+    verdicts = []
     for p_new, p_old in CASES:
         new, old = with_gaps(p_new, p_old, 60, (3, 3), 5)
         claim = {"not_worse": "new:old", "margin": 0.1, "missing": "bounds", "metrics": BOUNDS}
-        found += [row.verdict for row in rr.gate(frame(new, old), **claim).rows]
-    assert found == ["pass", "pass", "inconclusive", "fail", "fail", "inconclusive"]
+        verdicts += [row.verdict for row in rr.gate(frame(new, old), **claim).rows]
+    assert verdicts == ["pass", "pass", "inconclusive", "fail", "fail", "inconclusive"]
 
 
-def test_without_gaps_it_is_the_plain_gate():
+def test_bounds_without_gaps_equal_the_plain_gate():
     new, old = with_gaps(0.7, 0.4, 40, (0, 0), 1)
     plain = rr.gate(frame(new, old), better="new:old", metrics=BOUNDS)
     (row,) = rr.gate(frame(new, old), better="new:old", missing="bounds", metrics=BOUNDS).rows
     assert (row.estimate_low, row.estimate_high) == (None, None)
     assert (row.low, row.high, row.p_value) == (plain.rows[0].low, plain.rows[0].high, plain.rows[0].p_value)
-    assert "whatever is missing" not in rr.gate(frame(new, old), better="new:old", missing="bounds").verdict
+    assert (
+        "for all possible missing scores"
+        not in rr.gate(frame(new, old), better="new:old", missing="bounds").verdict
+    )
 
 
-def test_a_claim_that_hangs_on_what_is_missing_says_so():
+def test_claim_depending_on_missing_scores_is_flagged():
     new, old = with_gaps(0.6, 0.6, 60, (15, 15), 2)
     result = rr.gate(frame(new, old), not_worse="new:old", missing="bounds", metrics=BOUNDS)
     (row,) = result.rows
-    assert (row.verdict, row.samples_needed, row.hangs_on_missing) == ("inconclusive", None, True)
-    assert "what is missing decides it" in str(result.failed.hint)
-    assert "whatever is missing" in result.verdict
+    assert (row.verdict, row.samples_needed, row.depends_on_missing) == ("inconclusive", None, True)
+    assert "the missing scores decide the claim" in str(result.failed.hint)
+    assert "for all possible missing scores" in result.verdict
 
 
-def test_less_is_better():
+def test_bounds_for_a_metric_to_minimise():
     new, old = with_gaps(0.2, 0.9, 60, (2, 1), 3)
-    kept = {"missing": "bounds", "metrics": BOUNDS, "lower": ["ok"]}
-    (row,) = rr.gate(frame(new, old), better="new:old", **kept).rows
+    options = {"missing": "bounds", "metrics": BOUNDS, "lower": ["ok"]}
+    (row,) = rr.gate(frame(new, old), better="new:old", **options).rows
     assert row.verdict == "pass"
     assert row.low < row.estimate_low < row.estimate < row.estimate_high < row.high < 0
-    low = np.mean([0 if one is None else one for one in new]) - np.mean([1 if x is None else x for x in old])
+    low = np.mean([0 if score is None else score for score in new]) - np.mean(
+        [1 if x is None else x for x in old]
+    )
     assert row.estimate_low == pytest.approx(low)
 
 
-def test_worst_counts_an_error_against_whoever_made_it():
+def test_worst_fill_counts_against_the_failed_model():
     new, old = with_gaps(0.8, 0.8, 60, (20, 0), 4)
     failed, row = rr.gate(frame(new, old), not_worse="new:old", margin=0.1, missing="worst").rows
-    assert row.estimate == pytest.approx(np.mean([one or 0 for one in new]) - np.mean(old))
+    assert row.estimate == pytest.approx(np.mean([score or 0 for score in new]) - np.mean(old))
     assert (failed.statistic, failed.verdict, failed.estimate) == ("failed", "fail", pytest.approx(1 / 3))
 
 
 def test_groups_tasks_and_runs():
     new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
-    kept = {"missing": "bounds", "metrics": BOUNDS, "better": "new:old"}
+    options = {"missing": "bounds", "metrics": BOUNDS, "better": "new:old"}
     parts = [("a", "b")[at % 2] for at in range(80)] * 2
-    rows = rr.gate(frame(new, old, part=parts), group_by="part", **kept).rows
+    rows = rr.gate(frame(new, old, part=parts), group_by="part", **options).rows
     assert [row.group for row in rows] == [None, "a", "b"]
     assert all(row.estimate_low < row.estimate_high for row in rows)
-    tasks = rr.gate(frame(new, old, task=parts), on=["macro", "task"], **kept).rows
+    tasks = rr.gate(frame(new, old, task=parts), on=["macro", "task"], **options).rows
     assert [row.task for row in tasks] == [None, "a", "b"]
     assert tasks[0].estimate_low == pytest.approx(np.mean([row.estimate_low for row in tasks[1:]]))
     runs = pl.concat([frame(new, old), frame(new[::-1], old[::-1]).with_columns(pl.col("sample"))])
-    (row,) = rr.gate(runs, on="pass^2", repeats="draws", **kept).rows
+    (row,) = rr.gate(runs, on="pass^2", repeats="draws", **options).rows
     assert row.estimate_low < row.estimate_high
 
 
-def test_ranks_hang_on_every_model():
+def test_bounds_are_refused_for_task_ranks():
     new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
     parts = [("a", "b")[at % 2] for at in range(80)] * 2
     with pytest.raises(UsageError, match="tasks are compared by ranks"):
@@ -138,19 +143,19 @@ def test_ranks_hang_on_every_model():
         )
 
 
-def test_only_gates_decide_whatever_is_missing():
+def test_rank_refuses_bounds_for_missing_scores():
     new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
     with pytest.raises(UsageError, match="missing"):
         rr.rank(frame(new, old), missing="bounds", metrics=BOUNDS)
     assert rr.rank(frame(new, old), missing="worst", metrics=BOUNDS).rows[0].model == "new"
 
 
-def test_a_look_knows_a_score_that_was_missing(tmp_path):
+def test_continued_gate_rejects_changed_missing_scores(tmp_path):
     new, old = with_gaps(0.9, 0.4, 80, (3, 0), 6)
-    kept = {"metrics": BOUNDS, "better": "new:old", "anytime": True, "missing": "bounds"}
-    first = rr.gate(frame(new, old), **kept)
+    options = {"metrics": BOUNDS, "better": "new:old", "anytime": True, "missing": "bounds"}
+    first = rr.gate(frame(new, old), **options)
     path = tmp_path / "gate.json"
     path.write_text(first.to_json())
-    assert rr.gate(frame(new, old), continues=str(path), **kept).verdict == first.verdict
-    with pytest.raises(InputError, match="take back"):
-        rr.gate(frame([one or 0.0 for one in new], old), continues=str(path), **kept)
+    assert rr.gate(frame(new, old), continues=str(path), **options).verdict == first.verdict
+    with pytest.raises(InputError, match="were removed or changed"):
+        rr.gate(frame([score or 0.0 for score in new], old), continues=str(path), **options)

@@ -1,4 +1,4 @@
-"""Margins that are a share of the old mean: decided with the error of that mean, told in units."""
+"""Margins relative to the old mean: decided with the error of that mean, reported in units."""
 
 import json
 
@@ -18,14 +18,14 @@ NOISE = RNG.normal(0, 0.02, N)
 
 def frame(new, old=OLD, metric="points", **columns) -> pl.DataFrame:
     both, n = {"new": new, "old": old}, len(old)
-    rows = [(model, f"s{at:03}", float(own[at])) for model, own in both.items() for at in range(n)]
-    found = pl.DataFrame(rows, schema=["model", "sample", metric], orient="row")
-    return found.with_columns(**{name: pl.Series(list(values) * 2) for name, values in columns.items()})
+    rows = [(model, f"s{at:03}", float(scores[at])) for model, scores in both.items() for at in range(n)]
+    result = pl.DataFrame(rows, schema=["model", "sample", metric], orient="row")
+    return result.with_columns(**{name: pl.Series(list(values) * 2) for name, values in columns.items()})
 
 
-def gate(table, claim="not_worse", metric="points", lower=False, **asked):
-    named = {"lower" if lower else "higher": metric}
-    return rr.gate(table, **{claim: "new:old"}, wide=True, **named, **asked)
+def gate(table, claim="not_worse", metric="points", lower=False, **options):
+    directions = {"lower" if lower else "higher": metric}
+    return rr.gate(table, **{claim: "new:old"}, wide=True, **directions, **options)
 
 
 @pytest.mark.parametrize("unpaired", [False, True])
@@ -38,7 +38,7 @@ def gate(table, claim="not_worse", metric="points", lower=False, **asked):
         ("better", True, 0.5, "20%", "80%"),
     ],
 )
-def test_a_share_on_either_side_of_what_there_is(claim, lower, times, passes, fails, unpaired):
+def test_relative_margins_that_pass_and_fail(claim, lower, times, passes, fails, unpaired):
     for margin, verdict in ((passes, "pass"), (fails, "fail")):
         (row,) = gate(frame(times * OLD + NOISE), claim, lower=lower, margin=margin, unpaired=unpaired).rows
         share = float(margin[:-1]) / 100
@@ -50,25 +50,25 @@ def test_a_share_on_either_side_of_what_there_is(claim, lower, times, passes, fa
         assert row.estimate == pytest.approx((times * OLD + NOISE).mean() - OLD.mean())
 
 
-def test_the_error_of_the_old_mean_counts():
-    """Half of the old score, sample by sample: a share says so at once, an amount as large does not."""
+def test_error_of_the_old_mean_is_included():
+    """New scores are half of the old ones: a relative margin passes, an equal absolute one does not."""
     table = frame(0.52 * OLD + NOISE)
-    shared = gate(table, margin="50%").rows[0]
-    known = gate(table, margin=float(OLD.mean() / 2)).rows[0]
-    assert (shared.verdict, known.verdict) == ("pass", "inconclusive")
-    assert (shared.estimate, shared.high, shared.standard_error) == (
-        known.estimate,
-        known.high,
-        known.standard_error,
+    relative = gate(table, margin="50%").rows[0]
+    absolute = gate(table, margin=float(OLD.mean() / 2)).rows[0]
+    assert (relative.verdict, absolute.verdict) == ("pass", "inconclusive")
+    assert (relative.estimate, relative.high, relative.standard_error) == (
+        absolute.estimate,
+        absolute.high,
+        absolute.standard_error,
     )
-    assert known.low < shared.low == -shared.margin, "its interval ends where the claim is decided"
-    apart = 0.52 * OLD + NOISE - 0.5 * OLD
-    assert shared.p_value >= 2 * stats.ttest_1samp(apart, 0, alternative="greater").pvalue
+    assert absolute.low < relative.low == -relative.margin, "its interval ends where the claim is decided"
+    residual = 0.52 * OLD + NOISE - 0.5 * OLD
+    assert relative.p_value >= 2 * stats.ttest_1samp(residual, 0, alternative="greater").pvalue
 
 
 @pytest.mark.slow
-def test_p_is_that_of_the_scaled_difference():
-    """Of unbounded scores the t of new − .9 old, which Johnson's correction and the sample more widen."""
+def test_p_value_matches_scaled_difference():
+    """Student's t of new − 0.9 old; Johnson's correction and the extra sample widen it slightly."""
     for seed in range(2):
         new = 0.93 * OLD + np.random.default_rng(seed).normal(0, 0.2, N)
         (row,) = gate(frame(new), margin="10%", resamples=20_000).rows
@@ -78,17 +78,17 @@ def test_p_is_that_of_the_scaled_difference():
 
 def test_units_and_order_do_not_matter():
     new = 0.95 * OLD + NOISE
-    (one,) = gate(frame(new), margin="6%").rows
+    (plain,) = gate(frame(new), margin="6%").rows
     (cents,) = gate(frame(100 * new, 100 * OLD), margin="6 %").rows
-    (turned,) = gate(frame(100 * new, 100 * OLD)[::-1], margin={"points": "6%"}).rows
-    assert (cents.verdict, cents.p_value) == (one.verdict, pytest.approx(one.p_value))
-    assert turned == cents
+    (reversed_rows,) = gate(frame(100 * new, 100 * OLD)[::-1], margin={"points": "6%"}).rows
+    assert (cents.verdict, cents.p_value) == (plain.verdict, pytest.approx(plain.p_value))
+    assert reversed_rows == cents
     assert [cents.margin, cents.low, cents.high] == pytest.approx(
-        [100 * one.margin, 100 * one.low, 100 * one.high]
+        [100 * plain.margin, 100 * plain.low, 100 * plain.high]
     )
 
 
-def test_each_group_has_a_margin_of_its_own_mean():
+def test_group_margins_use_group_means():
     level = np.where(np.arange(N) % 2, 3.0, 1.0)
     result = gate(
         frame(0.9 * OLD * level + NOISE, OLD * level, lang=np.where(level == 1, "one", "three")),
@@ -100,8 +100,8 @@ def test_each_group_has_a_margin_of_its_own_mean():
     assert {row.group: row.margin / 0.2 for row in result.rows} == pytest.approx(means)
 
 
-def test_what_is_missing_moves_the_old_mean_too():
-    """Bounded both ways: a claim passes only if it does whatever is missing."""
+def test_missing_scores_move_the_old_mean():
+    """A claim passes with bounds only if it passes for every fill."""
     right = (np.arange(400) % 10 < 8).astype(float)
     few, many = (
         frame(right, right, "acc").with_columns(
@@ -111,42 +111,48 @@ def test_what_is_missing_moves_the_old_mean_too():
         )
         for lost in (4, 30)
     )
-    one, other = (gate(table, metric="acc", margin="5%", most_failed=0.5).rows[-1] for table in (few, many))
-    assert (one.verdict, other.verdict) == ("pass", "inconclusive")
-    assert one.estimate_low == pytest.approx(-4 * 0.8 / 400, abs=1 / 400)
-    assert one.relative_margin == 0.05
+    low_loss, high_loss = (
+        gate(table, metric="acc", margin="5%", most_failed=0.5).rows[-1] for table in (few, many)
+    )
+    assert (low_loss.verdict, high_loss.verdict) == ("pass", "inconclusive")
+    assert low_loss.estimate_low == pytest.approx(-4 * 0.8 / 400, abs=1 / 400)
+    assert low_loss.relative_margin == 0.05
 
 
-def test_how_it_is_told():
+def test_verdict_and_json_of_a_relative_margin():
     result = gate(frame(0.9 * OLD + NOISE), margin="2%")
     assert f"new is worse than old by more than 2 % ({0.02 * OLD.mean():.3g}) on points" in result.verdict
-    told = json.loads(result.to_json())
-    assert (told["meta"]["settings"]["margin"], told["results"][0]["relative_margin"]) == ("2%", 0.02)
+    document = json.loads(result.to_json())
+    assert (document["meta"]["settings"]["margin"], document["results"][0]["relative_margin"]) == ("2%", 0.02)
     assert result.rows[0].name == "new not worse than old by 2 %: mean of points", "a test keeps its name"
     plain = json.loads(gate(frame(0.9 * OLD + NOISE), margin=0.02).to_json())
     assert "relative_margin" not in plain["results"][0]
 
 
 @pytest.mark.parametrize(
-    ("old", "asked", "what"),
+    ("old", "options", "message"),
     [
-        (OLD - OLD.mean(), {"margin": "2%"}, "the mean of old, which is not shown to be above 0"),
-        (-OLD, {"margin": "2%"}, "not shown to be above 0"),
-        (OLD, {"margin": "2%", "on": "tvar@0.1"}, "is a share of the old mean, of scores in their own units"),
-        (OLD, {"margin": "2%", "on": "ssd"}, "dominance has none"),
-        (OLD, {"margin": "2%", "anytime": True}, "of scores in their own units"),
-        (OLD, {"margin": "100%"}, "of scores in their own units"),
+        (OLD - OLD.mean(), {"margin": "2%"}, "the mean of old, which is not significantly above 0"),
+        (-OLD, {"margin": "2%"}, "not significantly above 0"),
+        (
+            OLD,
+            {"margin": "2%", "on": "tvar@0.1"},
+            "is relative to the old mean and does not apply here",
+        ),
+        (OLD, {"margin": "2%", "on": "ssd"}, "dominance has no unit"),
+        (OLD, {"margin": "2%", "anytime": True}, "is relative to the old mean and does not apply here"),
+        (OLD, {"margin": "100%"}, "is relative to the old mean and does not apply here"),
         (OLD, {"margin": ["2%", "points=2%"], "metric": "points"}, None),
         (OLD, {"margin": ["2%", 0.1]}, "is given twice"),
-        (OLD, {"margin": "-2%"}, "a number not below 0"),
-        (OLD, {"margin": "two%"}, "margin 2% is a share of the old mean|a number not below 0"),
+        (OLD, {"margin": "-2%"}, "a number of at least 0"),
+        (OLD, {"margin": "two%"}, "margin 2% is relative to the old mean|a number of at least 0"),
     ],
 )
-def test_where_a_share_says_nothing_it_is_refused(old, asked, what):
+def test_invalid_relative_margins_are_refused(old, options, message):
     table = frame(old + NOISE, old)
-    if what is None:
-        assert gate(table, **asked).rows
+    if message is None:
+        assert gate(table, **options).rows
         return
-    with pytest.raises(UsageError, match=what) as error:
-        gate(table, **asked)
+    with pytest.raises(UsageError, match=message) as error:
+        gate(table, **options)
     assert len(error.value.lines()) == 3

@@ -1,4 +1,4 @@
-"""Claims about tables: the answers, and what is refused."""
+"""Claims about tables: verdicts and refusals."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
-from riskrank.studies.gate.words import interval_of
+from riskrank.studies.gate.sentences import format_interval
 from tests.tables import of_rows
 
 
@@ -16,9 +16,9 @@ def table(shift=0.0, n=200, metrics=("acc",), seed=0, **models) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     rows = []
     for metric in metrics:
-        hard = rng.normal(size=n)
+        difficulty = rng.normal(size=n)
         for model in models or {"old": 0.0, "new": shift}:
-            values = hard + 0.3 * rng.normal(size=n) + (models or {"old": 0.0, "new": shift})[model]
+            values = difficulty + 0.3 * rng.normal(size=n) + (models or {"old": 0.0, "new": shift})[model]
             rows += [(model, f"s{at}", metric, value) for at, value in enumerate(values)]
     return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
 
@@ -52,7 +52,7 @@ def test_a_margin_makes_equal_models_pass():
     assert verdicts(rr.gate(table(0.5), better="new:old", margin=0.2)) == ["pass"]
 
 
-def test_less_is_better_in_the_units_of_the_file():
+def test_minimised_metric_has_units_of_the_file():
     frame = table(0.5, metrics=("latency",))
     (row,) = rr.gate(frame, not_worse="new:old", lower=["latency"], margin=0.1).rows
     assert row.verdict == "fail"
@@ -63,10 +63,10 @@ def test_less_is_better_in_the_units_of_the_file():
 
 
 @pytest.mark.parametrize("claim", ["better", "not_worse"])
-def test_costs_tell_in_cents_what_they_tell_in_dollars(claim):
+def test_units_of_costs_do_not_matter(claim):
     rng = np.random.default_rng(4)
     costs = {"old": rng.lognormal(-4, 0.3, 12), "new": rng.lognormal(-4.2, 0.3, 12)}
-    dollars = shares(**{f"{model}_cost": own for model, own in costs.items()})
+    dollars = shares(**{f"{model}_cost": values for model, values in costs.items()})
     in_dollars, in_cents = (
         rr.gate(frame, **{claim: "new:old"}, lower=["cost"], margin=unit * 0.001).rows[0]
         for unit, frame in ((1, dollars), (100, dollars.with_columns(pl.col("score") * 100)))
@@ -77,21 +77,21 @@ def test_costs_tell_in_cents_what_they_tell_in_dollars(claim):
 
 
 @pytest.mark.slow
-def test_the_family_is_all_claims():
+def test_family_consists_of_all_claims():
     frame = table(0.05, metrics=tuple("abcdefgh"))
     alone = rr.gate(frame, better="new:old", on="a").rows[0]
-    among = rr.gate(frame, better="new:old").rows[0]
+    corrected = rr.gate(frame, better="new:old").rows[0]
     assert alone.p_adjusted == alone.p_value
-    assert among.p_adjusted > alone.p_value
-    assert among.low < alone.low
+    assert corrected.p_adjusted > alone.p_value
+    assert corrected.low < alone.low
     plain = rr.gate(frame, better="new:old", correction="none").rows[0]
     assert (plain.p_adjusted, plain.low) == (alone.p_value, pytest.approx(alone.low, rel=1e-9))
 
 
-def test_others_in_the_table_change_nothing():
+def test_unclaimed_models_change_nothing():
     two = rr.gate(table(old=0, new=0.1), better="new:old", on=["mean", "ssd"], seed=1)
     frame = pl.concat([table(old=0, new=0.1), table(third=-0.2, seed=3)])
-    # The third model stays within the range of the scores: what is possible has not changed.
+    # Clipping keeps the range of the scores, which bounds the means.
     low, high = table(old=0, new=0.1)["score"].min(), table(old=0, new=0.1)["score"].max()
     three = rr.gate(
         frame.with_columns(pl.col("score").clip(low, high)), better="new:old", on=["mean", "ssd"], seed=1
@@ -115,7 +115,7 @@ def test_unpaired_models_and_clusters():
     assert (row.samples, row.estimate) == (25, pytest.approx(paired.estimate))
 
 
-def test_statistics_of_one_metric_and_duplicates():
+def test_statistics_of_a_metric_and_duplicates():
     frame = table(0.5, metrics=("acc", "f1"))
     on = ["mean", "acc", "mean:acc", "tvar@0.1:f1"]
     rows = rr.gate(frame, better="new:old", on=on, margin={"acc": 0.1}).rows
@@ -126,101 +126,103 @@ def test_statistics_of_one_metric_and_duplicates():
     ]
 
 
-def test_a_few_claims_more_decide_as_one():
+def test_several_claims_are_decided_together():
     result = rr.gate(table(old=0, a=0.5, b=-0.5), better=["a:old", "b:old"], not_worse="old:b")
     assert verdicts(result) == ["pass", "fail", "pass"]
     assert result.document.meta()["counts"] == {"pass": 2, "fail": 1, "inconclusive": 0}
 
 
 @pytest.mark.parametrize(("counts_as", "kind"), [("pass", type(None)), ("fail", GateFailed)])
-def test_what_inconclusive_counts_as(counts_as, kind):
+def test_inconclusive_option_sets_the_outcome(counts_as, kind):
     assert isinstance(rr.gate(table(), not_worse="new:old", inconclusive=counts_as).failed, kind)
 
 
-def test_the_samples_needed_are_said():
+def test_required_samples_are_reported():
     (row,) = rr.gate(table(0.02), better="new:old").rows
     assert row.verdict == "inconclusive"
     assert row.samples_needed > row.samples
     digits = 10 ** (len(str(row.samples_needed)) - 1)
-    many = -(-row.samples_needed // digits) * digits
+    rounded = -(-row.samples_needed // digits) * digits
     failed = str(rr.gate(table(0.02), better="new:old").failed)
-    assert f"about {many:,} samples, were the difference" in failed
+    assert f"about {rounded:,} samples, if the estimated difference" in failed
 
 
 def flips(worse, better, n=400):
-    """0/1 scores of two models that differ on so many samples."""
-    rest = [0] * (n - worse - better)
-    return shares(new_acc=[0] * worse + [1] * better + rest, old_acc=[1] * worse + [0] * better + rest)
+    """Binary scores of two models with the given numbers of worse and better samples."""
+    unchanged = [0] * (n - worse - better)
+    return shares(
+        new_acc=[0] * worse + [1] * better + unchanged, old_acc=[1] * worse + [0] * better + unchanged
+    )
 
 
-def test_no_number_in_reach_is_no_number():
-    """A difference of a twentieth of its error would take 1,600 times the samples."""
+def test_unreachable_sample_size_is_not_reported():
+    """A difference of 1/20 of its standard error would need 1,600 times the samples."""
     row, *_ = (result := rr.gate(flips(100, 99), not_worse="new:old", higher="acc")).rows
     assert row.samples_needed is None or row.samples_needed > 100 * row.samples
     result = rr.gate(flips(99, 100), better="new:old", higher="acc")
     assert result.rows[0].samples_needed > 100 * 400
-    assert "No number of samples in reach would decide that" in result.verdict
+    assert "No feasible number of samples would decide this claim" in result.verdict
 
 
 @pytest.mark.parametrize(
-    ("worse", "better", "claim", "margin", "said"),
+    ("worse", "better", "claim", "margin", "text"),
     [
-        (60, 20, "not_worse", 0.1, "worse than old on acc; whether by more than 0.1 is open"),
-        (40, 12, "not_worse", 0.2, "worse than old on acc, but not by more than 0.2"),
-        (12, 40, "not_worse", 0.1, "better than old on acc, so not worse by more than 0.1"),
-        (20, 60, "better", 0.1, "better than old on acc; whether by more than 0.1 is open"),
-        (12, 40, "better", 0.2, "better than old on acc, but not by more than 0.2"),
-        (60, 20, "better", 0.1, "worse than old on acc, so not better by more than 0.1"),
-        (35, 35, "not_worse", 0.01, "not shown to be no worse than old by more than 0.01"),
-        (160, 20, "not_worse", 0.1, "worse than old by more than 0.1 on acc"),
+        (60, 20, "not_worse", 0.1, "is worse than old on acc, possibly by more than 0.1"),
+        (40, 12, "not_worse", 0.2, "is worse than old on acc, but not by more than 0.2"),
+        (12, 40, "not_worse", 0.1, "is better than old on acc, so not worse by more than 0.1"),
+        (20, 60, "better", 0.1, "is better than old on acc, possibly by more than 0.1"),
+        (12, 40, "better", 0.2, "is better than old on acc, but not by more than 0.2"),
+        (60, 20, "better", 0.1, "is worse than old on acc, so not better by more than 0.1"),
+        (35, 35, "not_worse", 0.01, "may be worse than old by more than 0.01"),
+        (160, 20, "not_worse", 0.1, "is worse than old by more than 0.1 on acc"),
     ],
 )
-@pytest.mark.parametrize("less", [False, True])
-def test_every_answer_says_which_side_of_0_is_shown(worse, better, claim, margin, said, less):
-    """The same words where less is better and all scores are turned round."""
+@pytest.mark.parametrize("minimise", [False, True])
+def test_verdict_names_the_sign_of_the_difference(worse, better, claim, margin, text, minimise):
+    """The text is the same if the metric is minimised and all scores are negated."""
     frame = flips(worse, better)
-    if less:
+    if minimise:
         frame = frame.with_columns(score=1 - pl.col("score"))
-    direction = {"lower" if less else "higher": "acc"}
+    direction = {"lower" if minimise else "higher": "acc"}
     verdict = rr.gate(frame, **{claim: "new:old"}, margin=margin, **direction).verdict
-    assert f"new is {said}" in verdict
+    assert f"new {text}" in verdict
 
 
-def test_a_loss_that_is_shown_is_let_through_by_no_hint():
-    asked = {"not_worse": "new:old", "margin": 0.1, "higher": "acc"}
-    worse, level = rr.gate(flips(60, 20), **asked), rr.gate(flips(70, 70), **(asked | {"margin": 0.01}))
-    assert "as a loss is shown" in worse.failed.hint
-    for result, way in ((worse, "fail"), (level, "pass")):
+def test_hint_does_not_waive_a_significant_loss():
+    options = {"not_worse": "new:old", "margin": 0.1, "higher": "acc"}
+    worse, level = rr.gate(flips(60, 20), **options), rr.gate(flips(70, 70), **(options | {"margin": 0.01}))
+    assert "because the loss is significant" in worse.failed.hint
+    for result, suggestion in ((worse, "fail"), (level, "pass")):
         text = " ".join(result.to_text().split())
-        assert f'inconclusive="{way}"' in text
-        assert ("or a margin that" in text) == (way == "pass")
-        assert f'inconclusive="{way}"' in result.failed.lines()[2]
-    assert isinstance(rr.gate(flips(60, 20), **asked, inconclusive="fail").failed, GateFailed)
+        assert f'inconclusive="{suggestion}"' in text
+        assert ("allow a larger margin" in text) == (suggestion == "pass")
+        assert f'inconclusive="{suggestion}"' in result.failed.lines()[2]
+    assert isinstance(rr.gate(flips(60, 20), **options, inconclusive="fail").failed, GateFailed)
 
 
 REFUSED = {
     "no claim": ({}, "a gate needs a claim"),
-    "unknown model": ({"better": "new:odl"}, "does not name two models"),
-    "one model": ({"not_worse": "new:new"}, "does not name two models"),
+    "unknown model": ({"better": "new:odl"}, "must name two models"),
+    "one model": ({"not_worse": "new:new"}, "must name two models"),
     "unknown metric": ({"better": "new:old", "on": "acd"}, "neither a statistic nor a metric"),
     "unknown metric of one": ({"better": "new:old", "on": "ssd:f2"}, "neither a statistic nor a metric"),
-    "tail without a level": ({"better": "new:old", "on": "tvar"}, "no share of the worst samples"),
-    "tail of all": ({"better": "new:old", "on": "tvar@5"}, "no share of the worst samples"),
-    "negative margin": ({"better": "new:old", "margin": -0.1}, "a number not below 0"),
-    "margin in words": ({"better": "new:old", "margin": "two%"}, "a number not below 0"),
-    "share of a mean about 0": ({"better": "new:old", "margin": "2%"}, "not shown to be above 0"),
+    "tail without a level": ({"better": "new:old", "on": "tvar"}, "needs a share of the worst samples"),
+    "tail of all": ({"better": "new:old", "on": "tvar@5"}, "needs a share of the worst samples"),
+    "negative margin": ({"better": "new:old", "margin": -0.1}, "a number of at least 0"),
+    "margin in words": ({"better": "new:old", "margin": "two%"}, "a number of at least 0"),
+    "share of a mean about 0": ({"better": "new:old", "margin": "2%"}, "not significantly above 0"),
     "margin twice": ({"better": "new:old", "margin": [0.1, 0.2]}, "is given twice"),
-    "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has none"),
-    "margin in another unit": ({"better": "new:old", "margin": 50}, "is no margin for acc"),
+    "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has no unit"),
+    "margin in another unit": ({"better": "new:old", "margin": 50}, "is too large for acc"),
     "margin of another": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no claimed metric 'f2'"),
     "resamples": ({"better": "new:old", "resamples": 5}, "must be at least 20"),
-    "correction": ({"better": "new:old", "correction": "hol"}, "is not a choice"),
-    "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a choice"),
+    "correction": ({"better": "new:old", "correction": "hol"}, "is not a valid choice"),
+    "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a valid choice"),
 }
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused(options, text):
+def test_invalid_options_are_refused(options, text):
     with pytest.raises(UsageError, match=text):
         rr.gate(table(n=20), **options)
 
@@ -231,9 +233,9 @@ def test_too_few_common_samples():
         rr.gate(frame, not_worse="new:old", missing="drop")
 
 
-def of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
-    wanted = [f"s{at}" for at in range(first, last)]
-    return table(n=last, **models).filter(pl.col("sample").is_in(wanted))
+def table_of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
+    names = [f"s{at}" for at in range(first, last)]
+    return table(n=last, **models).filter(pl.col("sample").is_in(names))
 
 
 @pytest.mark.parametrize(
@@ -243,11 +245,11 @@ def of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
         ((0, 51), None),
         ((0, 50), "50 of 100 samples of old"),  # half a run
         ((50, 150), "50 of 100 samples of new"),  # a shifted column
-        ((1, 101), "99 of 101 samples are common"),  # by one: pairs of different samples
+        ((1, 101), "99 of 101 samples have scores"),  # by one: pairs of different samples
     ],
 )
 def test_no_claim_is_decided_on_half_of_the_samples(new, refused):
-    frame = pl.concat([of_samples(0, 100, old=0.0), of_samples(*new, new=0.0)])
+    frame = pl.concat([table_of_samples(0, 100, old=0.0), table_of_samples(*new, new=0.0)])
     claim = {"not_worse": "new:old", "margin": 2.0, "missing": "drop"}
     if refused is None:
         assert verdicts(rr.gate(frame, **claim)) == ["pass"]
@@ -259,22 +261,22 @@ def test_no_claim_is_decided_on_half_of_the_samples(new, refused):
         rr.gate(frame, **claim | {"missing": "error"})
     assert "drop" not in before.value.hint, "no way is shown that is closed"
     assert rr.diff(frame, pair="new:old", missing="drop").rows, "who only looks is warned"
-    # Who says that samples need not be the same is taken at their word.
+    # Unpaired models may have different samples.
     assert verdicts(rr.gate(frame, **claim | {"missing": "error"}, unpaired=True)) == ["pass"]
 
 
-def test_half_of_a_model_without_scores_is_no_run():
-    frame = of_samples(0, 100, old=0.0, new=0.0)
+def test_model_missing_half_of_its_scores_is_refused():
+    frame = table_of_samples(0, 100, old=0.0, new=0.0)
     lost = (pl.col("model") == "new") & pl.col("sample").is_in([f"s{at}" for at in range(50)])
     frame = frame.with_columns(score=pl.when(lost).then(None).otherwise("score"))
     for paired in ({}, {"unpaired": True}):
-        with pytest.raises(InputError, match="leaves too little") as error:
+        with pytest.raises(InputError, match="leaves too few samples") as error:
             rr.gate(frame, not_worse="new:old", margin=2.0, missing="drop", **paired)
         assert "50 of 100 samples of new" in error.value.found
 
 
 def shares(**columns) -> pl.DataFrame:
-    """Scores of the models on samples of each metric, by ``model_metric``."""
+    """Scores of models on the samples of each metric, from keywords ``model_metric``."""
     return of_rows(
         (name.partition("_")[0], f"{name.partition('_')[2]}{at}", name.partition("_")[2], float(value))
         for name, values in columns.items()
@@ -282,24 +284,24 @@ def shares(**columns) -> pl.DataFrame:
     )
 
 
-def test_models_without_a_mistake_need_as_many_samples_as_any_share():
-    """No loss in n samples: its share is below 1 - (α/2)^(1/n), whatever other scores there might be."""
-    how = {"not_worse": "new:old", "higher": "acc", "margin": 0.02, "resamples": 2000}
+def test_perfect_models_need_enough_samples():
+    """Without a loss in n samples, its share is below 1 - (α/2)^(1/n) for any other scores."""
+    options = {"not_worse": "new:old", "higher": "acc", "margin": 0.02, "resamples": 2000}
     for n, verdict in ((100, "inconclusive"), (400, "pass")):
         frame = shares(new_acc=[1] * n, old_acc=[1] * n)
-        result = rr.gate(frame, **how)
+        result = rr.gate(frame, **options)
         assert verdicts(result) == [verdict]
         (row,) = result.rows
         assert -row.low == pytest.approx(1 - 0.025 ** (1 / n), rel=0.15)
     mixed = [0, 1] * 200
-    varied = rr.gate(shares(new_acc=mixed, old_acc=mixed), **how)
+    varied = rr.gate(shares(new_acc=mixed, old_acc=mixed), **options)
     assert varied.rows[0].low == pytest.approx(row.low, rel=0.05)
     (equal,) = rr.gate(frame, not_worse="new:old", higher="acc").rows
     assert (equal.verdict, equal.estimate) == ("inconclusive", 0)
 
 
-def test_a_stricter_margin_passes_nowhere_that_a_wider_one_does_not():
-    """Almost all right: 0 may still occur, however narrow the margin is beside what was seen."""
+def test_stricter_margin_never_passes_alone():
+    """A score of 0 remains possible, however narrow the margin is."""
     frame = shares(new_acc=[1] * 99 + [0.99], old_acc=[1] * 100)
     lows = []
     for margin in (0.001, 0.005, 0.02, 0.1):
@@ -309,18 +311,18 @@ def test_a_stricter_margin_passes_nowhere_that_a_wider_one_does_not():
     assert len(set(lows[:3])) == 1
 
 
-def test_the_samples_that_would_decide_between_models_that_never_differ():
+def test_required_samples_of_identical_models():
     mixed = [0, 1] * 50
-    asked = {"not_worse": "new:old", "margin": 0.02, "higher": "acc"}
-    (row,) = rr.gate(shares(new_acc=mixed, old_acc=mixed), **asked).rows
+    options = {"not_worse": "new:old", "margin": 0.02, "higher": "acc"}
+    (row,) = rr.gate(shares(new_acc=mixed, old_acc=mixed), **options).rows
     assert row.verdict == "inconclusive"
     assert 150 < row.samples_needed < 250
     enough = [0, 1] * (row.samples_needed // 2 + 5)
-    assert verdicts(rr.gate(shares(new_acc=enough, old_acc=enough), **asked)) == ["pass"]
+    assert verdicts(rr.gate(shares(new_acc=enough, old_acc=enough), **options)) == ["pass"]
 
 
 @pytest.mark.parametrize("scores", [[5.0] * 50, [5.0, 5.001] * 25])
-def test_what_is_no_share_needs_bounds_or_another_margin(scores, tmp_path):
+def test_constant_unbounded_metric_needs_bounds(scores, tmp_path):
     frame = shares(new_stars=scores, old_stars=scores)
     with pytest.raises(UsageError, match="no two of its scores differ") as caught:
         rr.gate(frame, not_worse="new:old", margin=0.1, higher="stars")
@@ -331,10 +333,10 @@ def test_what_is_no_share_needs_bounds_or_another_margin(scores, tmp_path):
     assert verdicts(result) == ["pass"]
 
 
-def test_each_metric_counts_on_the_samples_it_was_scored_on():
-    hard = np.random.default_rng(1).normal(size=90)
-    acc = {"old_acc": hard[:60], "new_acc": hard[:60] + 0.5}
-    frame = shares(**acc, old_match=hard, new_match=hard - 0.5, old_other=[1.0] * 5)
+def test_metrics_use_the_samples_they_score():
+    difficulty = np.random.default_rng(1).normal(size=90)
+    acc = {"old_acc": difficulty[:60], "new_acc": difficulty[:60] + 0.5}
+    frame = shares(**acc, old_match=difficulty, new_match=difficulty - 0.5, old_other=[1.0] * 5)
     result = rr.gate(frame, not_worse="new:old", on=["acc", "match"], higher="*")
     assert [(row.metric, row.verdict, row.samples) for row in result.rows] == [
         ("acc", "pass", 60),
@@ -359,8 +361,8 @@ def test_cvar_is_tvar_by_another_name():
     assert risks[0] == risks[1]
 
 
-def test_an_interval_of_one_end_shows_it():
+def test_open_interval_is_formatted_as_a_bound():
     row = rr.gate(table(0.5), better="new:old").rows[0]
-    assert interval_of(replace(row, low=None), "–").startswith("below 0.5")
-    assert interval_of(replace(row, high=None), "–").startswith("above 0.4")
-    assert interval_of(replace(row, low=None, high=None), "–") == "–"
+    assert format_interval(replace(row, low=None), "–").startswith("below 0.5")
+    assert format_interval(replace(row, high=None), "–").startswith("above 0.4")
+    assert format_interval(replace(row, low=None, high=None), "–") == "–"

@@ -1,4 +1,4 @@
-"""Tiers of claims: what must hold, what is asked only then, and what fails nothing."""
+"""Tiers of claims: critical claims gate supporting claims, and advisory claims never fail a gate."""
 
 import numpy as np
 import polars as pl
@@ -8,14 +8,14 @@ import riskrank as rr
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.errors import UsageError
-from riskrank.shown.junit import junit, notes
+from riskrank.render.junit import workflow_annotations, write_junit
 from riskrank.studies.gate.screen.junit import suite
 
 GOOD, EVEN, BAD = 0.95, 0.7, 0.4
 
 
 def frame(n=300, **skills):
-    """A new model of some skill on each metric, and an old one of .7."""
+    """A new model with the given skill on each metric, and an old model with skill 0.7."""
     rng = np.random.default_rng(3)
     columns = {
         name: [*(rng.random(n) < skill).astype(float), *(rng.random(n) < EVEN).astype(float)]
@@ -30,71 +30,73 @@ def answers(tier, **skills):
 
 
 def holm(p, alpha):
-    """Step down, written plainly."""
-    shown = np.zeros(len(p), dtype=bool)
+    """Holm's step-down procedure as a plain loop."""
+    rejected = np.zeros(len(p), dtype=bool)
     for rank, at in enumerate(np.argsort(p, kind="stable")):
         if p[at] > alpha / (len(p) - rank):
             break
-        shown[at] = True
-    return shown
+        rejected[at] = True
+    return rejected
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_serial_gatekeeping_is_two_families_by_hand(seed):
+def test_tiers_match_serial_gatekeeping_by_hand(seed):
     rng = np.random.default_rng(seed)
     tier = rng.integers(0, 3, size=7)
     estimate = rng.normal(1.8, 1.8, size=7)
     student = Student(estimate, np.ones(7), np.full(7, 99.0))
     evidence = student.evidence(np.zeros(7), np.full(7, 100))
-    found = Family().serial(evidence, tier)
-    shown = np.zeros(7, dtype=bool)
+    result = Family().answer_in_tiers(evidence, tier)
+    passed = np.zeros(7, dtype=bool)
     significant = np.zeros(7, dtype=bool)
     for at in range(3):
         significant[tier == at] = holm(evidence.p_value[tier == at], 0.05)
-    shown = significant & (estimate > 0)
-    if not shown[tier == 0].all():
-        shown[tier == 1] = significant[tier == 1] = False
-    assert found.shown.tolist() == shown.tolist()
-    assert found.refuted.tolist() == (significant & (estimate < 0)).tolist()
-    waits = (tier == 1) & ~shown[tier == 0].all()
-    assert (found.p_adjusted[waits] == 1).all()
-    assert np.isfinite(found.low).all()
+    passed = significant & (estimate > 0)
+    if not passed[tier == 0].all():
+        passed[tier == 1] = significant[tier == 1] = False
+    assert result.significant.tolist() == passed.tolist()
+    assert result.contradicted.tolist() == (significant & (estimate < 0)).tolist()
+    waits = (tier == 1) & ~passed[tier == 0].all()
+    assert (result.p_adjusted[waits] == 1).all()
+    assert np.isfinite(result.low).all()
 
 
-@pytest.mark.parametrize("way", ["option", "several", "file"])
-def test_what_waits_and_what_fails_nothing(way):
+@pytest.mark.parametrize("source", ["option", "several", "file"])
+def test_verdicts_and_outcome_of_tiers(source):
     tier = {
         "option": "critical=a,supporting=b,advisory=c",
         "several": ["supporting=b", "advisory=c"],
         "file": (),
     }
-    for (a, b, c), (wanted, outcome) in {
+    for (a, b, c), (verdicts, outcome) in {
         (GOOD, GOOD, BAD): (("pass", "pass", "fail"), "pass"),
         (EVEN, GOOD, BAD): (("inconclusive", "inconclusive", "fail"), "inconclusive"),
         (GOOD, BAD, GOOD): (("pass", "fail", "pass"), "fail"),
         (BAD, GOOD, GOOD): (("fail", "inconclusive", "pass"), "fail"),
     }.items():
-        told = {"metrics": {"b": {"tier": "supporting"}, "c": {"tier": "advisory"}}} if way == "file" else {}
-        result = rr.gate(frame(a=a, b=b, c=c), better="new:old", tier=tier[way], resamples=500, **told)
+        options = (
+            {"metrics": {"b": {"tier": "supporting"}, "c": {"tier": "advisory"}}} if source == "file" else {}
+        )
+        result = rr.gate(frame(a=a, b=b, c=c), better="new:old", tier=tier[source], resamples=500, **options)
         assert {row.metric: row.tier for row in result.rows} == {
             "a": "critical",
             "b": "supporting",
             "c": "advisory",
         }
-        assert tuple(row.verdict for row in result.rows) == wanted
+        assert tuple(row.verdict for row in result.rows) == verdicts
         assert result.document.outcome == outcome
         assert (result.document.failed is None) == (outcome == "pass")
 
 
-def test_what_is_advisory_is_a_warning_and_a_case_that_is_skipped():
+def test_advisory_claim_is_a_warning_and_a_skipped_case():
     _, result = answers("advisory=c", a=GOOD, c=BAD)
-    (note,) = notes(suite(result.document), failed=False)
+    (note,) = workflow_annotations(suite(result.document), failed=False)
     assert note.startswith("::warning")
-    assert b"<skipped" in junit(suite(result.document))
-    assert b"<failure" not in junit(suite(result.document))
+    assert b"<skipped" in write_junit(suite(result.document))
+    assert b"<failure" not in write_junit(suite(result.document))
     assert "0 of 1 advisory" in result.verdict
     _, result = answers("supporting=b,advisory=c", a=EVEN, b=GOOD, c=GOOD)
-    assert "WAITS" in str(result)
+    assert "UNTESTED" in str(result)
 
 
 def test_statistics_have_tiers_and_the_closest_name_counts():
@@ -108,7 +110,7 @@ def test_statistics_have_tiers_and_the_closest_name_counts():
     assert [row.tier for row in result.rows] == ["critical", "supporting"]
 
 
-def test_more_failures_on_what_is_advisory_fail_nothing():
+def test_failures_on_advisory_metrics_do_not_fail_the_gate():
     table = frame(a=GOOD, c=GOOD).with_columns(
         c=pl.when((pl.col("model") == "new") & (pl.col("sample") < 60)).then(None).otherwise("c")
     )
@@ -118,18 +120,18 @@ def test_more_failures_on_what_is_advisory_fail_nothing():
 
 
 @pytest.mark.parametrize(
-    ("tier", "what"),
+    ("tier", "message"),
     [
         ("critical=d", "there is no claim 'd'"),
-        ("vital=a", "names no tier"),
-        ("a", "names no tier"),
+        ("vital=a", "needs a valid tier"),
+        ("a", "needs a valid tier"),
         ("critical=a,advisory=a", "two tiers"),
-        ("critical=", "puts nothing into critical"),
-        ("advisory=a,c", "advisory claims alone"),
+        ("critical=", "assigns critical to no claim"),
+        ("advisory=a,c", "only advisory claims"),
     ],
 )
-def test_tiers_that_make_no_sense_are_refused(tier, what):
-    with pytest.raises(UsageError, match=what) as error:
+def test_invalid_tiers_are_refused(tier, message):
+    with pytest.raises(UsageError, match=message) as error:
         answers(tier, a=GOOD, c=GOOD)
     assert len(str(error.value).splitlines()) == 3
 
@@ -144,17 +146,17 @@ def test_tiers_that_make_no_sense_are_refused(tier, what):
         ([3, 3, 0, 0, 0, 0], [0, 0, 1, 1, 1, 1], 1.1),
     ],
 )
-def test_false_claims_of_tiers_and_what_they_gain(truth, tier, power):
-    """One-sided at .025, correlated .5: 5,000 tables, whose error is .0022."""
+def test_error_rate_and_power_of_tiers(truth, tier, power):
+    """One-sided tests at 0.025, correlation 0.5; the error of 5,000 tables is 0.0022."""
     rng, tables, truth, tier = np.random.default_rng(11), 5000, np.array(truth), np.array(tier)
     noise = np.sqrt(0.5) * (rng.normal(size=(tables, 1)) + rng.normal(size=(tables, 6)))
     false, alone, together = 0, 0, 0
     for row in noise + truth:
         evidence = Student(row, np.ones(6), np.full(6, 199.0)).evidence(np.zeros(6), np.full(6, 200))
-        found = Family().serial(evidence, tier)
-        false += bool(found.shown[truth == 0].any())
+        result = Family().answer_in_tiers(evidence, tier)
+        false += bool(result.significant[truth == 0].any())
         critical = (tier == 0) & (truth > 0)
-        alone += int(np.count_nonzero(found.shown[critical]))
-        together += int(np.count_nonzero(Family().answer(evidence).shown[critical]))
+        alone += int(np.count_nonzero(result.significant[critical]))
+        together += int(np.count_nonzero(Family().answer(evidence).significant[critical]))
     assert false / tables <= 0.03
     assert alone >= power * together

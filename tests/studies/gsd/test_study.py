@@ -1,4 +1,4 @@
-"""The study behind ``gsd``, on tables in memory: against brute force, closed forms and invariances."""
+"""The study of ``gsd`` on tables in memory, compared with brute force, closed forms and invariances."""
 
 import itertools
 from dataclasses import fields
@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.asked.commands import BY_NAME
-from riskrank.asked.reading import ReadOptions
+from riskrank.options.commands import BY_NAME
+from riskrank.options.reading import ReadOptions
+from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.shown.sections import sections
 from riskrank.studies.gsd.document import GsdRow
 from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.screen.hasse import to_dot
@@ -28,7 +28,7 @@ MIXED = {"wide": True, "lower": ("cost",), "higher": ("acc", "grade"), "ordinal"
 
 
 def study(frame, **options):
-    """Read a frame and study it; an option belongs to the one or to the other."""
+    """Read a frame and study it; options are passed to the reader or to the settings."""
     reading = {name: value for name, value in options.items() if name in READ}
     settings = {name: value for name, value in options.items() if name not in READ}
     table = read_scores([FrameSource(frame)], ReadOptions(**reading, **BY_NAME["gsd"].needs))
@@ -47,7 +47,7 @@ def brute_force_null(a, b):
 
 
 def brute_force_optimum(a, b):
-    """Classical first-order dominance: the worst up-set that tells the best level from the worst."""
+    """Classical first-order dominance: the up-set with the smallest difference in probability."""
     a, b = np.array(a), np.array(b)
     return min(np.mean(a >= t) - np.mean(b >= t) for t in sorted({*a, *b})[1:])
 
@@ -74,7 +74,7 @@ def test_correction_counts_every_ordered_pair():
 
 @pytest.mark.parametrize("correction", ["holm", "bh"])
 def test_untested_pairs_are_part_of_the_family(correction):
-    """Pairs without dominance in the sample count as p = 1: which ones they are depends on the data."""
+    """Pairs without dominance in the sample count as p = 1, since the data select them."""
     table = read_scores(
         [str(UCI)],
         ReadOptions(
@@ -95,11 +95,11 @@ def test_untested_pairs_are_part_of_the_family(correction):
 @pytest.mark.slow
 def test_contamination_against_brute_force():
     a, b = [4, 4, 3, 4, 4, 3, 4, 4, 3, 4], [1, 2, 1, 1, 1, 2, 1, 1, 2, 1]
-    far = long_table({"A": a, "B": b}, "level")
+    table = long_table({"A": a, "B": b}, "level")
     options = {**ORDINAL, "delta": 0.1, "delta_on": "r1", "resamples": 1024}
-    document = study(far, **options, contamination=True)
-    document_of_all = study(far, **options, pairs="all")
-    assert by_pair(document_of_all, "exact")["A", "B"]
+    document = study(table, **options, contamination=True)
+    all_pairs = study(table, **options, pairs="all")
+    assert by_pair(all_pairs, "exact")["A", "B"]
     (entry,) = document.meta()["contamination"]
     # Four levels, each at least 0.1 above the next: the optimum by its vertices, u in {0, .1, .2, 1} etc.
     vertices = [np.array([0, low, low + mid, 1]) for low, mid in ((0.1, 0.1), (0.8, 0.1), (0.1, 0.8))]
@@ -116,8 +116,8 @@ def test_contamination_against_brute_force():
     assert entry["p_values"] == pytest.approx(expected)
     assert entry["p_values"][-1] > 0.05 >= entry["p_values"][-2]
     # Both ordered pairs are the family: Bonferroni doubles.
-    held = [m for m, p in enumerate(expected) if 2 * p <= 0.05]
-    assert entry["survives"] == held[-1] == by_pair(document, "survives")["A", "B"]
+    significant = [m for m, p in enumerate(expected) if 2 * p <= 0.05]
+    assert entry["survives"] == significant[-1] == by_pair(document, "survives")["A", "B"]
 
 
 def test_front_test_against_brute_force():
@@ -133,9 +133,9 @@ def test_front_test_against_brute_force():
 
 
 def test_rounding_decides_ties():
-    close = long_table({"A": (0.301, 0.5, 0.7), "B": (0.302, 0.5, 0.7)}, "acc")
+    table = long_table({"A": (0.301, 0.5, 0.7), "B": (0.302, 0.5, 0.7)}, "acc")
     options = {"higher": ("acc",), "no_test": True}
-    exact = by_pair(study(close, **options), "dominates")
+    exact = by_pair(study(table, **options), "dominates")
     assert exact == {("A", "B"): False, ("B", "A"): True}
     for rounding in (
         {"digits": 2},
@@ -144,7 +144,7 @@ def test_rounding_decides_ties():
         {"tolerance": 0.01},
         {"tolerance": "acc=0.01"},
     ):
-        document = study(close, **options, **rounding)
+        document = study(table, **options, **rounding)
         assert set(by_pair(document, "dominates").values()) == {True}
         assert document.meta()["classes"][0]["models"] == ["A", "B"]
         assert document.meta()["hasse"] == []
@@ -155,36 +155,36 @@ def test_regularization_is_a_share_of_the_largest_slack():
     for row in document.rows:
         assert row.delta == pytest.approx(row.regularization * row.delta_max)
     assert document.meta()["xi"] == min(row.delta_max for row in document.rows)
-    free = study(mixed_table(), **MIXED, no_test=True)
+    unregularized = study(mixed_table(), **MIXED, no_test=True)
     half = {(r.winner, r.loser): r.optimum for r in document.rows if r.regularization == 0}
-    assert half == pytest.approx(by_pair(free, "optimum"), abs=1e-8)
+    assert half == pytest.approx(by_pair(unregularized, "optimum"), abs=1e-8)
     largest = by_pair(study(mixed_table(), **MIXED, no_test=True, delta_on="r1+r2"), "delta_max")
     for pair, slack in largest.items():
-        assert slack <= by_pair(free, "delta_max")[pair] + 1e-9
+        assert slack <= by_pair(unregularized, "delta_max")[pair] + 1e-9
 
 
-def test_pair_system_does_not_see_other_models():
+def test_pair_system_ignores_other_models():
     everyone = study(mixed_table(), **MIXED, pairs="all", resamples=50)
     two = study(mixed_table(), **MIXED, pairs="all", resamples=50, models=("A", "C"))
     for field in ("optimum", "p_value"):
         assert by_pair(two, field).items() <= by_pair(everyone, field).items()
 
 
-def test_draws_repeated_alike_change_nothing():
-    once = study(long_table(LEVELS, "level"), **ORDINAL, pairs="all")
+def test_equal_repeats_change_nothing():
+    single = study(long_table(LEVELS, "level"), **ORDINAL, pairs="all")
     table = long_table(LEVELS, "level").with_columns(draw=1)
-    again = table.filter(pl.col("sample") != "s0").with_columns(draw=2)  # s0 keeps a single draw
+    second_draw = table.filter(pl.col("sample") != "s0").with_columns(draw=2)  # s0 keeps a single draw
     draws = {**ORDINAL, "repeats": "draws"}
-    twice = study(pl.concat([table, again]), **draws, pairs="all")
+    repeated = study(pl.concat([table, second_draw]), **draws, pairs="all")
     for field in ("optimum", "p_value"):
-        assert by_pair(twice, field) == by_pair(once, field)
-    spread = again.with_columns(score=pl.col("score") + 2)
-    drawn = study(pl.concat([table, spread]), **draws, no_test=True)
+        assert by_pair(repeated, field) == by_pair(single, field)
+    spread = second_draw.with_columns(score=pl.col("score") + 2)
+    document = study(pl.concat([table, spread]), **draws, no_test=True)
     shares = {
         model: [[score] if s == 0 else [score, score + 2] for s, score in enumerate(scores)]
         for model, scores in LEVELS.items()
     }
-    for (a, b), optimum in by_pair(drawn, "optimum").items():
+    for (a, b), optimum in by_pair(document, "optimum").items():
 
         def above(model, t):
             return np.mean([np.mean(np.array(draws) >= t) for draws in shares[model]])
@@ -200,12 +200,12 @@ def test_explanation_undoes_a_logarithm(tmp_path):
     options = {"wide": True, "metric": ("acc", "cost"), "metrics_file": str(tmp_path / "m.toml")}
     document = study(mixed_table(), **options, no_test=True, witness="B:C")
     vectors = document.meta()["witness"][0]["vectors"]
-    shown = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})
+    printed = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})
     costs = mixed_table().filter(pl.col("model") == "B")["cost"].unique().sort().to_list()
-    assert shown == pytest.approx(costs)
+    assert printed == pytest.approx(costs)
 
 
-def test_digits_for_all_are_those_of_cardinal_criteria():
+def test_global_digits_apply_to_cardinal_criteria():
     settings = study(mixed_table(), **MIXED, no_test=True, digits=1).provenance.method
     assert settings["digits"] == {"acc": 1, "cost": 1}
     assert settings["ordinal"] == ["grade"]
@@ -214,7 +214,7 @@ def test_digits_for_all_are_those_of_cardinal_criteria():
     ] == {"acc": 1, "cost": 0}
 
 
-def test_rows_are_typed_and_thresholds_are_taken_once():
+def test_rows_are_typed_and_thresholds_are_unique():
     document = study(mixed_table(), **MIXED, delta=[0, 0.0001, 0], resamples=50)
     assert all(isinstance(row, GsdRow) for row in document.rows)
     assert document.meta()["lps_solved"] == document.lps_solved
@@ -222,7 +222,7 @@ def test_rows_are_typed_and_thresholds_are_taken_once():
     assert sections(document)
 
 
-def test_a_model_and_itself_are_no_pair():
+def test_a_model_is_not_paired_with_itself():
     relation = study(mixed_table(), **MIXED, no_test=True).analyses[0].relation
     assert not relation.dominates.diagonal().any()
     for numbers in (relation.optimum, relation.slack, relation.largest_slack):
@@ -232,7 +232,7 @@ def test_a_model_and_itself_are_no_pair():
 
 def test_draws_fill_an_array_in_order():
     table = pl.concat([long_table(LEVELS, "level"), long_table({"B": (9, 8)}, "level")])
-    scores = read_scores([FrameSource(table)], ReadOptions(repeats="draws")).as_draws()
+    scores = read_scores([FrameSource(table)], ReadOptions(repeats="draws")).score_array()
     assert scores.shape == (3, 6, 2, 1)
     assert scores[0, :, 0, 0].tolist() == list(LEVELS["A"])
     assert np.isnan(scores[0, :, 1]).all()
@@ -241,7 +241,7 @@ def test_draws_fill_an_array_in_order():
 
 
 def test_verdict_counts_significant_dominances_only():
-    """One sample where A is the worst of all bars dominance; a small p-value does not make up for it."""
+    """One sample with A worst of all rules out dominance, whatever the p-value is."""
     rng = np.random.default_rng(1)
     better, worse = rng.integers(4, 9, (24, 3)), rng.integers(1, 6, (24, 3))
     better[0] = 0
@@ -263,4 +263,4 @@ def test_verdict_counts_significant_dominances_only():
     )
     assert by_pair(document, "p_value")["A", "B"] < 0.05
     assert not by_pair(document, "dominates")["A", "B"]
-    assert "No two models are ordered so in these samples." in document.verdict
+    assert "No model dominates another in these samples." in document.verdict

@@ -8,12 +8,12 @@ from riskrank.studies.mrm.figures import draw_risks, draw_scatter
 
 def test_every_panel_spans_worst_to_best(samples):
     risks = mean_risk(samples(5), risk_columns(None))
-    assert risks.share.min(axis=0) == pytest.approx(0)
-    assert risks.share.max(axis=0) == pytest.approx(1)
-    for column, values in zip(risks.share.T, risks.value.T, strict=True):
+    assert risks.rescaled.min(axis=0) == pytest.approx(0)
+    assert risks.rescaled.max(axis=0) == pytest.approx(1)
+    for column, values in zip(risks.rescaled.T, risks.value.T, strict=True):
         assert np.array_equal(np.argsort(column, kind="stable"), np.argsort(values, kind="stable"))
-    same = mean_risk([np.arange(10.0)] * 2, risk_columns(None))
-    assert np.all(same.share == 0.5)
+    identical = mean_risk([np.arange(10.0)] * 2, risk_columns(None))
+    assert np.all(identical.rescaled == 0.5)
 
 
 @pytest.mark.slow

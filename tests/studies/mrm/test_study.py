@@ -1,4 +1,4 @@
-"""The study of mean-risk models: what it computes on, what it refuses, what its rows say."""
+"""The study of mean-risk models: computed columns, refusals, rows."""
 
 import dataclasses
 from statistics import mean
@@ -10,26 +10,26 @@ import riskrank as rr
 from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.errors import UsageError
 from riskrank.studies.mrm.options import MeanRiskSettings
-from riskrank.studies.mrm.study import MeanRiskRow, columns_of, mrm
+from riskrank.studies.mrm.study import MeanRiskRow, mrm, requested_risks
 from riskrank.studies.targets import targets
 
 QUICK = {"resamples": 20}
 
 
-def test_rows_against_plain_formulas(table, scores):
+def test_rows_match_plain_formulas(table, scores):
     columns = scores(metrics=("acc",), n=25)
     document = mrm(table(columns), MeanRiskSettings(no_test=True, level=0.2))
     for model in "ABC":
-        own = sorted(
+        values = sorted(
             score for name, score in zip(columns["model"], columns["score"], strict=True) if name == model
         )
-        found = {row.risk: row for row in document.rows if row.model == model}
-        assert found["negative-tvar"].value == pytest.approx(mean(own) + mean(own[:5]))
-        assert found["negative-var"].risk_value == pytest.approx(-own[4])
-        assert found["semideviation"].risk_value == pytest.approx(
-            mean(max(mean(own) - score, 0) for score in own)
+        by_risk = {row.risk: row for row in document.rows if row.model == model}
+        assert by_risk["negative-tvar"].value == pytest.approx(mean(values) + mean(values[:5]))
+        assert by_risk["negative-var"].risk_value == pytest.approx(-values[4])
+        assert by_risk["semideviation"].risk_value == pytest.approx(
+            mean(max(mean(values) - score, 0) for score in values)
         )
-        assert {row.value_low for row in found.values()} == {None}
+        assert {row.value_low for row in by_risk.values()} == {None}
     assert (document.provenance.seed, document.provenance.resamples) == (None, None)
 
 
@@ -44,7 +44,7 @@ def test_rows_are_grouped_by_risk_and_sorted_by_rank(table):
         assert all(row.value_low <= row.value_high for row in group)
 
 
-def test_columns_that_are_studied(table):
+def test_studied_columns(table):
     read = table()
     portfolio = mrm(read, MeanRiskSettings(no_test=True))
     assert [*portfolio.studies] == ["P(IC)"]
@@ -60,7 +60,7 @@ def test_columns_that_are_studied(table):
     assert alone.meta() == {"aggregations": []}
 
 
-def test_one_metric_has_no_portfolio(table, scores):
+def test_single_metric_has_no_portfolio(table, scores):
     read = table(scores(metrics=("acc",)))
     document = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
     assert [*document.studies] == ["acc"]
@@ -68,8 +68,8 @@ def test_one_metric_has_no_portfolio(table, scores):
     assert "copula" not in document.provenance.method
 
 
-def test_whoever_shares_a_first_place_comes_not_first_in_its_stead():
-    """The worst of scores 0 and 1 are 0 for everyone, so that all are first by them."""
+def test_shared_first_place_is_no_disagreement():
+    """The tail of binary scores is 0 for every model, so all models tie by tail measures."""
     rates = {"good": 80, "fair": 70, "poor": 60}
     frame = {
         "model": [model for model in rates for _ in range(100)],
@@ -81,7 +81,7 @@ def test_whoever_shares_a_first_place_comes_not_first_in_its_stead():
     ties = [row for row in document.rows if row.model != "good" and row.rank == 1]
     assert ties
     assert "single measures" not in document.verdict
-    assert "as by every single one" in document.verdict
+    assert "and by every single measure" in document.verdict
 
 
 @pytest.mark.parametrize(("n", "warned"), [(29, True), (30, False)])
@@ -91,39 +91,39 @@ def test_few_samples_are_warned_of(table, scores, n, warned):
     assert not mrm(table(scores(n=n)), MeanRiskSettings(no_test=True)).provenance.warnings
 
 
-def test_what_is_asked_for_reaches_the_study(table):
-    """Level, seed and distance of aggregation, against the engine asked directly; none is a default."""
+def test_settings_reach_the_study(table):
+    """Level, seed and distance of aggregation match a direct call of the engine; none is a default."""
     settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)
     document = mrm(table(), settings)
-    (found,) = document.studies.values()
+    (study,) = document.studies.values()
     score_column = targets(table(), settings)[0].scores
     options = {"level": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
-    own = study_mean_risk(score_column, columns_of(settings), names="ABC", **options)
-    np.testing.assert_array_equal(found.value_low, own.value_low)
-    np.testing.assert_array_equal(found.value_high, own.value_high)
-    assert found.aggregation.method == "footrule"
+    expected = study_mean_risk(score_column, requested_risks(settings), names="ABC", **options)
+    np.testing.assert_array_equal(study.value_low, expected.value_low)
+    np.testing.assert_array_equal(study.value_high, expected.value_high)
+    assert study.aggregation.method == "footrule"
     for changed in ({"level": 0.05}, {"seed": 0}):
-        other = study_mean_risk(score_column, columns_of(settings), names="ABC", **(options | changed))
-        assert not np.array_equal(other.value_low, own.value_low)
+        other = study_mean_risk(score_column, requested_risks(settings), names="ABC", **(options | changed))
+        assert not np.array_equal(other.value_low, expected.value_low)
     by_model = {(row.model, row.risk, row.level): row for row in document.rows}
-    for at, column in enumerate(columns_of(settings)):
+    for at, column in enumerate(requested_risks(settings)):
         for i, model in enumerate("ABC"):
             row = by_model[model, column.risk.name, column.level]
-            assert (row.value_low, row.value_high) == (own.value_low[i, at], own.value_high[i, at])
-            assert row.mean == own.models.mean[i]
-            assert row.rank == own.models.rank[i, at]
+            assert (row.value_low, row.value_high) == (expected.value_low[i, at], expected.value_high[i, at])
+            assert row.mean == expected.models.mean[i]
+            assert row.rank == expected.models.rank[i, at]
             assert row.ssd_consistent == column.risk.ssd_consistent
     single = mrm(table(), MeanRiskSettings(per_metric=True, no_test=True, aggregate="borda"))
-    assert {one.method for one in single.aggregations.values()} == {"borda"}
+    assert {aggregation.method for aggregation in single.aggregations.values()} == {"borda"}
 
 
-def test_settings_take_one_or_several_in_any_form():
+def test_settings_accept_scalars_strings_and_lists():
     assert MeanRiskSettings(level="0.1, 0.05").level == (0.1, 0.05)
     assert MeanRiskSettings(level=["0.1,0.2", 0.3]).level == (0.1, 0.2, 0.3)
     assert MeanRiskSettings(level=0.5, risk="gini-tail").risk == ("gini-tail",)
-    assert [column.label for column in columns_of(MeanRiskSettings(risk=["negative-var"], level=[1]))] == [
-        "-VaR(1)"
-    ]
+    assert [
+        column.label for column in requested_risks(MeanRiskSettings(risk=["negative-var"], level=[1]))
+    ] == ["-VaR(1)"]
     with pytest.raises(dataclasses.FrozenInstanceError):
         MeanRiskSettings().seed = 1
 
@@ -131,8 +131,8 @@ def test_settings_take_one_or_several_in_any_form():
 def test_portfolio_options_without_effect_are_refused(table):
     with pytest.raises(UsageError, match="contradict each other"):
         mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
-    kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
-    weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)
+    settings = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
+    weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), settings)
     assert weighted.provenance.method["weights"] == {"acc": 1.0, "f1": 0.0}
     acc, both = weighted.aggregations["RA(MRM@acc)"], weighted.aggregations["RA(MRM@M)"]
     assert both.order.tolist() == acc.order.tolist()

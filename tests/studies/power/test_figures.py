@@ -13,16 +13,16 @@ SCORES = {
 
 
 @pytest.mark.slow
-def test_power_of_every_claim_and_of_all(legible):
+def test_power_curves_of_all_claims(legible):
     result = rr.power(SCORES, sizes=(10, 20), simulations=10, resamples=50, limit=40, jobs=1)
     study = result.document.study
-    found = power_curves(study)
-    assert np.array_equal(found.sizes, study.curve.sizes)
+    curves = power_curves(study)
+    assert np.array_equal(curves.sizes, study.curve.sizes)
     claims = len(study.plan.pairs)
-    drawn = claims + (claims > 1)
-    assert np.array_equal(found.values, study.curve.power.T[:drawn])
-    assert np.array_equal(found.errors, study.curve.standard_error.T[:drawn])
-    assert sorted(found.order) == list(range(drawn))
-    assert found.order[0] == claims or claims == 1
+    count = claims + (claims > 1)
+    assert np.array_equal(curves.values, study.curve.power.T[:count])
+    assert np.array_equal(curves.errors, study.curve.standard_error.T[:count])
+    assert sorted(curves.order) == list(range(count))
+    assert curves.order[0] == claims or claims == 1
     words = legible(result.plot)
     assert any(" over " in word for word in words)

@@ -1,4 +1,4 @@
-"""The study of power: doors to it, what it plans, what it refuses."""
+"""The study of power: front ends, plans, refusals."""
 
 import re
 
@@ -9,18 +9,18 @@ from riskrank.engine.power.planning import Plan
 from riskrank.errors import InputError, UsageError
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
-from riskrank.studies.power.distributions import named_distributions
+from riskrank.studies.power.distributions import parse_distributions
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.study import claim_of, power, power_between
-from riskrank.studies.runtime import HERE
-from tests.studies.suites.test_chapter import screen, suite_table
+from riskrank.studies.power.study import build_claim, power, power_between
+from riskrank.studies.runtime import SERIAL
+from tests.studies.suites.test_section import screen, suite_table
 
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
 THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
 
 
 def test_rows_are_pairs_by_size_and_then_all_of_them():
-    document = power_between(named_distributions(THREE), PowerSettings(**QUICK))
+    document = power_between(parse_distributions(THREE), PowerSettings(**QUICK))
     assert document.provenance.models == ("best", "normal:1,1", "worst")
     assert document.metric is None
     rows = document.rows
@@ -38,20 +38,22 @@ def test_rows_are_pairs_by_size_and_then_all_of_them():
     assert document.meta()["required_size"]["target"] == 0.8
 
 
-def test_a_verdict_says_how_many_whole_tests_differ(monkeypatch):
-    """Where the closed form shows more than the tests do, no more simulations would help."""
+def test_verdict_counts_differing_full_tests(monkeypatch):
+    """More simulations would not help if the closed form finds more than the tests do."""
     monkeypatch.setattr(Plan, "test", lambda *_: [False])
-    said = power_between(named_distributions(THREE), PowerSettings(pair="normal:1,1:worst", **QUICK)).verdict
-    assert re.search(r"with a power of 80 %; (\d+) of 10 verdicts of the whole test differ\.$", said)
+    verdict = power_between(
+        parse_distributions(THREE), PowerSettings(pair="normal:1,1:worst", **QUICK)
+    ).verdict
+    assert re.search(r"with a power of 80 %; (\d+) of 10 full tests disagree\.$", verdict)
 
 
-def test_one_pair_has_no_row_of_all():
-    document = power_between(named_distributions(THREE), PowerSettings(pair="best:worst", **QUICK))
+def test_single_pair_has_no_row_of_all():
+    document = power_between(parse_distributions(THREE), PowerSettings(pair="best:worst", **QUICK))
     assert {(row.winner, row.loser) for row in document.rows} == {("best", "worst")}
     assert document.provenance.method["pair"] == ["best", "worst"]
 
 
-def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
+def test_pilot_plans_its_significant_pairs(table, scores):
     document = power(table(scores(gap=1.5)), PowerSettings(**QUICK))
     assert document.metric == "P(IC)"
     assert {(row.winner, row.loser) for row in document.rows if row.claim == "pair"} == {
@@ -67,80 +69,80 @@ def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
 
 
 @pytest.mark.parametrize("metrics", [("acc",), ("acc", "f1")])
-def test_a_pair_is_planned_as_dominance_tests_these_two(table, scores, metrics):
-    """Both directions are tested, whoever else is in the table, and the screen names the command."""
-    columns, asked = scores(gap=0.3, metrics=metrics), PowerSettings(pair="A:B", **QUICK)
-    pair, two = power(table(columns), asked), table(columns, models=("A", "B"))
+def test_pair_is_planned_for_the_dominance_test(table, scores, metrics):
+    """Both directions are tested, other models are ignored, and the screen names the command."""
+    columns, settings = scores(gap=0.3, metrics=metrics), PowerSettings(pair="A:B", **QUICK)
+    pair, two = power(table(columns), settings), table(columns, models=("A", "B"))
     assert pair.study.plan.family == ((0, 1), (1, 0))
     assert pair.provenance.models == ("A", "B")
     assert pair.provenance.method["family"] == 2
-    assert pair.rows == power(two, asked).rows
-    found = dominance(two, DominanceSettings(order=2, test="direct", variance="clt"), HERE)
-    assert pair.rows[0].violation_ratio == pytest.approx(found.rows[0].violation_ratio)
-    assert "drawn tables as dominance tests these two, by" in screen(pair)
+    assert pair.rows == power(two, settings).rows
+    document = dominance(two, DominanceSettings(order=2, test="direct", variance="clt"), SERIAL)
+    assert pair.rows[0].violation_ratio == pytest.approx(document.rows[0].violation_ratio)
+    assert "simulated tables, tested like dominance on these two, by" in screen(pair)
 
 
-def test_a_pair_against_the_field_is_planned_as_rank_tests_all(table, scores):
-    asked = PowerSettings(pair="A:C", test="relative", **QUICK)
-    document = power(table(scores(gap=0.3, metrics=("acc",))), asked)
+def test_relative_pair_is_planned_for_the_rank_test(table, scores):
+    settings = PowerSettings(pair="A:C", test="relative", **QUICK)
+    document = power(table(scores(gap=0.3, metrics=("acc",))), settings)
     assert len(document.study.plan.family) == 6
-    assert "drawn tables as rank tests all 3 models, by" in screen(document)
+    assert "simulated tables, tested like rank on all 3 models, by" in screen(document)
 
 
-def test_a_pair_of_distributions_is_planned_as_of_these_two_alone():
-    asked = PowerSettings(pair="best:worst", **QUICK)
-    found = power_between(named_distributions(THREE), asked)
-    assert found.rows == power_between(named_distributions([THREE[0], THREE[2]]), asked).rows
-    assert found.study.plan.family == ((0, 1), (1, 0))
+def test_pair_of_distributions_ignores_the_third():
+    settings = PowerSettings(pair="best:worst", **QUICK)
+    document = power_between(parse_distributions(THREE), settings)
+    assert document.rows == power_between(parse_distributions([THREE[0], THREE[2]]), settings).rows
+    assert document.study.plan.family == ((0, 1), (1, 0))
 
 
 @pytest.mark.slow
-def test_seed_and_resamples_are_told_where_they_were_used():
-    clt = power_between(named_distributions(THREE[:2]), PowerSettings(**QUICK))
+def test_seed_and_resamples_are_recorded_if_used():
+    clt = power_between(parse_distributions(THREE[:2]), PowerSettings(**QUICK))
     assert (clt.provenance.seed, clt.provenance.resamples) == (0, None)
     options = {"simulations": 1, "sizes": 20, "limit": 20, "resamples": 20, "seed": 4}
-    bootstrap = power_between(named_distributions(THREE[:2]), PowerSettings(**options))
+    bootstrap = power_between(parse_distributions(THREE[:2]), PowerSettings(**options))
     assert (bootstrap.provenance.seed, bootstrap.provenance.resamples) == (4, 20)
 
 
-def test_what_is_a_distribution(tmp_path, monkeypatch):
+def test_distributions_are_parsed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert named_distributions(["scores.csv"]) == {}
-    assert named_distributions([{"model": ["A"]}]) == {}
+    assert parse_distributions(["scores.csv"]) == {}
+    assert parse_distributions([{"model": ["A"]}]) == {}
     (tmp_path / "normal").write_text("a file of that name")
-    assert named_distributions(["normal"]) == {}
-    assert list(named_distributions(["a=normal:0.5,2", "Beta:1,2"])) == ["a", "beta:1,2"]
-    for arguments, told in (
-        (["normal:1", "normal:1,1"], "a name of its own"),
-        (["=normal:1", "normal:2"], "a name of its own"),
-        (["a=normal:1", "scores.csv"], "do not go together"),
+    assert parse_distributions(["normal"]) == {}
+    assert list(parse_distributions(["a=normal:0.5,2", "Beta:1,2"])) == ["a", "beta:1,2"]
+    for arguments, message in (
+        (["normal:1", "normal:1,1"], "a unique name"),
+        (["=normal:1", "normal:2"], "a unique name"),
+        (["a=normal:1", "scores.csv"], "cannot be combined"),
         (["a=nrmal:1", "b=normal:0"], "did you mean normal?"),
     ):
         with pytest.raises(UsageError) as error:
-            named_distributions(arguments)
-        assert told in str(error.value)
+            parse_distributions(arguments)
+        assert message in str(error.value)
 
 
-def test_a_limit_below_the_fewest_samples():
+def test_limit_below_minimum_is_refused():
     with pytest.raises(UsageError, match="limit=9"):
-        power_between(named_distributions(THREE), PowerSettings(limit=9))
+        power_between(parse_distributions(THREE), PowerSettings(limit=9))
 
 
 def test_settings_at_their_bounds():
     settings = PowerSettings(sizes="10, 1_000", limit=1000, simulations=1, resamples=20, order=1)
     assert (settings.sizes, settings.order) == ((10, 1000), "1")
-    assert claim_of(PowerSettings(threshold=0.25)).threshold == 0.25
-    assert claim_of(PowerSettings()).threshold is None
+    assert build_claim(PowerSettings(threshold=0.25)).threshold == 0.25
+    assert build_claim(PowerSettings()).threshold is None
 
 
-def test_settings_of_a_table_are_refused_without_one():
-    with pytest.raises(UsageError, match="belongs to a pilot table"):
-        power_between(named_distributions(THREE), PowerSettings(copula="empirical", **QUICK))
+def test_table_settings_need_a_table():
+    with pytest.raises(UsageError, match="needs a pilot table"):
+        power_between(parse_distributions(THREE), PowerSettings(copula="empirical", **QUICK))
     with pytest.raises(UsageError, match="at least two"):
-        power_between(named_distributions(["normal"]), PowerSettings(**QUICK))
+        power_between(parse_distributions(["normal"]), PowerSettings(**QUICK))
 
 
-def test_a_pilot_needs_something_to_find(table, scores):
+def test_pilot_needs_a_significant_pair(table, scores):
     with pytest.raises(InputError, match="no dominance is significant"):
         power(table(scores(gap=0)), PowerSettings(**QUICK))
     with pytest.raises(InputError, match="at least 10 samples"):
@@ -150,37 +152,38 @@ def test_a_pilot_needs_something_to_find(table, scores):
 QUICK_SUITE = {"pair": "m1:m2", "simulations": 10, "resamples": 40}
 
 
-def test_a_suite_is_planned_by_samples_a_task():
+def test_suite_is_planned_by_samples_per_task():
     document = power(suite_table([0.3, 0.0]), PowerSettings(variance="clt", **QUICK_SUITE))
     assert {row.size for row in document.rows} == {20, 50, 100}
-    assert "samples a task on these 8 show the pair" in document.verdict
-    assert document.meta()["required_size"]["of"] == "samples a task"
+    assert "samples per task on these 8 are needed to show the claim" in document.verdict
+    assert document.meta()["required_size"]["of"] == "samples per task"
     assert document.meta()["required_size"]["endless_samples"] is None
-    assert document.provenance.method["sizes_count"] == "samples a task"
+    assert document.provenance.method["sizes_count"] == "samples per task"
     assert not any("pooled" in warning for warning in document.provenance.warnings)
 
 
 @pytest.mark.slow
-def test_tasks_like_these_are_counted_and_may_be_the_only_help():
+def test_random_tasks_are_counted_and_may_be_required():
     ahead = 0.3 + 0.5 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
     settings = PowerSettings(tasks="random", sizes=(10, 20), limit=20, **QUICK_SUITE)
     document = power(suite_table([ahead, 0.0]), settings)
     assert "20 tasks like these" in document.verdict
-    assert "more than the 8 there are: more tasks are the only help." in document.verdict
-    said = " ".join(screen(document).split())
+    assert "more than the 8 available: only more tasks help." in document.verdict
+    text = " ".join(screen(document).split())
     assert (
-        "Shares of 400 drawn tables as dominance tests these two, by Student's t of macro means, ± " in said
+        "Shares of 400 simulated tables, tested like dominance on these two, by Student's t of macro means; "
+        "standard error at most " in text
     )
-    assert re.search(r"verdicts of the whole test are the same, on \d+ tables? of", said)
-    found = document.meta()["required_size"]
-    assert (found["of"], found["size_low"]) == ("tasks", None)
-    assert 8 < found["endless_samples"] <= 20
-    alike = power(suite_table([0.6, 0.0]), settings)
-    assert "only help" not in alike.verdict
+    assert re.search(r"full tests agree, on \d+ tables? of", text)
+    required_size = document.meta()["required_size"]
+    assert (required_size["of"], required_size["size_low"]) == ("tasks", None)
+    assert 8 < required_size["endless_samples"] <= 20
+    equal_tasks = power(suite_table([0.6, 0.0]), settings)
+    assert "only more tasks" not in equal_tasks.verdict
 
 
 @pytest.mark.slow
-def test_errors_count_tasks_where_tasks_are_drawn():
+def test_errors_count_random_tasks():
     level = suite_table([0.0, 0.0], sizes=(20,) * 8)
     with pytest.raises(InputError, match="no dominance is significant") as none:
         power(level, PowerSettings(tasks="random", resamples=200))
@@ -194,13 +197,13 @@ def test_errors_count_tasks_where_tasks_are_drawn():
 
 
 def _behind(table):
-    """The pair the sample speaks against."""
+    """Return the pair that the sample contradicts."""
     ahead = table.values[0].mean() > table.values[1].mean()
     return "m2:m1" if ahead else "m1:m2"
 
 
-def test_nothing_is_asked_of_tasks_without_any(table, scores):
-    with pytest.raises(UsageError, match="about the tasks of a suite"):
+def test_task_settings_need_tasks(table, scores):
+    with pytest.raises(UsageError, match="needs a suite of tasks"):
         power(table(scores(gap=1.5)), PowerSettings(tasks="random", **QUICK))
-    with pytest.raises(UsageError, match="belongs to a pilot table"):
-        power_between(named_distributions(THREE), PowerSettings(tasks="random", **QUICK))
+    with pytest.raises(UsageError, match="needs a pilot table"):
+        power_between(parse_distributions(THREE), PowerSettings(tasks="random", **QUICK))

@@ -1,4 +1,4 @@
-"""Tables on which a sentence on top could send its reader the wrong way, and what is said of them."""
+"""Tables that could mislead a verdict, and the verdicts on them."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def long(**models):
-    """Long table of one metric: an array a model."""
+    """Return a long table of one metric from an array per model."""
     return long_table(models, named=int)
 
 
@@ -23,51 +23,51 @@ def classifiers():
     return rr.read(folder / "classifiers.parquet", metrics_file=str(folder / "classifiers.toml"))
 
 
-def test_the_worst_on_every_metric_is_not_shipped(classifiers):
-    """A portfolio of ranks puts first the model that is worst on each of four metrics."""
+def test_worst_model_on_every_metric_is_not_shipped(classifiers):
+    """The combined score ranks first a model that is worst on all four metrics."""
     four = ["neural_net", "lda", "naive_bayes", "logistic"]
     result = rr.rank(classifiers, models=four, resamples=400)
-    assert result.verdict.startswith("No model to ship on this evidence: naive_bayes comes first")
+    assert result.verdict.startswith("No recommendation: naive_bayes comes first")
     assert "neural_net is better on all 4 metrics" in result.verdict
     assert result.verdict.endswith(
-        "neural_net is not told apart by second-order dominance from lda, ranked before it."
+        "neural_net ranks after lda, and second-order dominance does not separate them."
     )
     assert "! naive_bayes: worst on all 4 metrics, yet first in the ranking" in result.to_text()
 
 
-def test_a_crowd_of_clones_ships_nobody():
-    """A is first among clones, though B is ahead of it head to head and in mean."""
+def test_no_model_ships_among_clones():
+    """A ranks first among clones, but B beats it head to head and has the better mean."""
     rng = np.random.default_rng(0)
     models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
     models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
     result = rr.rank(long(**models), resamples=400, jobs=1)
     assert "A comes first on q, but B" in result.verdict
     assert "Ship" not in result.verdict
-    assert "Look at B instead" in result.verdict
+    assert "Consider B instead" in result.verdict
 
 
-def test_a_rare_disaster_is_found_and_told():
-    """Equal means, one time in twenty −5: the second order separates, and the worst cases are told."""
+def test_rare_disaster_is_reported():
+    """Equal means, one time in twenty −5: the second order separates, and the worst cases are reported."""
     rng = np.random.default_rng(1)
     safe = rng.normal(0, 0.5, 2000)
     risky = np.where(rng.random(2000) < 0.05, -5.0, 5 * 0.05 / 0.95) + rng.normal(0, 0.5, 2000)
     risky += safe.mean() - risky.mean()
     verdict = rr.rank(long(safe=safe, risky=risky)).verdict
     assert verdict.startswith("Ship safe: significantly better than risky")
-    assert "hides a risk: the worst 5 % average −5.14 against −1.04 of safe" in verdict
+    assert "hides a tail risk: the worst 5 % average −5.14 against −1.04 for safe" in verdict
 
 
-def test_a_clear_winner_of_few_samples_beats_all():
+def test_clear_winner_with_few_samples_ships():
     rng = np.random.default_rng(2)
     shared = rng.normal(0, 1, 15)
     models = {f"m{i}": shared + rng.normal(0, 0.7, 15) for i in range(5)}
     models["best"] = shared + 1.9 + rng.normal(0, 0.4, 15)
-    assert all((models["best"] > of).sum() >= 14 for name, of in models.items() if name != "best")
+    assert all((models["best"] > scores).sum() >= 14 for name, scores in models.items() if name != "best")
     result = rr.rank(long(**models))
     assert result.verdict.startswith("Ship best: significantly better than all 5 others")
 
 
-def test_a_cost_is_one_by_its_name_whoever_declared_nothing():
+def test_undeclared_cost_is_recognised_by_name():
     rng = np.random.default_rng(3)
     cost = pl.concat(
         [long(dear=3 + rng.random(60), cheap=1 + rng.random(60)).with_columns(metric=pl.lit("cost"))]
@@ -78,30 +78,30 @@ def test_a_cost_is_one_by_its_name_whoever_declared_nothing():
     assert rr.rank(cost, resamples=400, higher="cost").verdict.startswith("Ship dear")
 
 
-def test_second_order_alone_is_not_the_whole_distribution():
+def test_second_order_only_does_not_claim_full_dominance():
     rng = np.random.default_rng(4)
     safe = rng.normal(0, 1, 400)
     bold = np.where(rng.random(400) < 0.1, -12.0, 1.2) + rng.normal(0, 1, 400)
     verdict = rr.rank(long(safe=safe, bold=bold)).verdict
     assert verdict.startswith("Ship safe")
-    assert "% of the samples bold is better, but its worst" in verdict
-    assert "whole distribution" not in verdict
+    assert "% of the samples, but its worst" in verdict
+    assert "every quantile" not in verdict
 
 
-def test_a_worse_tail_is_told_of_whoever_is_level_not_of_the_next_alone():
-    """The third model is level with the first on the whole; one time in fifty it fails badly."""
+def test_worse_tail_of_any_tied_model_is_reported():
+    """The third model ties with the first; it fails badly on one sample in fifty."""
     rng = np.random.default_rng(2)
     shared = rng.normal(0, 1, 400)
     first, second = (shared + rng.normal(0, 0.3, 400) + gain for gain in (0.05, 0.03))
     rare = np.where(rng.random(400) < 0.02, -4.0, 0.12) + shared + rng.normal(0, 0.3, 400)
     result = rr.rank(long(a=first, b=second, rare=rare))
-    one = result.document.leading["q"]
-    assert [one.first, *one.level] == [0, 1, 2]
-    assert "The bad cases of rare are worse: the worst 5 % average −3." in result.verdict
+    leader = result.document.leaders["q"]
+    assert [leader.first, *leader.tied] == [0, 1, 2]
+    assert "rare has worse bad cases: the worst 5 % average −3." in result.verdict
 
 
-def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
-    """The interval of the means leaves out 0: what no test separates is the whole."""
+def test_better_mean_with_worse_tail_is_not_a_tie():
+    """The interval of the means excludes 0, although no test separates the distributions."""
     rng = np.random.default_rng(5)
     shared = 0.4 * rng.normal(size=600)
     brilliant = np.where(rng.random(600) < 0.03, -5.0, 0.45) + shared + 0.3 * rng.normal(size=600)
@@ -109,17 +109,19 @@ def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
     table = long(brilliant=brilliant, steady=steady, plain=steady - 0.1)
     result = rr.rank(table, resamples=2000, jobs=1)
     assert result.verdict.startswith(
-        "No test tells brilliant, first in these samples, from any of the 2 others by second-order "
-        "dominance. "
+        "No significant difference by second-order dominance. brilliant comes first, but the tests cannot "
+        "separate it from the other 2 models. "
     )
-    assert "The bad cases of brilliant are worse: " in result.verdict
+    assert "brilliant has worse bad cases: " in result.verdict
     assert "! brilliant: worse bad cases than " in result.to_text()
     pair = rr.dominance(table, models=["brilliant", "steady"], resamples=2000, jobs=1).verdict
-    assert pair.startswith("No test separates brilliant and steady on q, taken as a whole.")
+    assert pair.startswith(
+        "No significant dominance between brilliant and steady on q, although their means differ."
+    )
 
 
-def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
-    """Second and third differ from the first in other metrics than the one in which the third is best."""
+def test_losses_to_a_low_ranked_model_are_reported():
+    """The third model is best on a metric, although it is far behind on the combined score."""
     rng = np.random.default_rng(6)
     rows = []
     for name, accuracy, latency in (("slow", 1.5, 1.7), ("fast", 0.3, 0.7), ("middling", 0.5, 1.2)):
@@ -142,29 +144,31 @@ def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
 
 @pytest.mark.slow
 def test_two_combined_scores_have_names(classifiers):
-    """What the evidence speaks against is not sure as well."""
+    """A claim that the evidence contradicts is not also significant."""
     four = ["neural_net", "lda", "naive_bayes", "logistic"]
     methods = ["R-SSD", "R-SSD@P(EC)"]
     verdict = rr.rank(classifiers, models=four, method=methods, resamples=400, jobs=1).verdict
     assert "naive_bayes on the combined score P(IC)" in verdict
-    assert "On the combined score P(IC) another model is ahead of the first" in verdict
-    assert "significantly ahead of all others" not in verdict
+    assert "On the combined score P(IC) another model beats the first" in verdict
+    assert "is significantly ahead of all others" not in verdict
 
 
-def test_a_one_sided_guard_says_so_beside_an_interval_that_leaves_it_open():
+def test_directional_guard_is_labelled_next_to_interval():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=100)
-    apart = (noise - noise.mean()) / noise.std(ddof=1) + 0.175
+    shift = (noise - noise.mean()) / noise.std(ddof=1) + 0.175
     old = rng.normal(size=100)
     rows = [
-        (m, f"s{i}", "q", x) for m, own in (("old", old), ("new", old + apart)) for i, x in enumerate(own)
+        (m, f"s{i}", "q", x)
+        for m, values in (("old", old), ("new", old + shift))
+        for i, x in enumerate(values)
     ]
     frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
-    found = rr.rank(frame)
-    refuted = next(one for one in found.document.findings if one.kind == "refuted")
-    assert found.rows[1].difference_low < 0 < found.rows[1].difference_high
-    assert 2 * refuted.figures["p_adjusted"] == pytest.approx(0.083, abs=0.003)
-    assert "(q 0.12 against −0.05, one-sided p = 0.042)" in found.verdict
-    assert "of old (one-sided p = 0.027)" in found.verdict
-    assert "nobody tested" not in rr.dominance(frame).verdict
-    assert "not shown to differ (two-sided)" in " ".join(rr.report(frame).to_text().split())
+    result = rr.rank(frame)
+    contradicted = next(finding for finding in result.document.findings if finding.kind == "contradicted")
+    assert result.rows[1].difference_low < 0 < result.rows[1].difference_high
+    assert 2 * contradicted.figures["p_adjusted"] == pytest.approx(0.083, abs=0.003)
+    assert "(q 0.12 against −0.05, one-sided p = 0.042)" in result.verdict
+    assert "for old (one-sided p = 0.027)" in result.verdict
+    assert "nothing was tested" not in rr.dominance(frame).verdict
+    assert "not significantly different" in " ".join(rr.report(frame).to_text().split())

@@ -1,4 +1,4 @@
-"""The word for how sure an answer is: from the tests that were made, case by case."""
+"""Certainty of a ranking by the tests that were made."""
 
 import numpy as np
 import polars as pl
@@ -6,7 +6,7 @@ import pytest
 
 from riskrank.api import gate, rank, read, report
 from riskrank.studies.rank.document import MEANING
-from riskrank.studies.wording import p_words
+from riskrank.studies.wording import p_value_phrase
 from tests.tables import long_table
 
 
@@ -22,167 +22,168 @@ def table(shifts, n=200, seed=0, metrics=("q",)):
     return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
 
 
-def word(data, **options):
+def certainty_of(data, **options):
     return rank(data, **({"resamples": 400, "jobs": 1} | options)).document.certainty
 
 
-def test_clear_if_the_tests_put_all_others_behind():
-    found = rank(table({"a": [1.0], "b": [0.5], "c": [0.0]}), resamples=400, jobs=1)
-    assert found.document.certainty == "clear"
-    assert "significantly better than b and c" in found.verdict
+def test_clear_if_all_rivals_are_significantly_worse():
+    result = rank(table({"a": [1.0], "b": [0.5], "c": [0.0]}), resamples=400, jobs=1)
+    assert result.document.certainty == "clear"
+    assert "significantly better than b and c" in result.verdict
 
 
-def test_tied_if_one_is_not_behind():
-    assert word(table({"a": [1.0], "b": [1.0], "c": [0.0]})) == "tied"
+def test_tied_if_a_rival_is_not_significantly_worse():
+    assert certainty_of(table({"a": [1.0], "b": [1.0], "c": [0.0]})) == "tied"
 
 
-def test_too_few_samples_only_below_what_the_house_warns_of():
+def test_too_few_samples_below_warning_threshold():
     equal = {"a": [0.0], "b": [0.0]}
-    assert word(table(equal, n=29)) == "too few samples"
-    assert word(table(equal, n=30)) == "tied"
-    # What is told apart nevertheless is clear.
-    assert word(table({"a": [3.0], "b": [0.0]}, n=15)) == "clear"
+    assert certainty_of(table(equal, n=29)) == "too few samples"
+    assert certainty_of(table(equal, n=30)) == "tied"
+    # A significant difference is clear, however few the samples.
+    assert certainty_of(table({"a": [3.0], "b": [0.0]}, n=15)) == "clear"
 
 
-def test_disagreement_if_the_first_of_each_metric_is_another():
-    apart = table({"a": [1.0, 0.0], "b": [0.0, 1.0]}, metrics=("p", "q"))
-    found = rank(apart, per_metric=True, resamples=400, jobs=1)
-    assert found.document.certainty == "disagreement"
-    assert "No model comes first everywhere" in found.verdict
+def test_disagreement_if_metrics_have_different_leaders():
+    data = table({"a": [1.0, 0.0], "b": [0.0, 1.0]}, metrics=("p", "q"))
+    result = rank(data, per_metric=True, resamples=400, jobs=1)
+    assert result.document.certainty == "disagreement"
+    assert "No model comes first everywhere" in result.verdict
 
 
-def test_firsts_that_differ_by_chance_are_tied():
-    """Two metrics with a first each, and no test that puts either behind: there may be one best model."""
+def test_leaders_that_differ_by_chance_are_tied():
+    """Two metrics have different leaders, and no test puts either behind."""
     noise = table({"a": [0.0, 0.0], "b": [0.0, 0.0]}, metrics=("p", "q"), seed=3)
-    found = rank(noise, per_metric=True, resamples=400, jobs=1)
-    assert len({one.first for one in found.document.leading.values()}) == 2
-    assert found.document.certainty == "tied"
+    result = rank(noise, per_metric=True, resamples=400, jobs=1)
+    assert len({leader.first for leader in result.document.leaders.values()}) == 2
+    assert result.document.certainty == "tied"
 
 
 def crowd():
-    """A is first among clones, though B is ahead of it head to head and in mean."""
+    """A ranks first among clones, but B beats it head to head and has the better mean."""
     rng = np.random.default_rng(0)
     models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
     models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
     return read(long_table(models), higher="*")
 
 
-def test_disagreement_if_another_is_ahead_of_the_first():
-    found = rank(crowd(), resamples=400, jobs=1)
-    assert found.verdict.startswith("No model to ship on this evidence: A comes first")
-    assert found.document.certainty == "disagreement"
-    mean, tail, against = found.document.quotes
-    # Figures are on the model to look at, held against the first of the ranking.
-    assert mean.words.startswith("q, mean of B and of A (difference ")
-    assert tail.words.startswith("mean of the worst 5 % of B and of A")
+def test_disagreement_if_a_rival_beats_the_leader():
+    result = rank(crowd(), resamples=400, jobs=1)
+    assert result.verdict.startswith("No recommendation: A comes first")
+    assert result.document.certainty == "disagreement"
+    mean, tail, against = result.document.quotes
+    # Figures compare the recommended model with the leader of the ranking.
+    assert mean.words.startswith("q, mean of B and A (difference ")
+    assert tail.words.startswith("mean of the worst 5 % of B and A")
     assert against.figure == "1 of 9"
 
 
-def test_nothing_is_sure_without_tests():
+def test_certainty_is_not_tested_without_tests():
     data = table({"a": [1.0], "b": [0.0]})
-    found = rank(data, no_test=True)
-    assert found.document.certainty == "not tested"
-    assert len(found.document.quotes) == 1
-    assert word(data, method="MWR") == "not tested"
+    result = rank(data, no_test=True)
+    assert result.document.certainty == "not tested"
+    assert len(result.document.quotes) == 1
+    assert certainty_of(data, method="MWR") == "not tested"
 
 
-def test_not_decided_if_more_resamples_would_tell():
+def test_not_decided_if_resamples_are_too_few():
     shifts = {f"m{at}": [-0.5 * at] for at in range(6)}
-    found = rank(table(shifts), resamples=50, jobs=1)
-    one = found.document.leading["q"]
-    assert one.undecided
-    assert not one.level
-    assert found.document.certainty == "not decided"
-    assert "the resamples are too few to tell" in found.verdict
+    result = rank(table(shifts), resamples=50, jobs=1)
+    leader = result.document.leaders["q"]
+    assert leader.undecided
+    assert not leader.tied
+    assert result.document.certainty == "not decided"
+    assert "needs more resamples" in result.verdict
 
 
-def test_every_word_has_a_meaning_and_stands_in_json():
+def test_certainty_is_documented_and_in_json():
     import json
 
     data = table({"a": [1.0], "b": [0.0]})
-    found = rank(data, resamples=200, jobs=1)
-    assert json.loads(found.to_json())["meta"]["certainty"] == "clear"
-    whole = report(data, resamples=200, jobs=1)
-    assert json.loads(whole.to_json())["meta"]["certainty"] == "clear"
-    assert whole.document.quotes == found.document.quotes
-    told = {"clear", "tied", "disagreement", "too few samples", "not decided", "not tested"}
-    assert set(MEANING) == told | {"doubtful labels", "trade"}
-    assert MEANING["doubtful labels"].endswith("were chosen by chance, and they do not look so")
+    result = rank(data, resamples=200, jobs=1)
+    assert json.loads(result.to_json())["meta"]["certainty"] == "clear"
+    full = report(data, resamples=200, jobs=1)
+    assert json.loads(full.to_json())["meta"]["certainty"] == "clear"
+    assert full.document.quotes == result.document.quotes
+    certainties = {"clear", "tied", "disagreement", "too few samples", "not decided", "not tested"}
+    assert set(MEANING) == certainties | {"doubtful labels", "trade"}
+    assert MEANING["doubtful labels"].endswith("are a random sample, but they do not look random")
 
 
 def test_figures_of_shares_count_samples():
-    """Of zeros and ones: how often the first is right where the other is wrong, counted by hand."""
+    """Binary scores: wins and losses of the first model, counted by hand."""
     right = {"a": [1] * 150 + [0] * 50, "b": [1] * 100 + [0] * 60 + [1] * 40}
     frame = long_table(right, "acc")
     mean, wins, _ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
     assert mean.figure == "75 % against 70 %"
-    assert mean.words.startswith("acc, mean of a and of b (difference ")
+    assert mean.words.startswith("acc, mean of a and b (difference ")
     assert wins.figure == "25.0 %"  # 50 of 200
-    assert "worse on 20.0 %" in wins.words  # 40 of 200
+    assert "; 20.0 % favour b" in wins.words  # 40 of 200
 
 
-def test_a_gate_says_its_outcome():
+def test_certainty_of_a_gate_is_its_outcome():
     document = gate(table({"new": [1.0], "old": [0.0]}), better="new:old").document
     assert document.certainty == document.outcome == "pass"
     row, (difference, margin, p) = document.rows[0], document.quotes
     assert float(difference.figure) == pytest.approx(row.estimate, abs=0.01)
     assert difference.words.startswith("mean of q, new − old: ")
-    assert (margin.figure, margin.words) == ("0", "all of the interval has to lie above it")
-    assert p.figure == p_words(row.p_adjusted)
+    assert (margin.figure, margin.words) == ("0", "boundary; the entire interval must lie above it")
+    assert p.figure == p_value_phrase(row.p_adjusted)
 
 
-def test_a_gate_of_many_claims_counts_them_beside_the_one_that_decides():
+def test_gate_quotes_claim_counts_and_deciding_claim():
     data = table({"new": [1.0, 0.0], "old": [0.0, 1.0]}, metrics=("p", "q"))
     document = gate(data, not_worse="new:old", margin=0.1).document
     assert document.outcome == "fail"
     counted, difference, _ = document.quotes
-    assert (counted.figure, counted.words) == ("1 of 2", "claims shown; 1 refuted, 0 open")
-    # The claim on q is the one that is refuted.
+    assert (counted.figure, counted.words) == ("1 of 2", "claims passed; 1 failed, 0 inconclusive")
+    # The claim on q is contradicted.
     assert difference.words.startswith("mean of q, new − old: ")
-    assert difference.words.endswith("passes if all above −0.1")
+    assert difference.words.endswith("the interval must lie above −0.1")
     assert difference.figure.startswith("−")
 
 
 def skewed(better=("p", "q"), n=200):
-    """Model a is a little worse on most samples and much better on the rest, on some metrics; c is worst."""
+    """Model a is slightly worse on most samples, much better on the others; c is the worst."""
     rng = np.random.default_rng(0)
     rare = rng.random(n) < 0.4
     rows = []
     for metric in ("p", "q"):
         common = rng.normal(size=n)
-        own = np.where(rare, 0.3, -0.1) if metric in better else np.zeros(n)
-        for model, shift in (("a", own), ("b", 0.0), ("c", -3.0)):
+        gains = np.where(rare, 0.3, -0.1) if metric in better else np.zeros(n)
+        for model, shift in (("a", gains), ("b", 0.0), ("c", -3.0)):
             scores = common + shift + 0.1 * rng.normal(size=n)
             rows += [(model, f"s{sample}", metric, float(scores[sample])) for sample in range(n)]
     return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
 
 
-def test_means_on_every_metric_tell_apart_what_the_combined_score_does_not():
-    found = rank(skewed(), resamples=1000, jobs=1)
-    (one,) = found.document.leading.values()
-    assert (one.first, one.beaten, one.worse_throughout, one.named) == (0, [2], [1], (0,))
-    assert found.verdict.startswith(
-        "Ship a: significantly better than 1 of 2 others on the combined score, and than b on both metrics."
+def test_better_means_on_all_metrics_decide():
+    result = rank(skewed(), resamples=1000, jobs=1)
+    (leader,) = result.document.leaders.values()
+    assert (leader.first, leader.beaten, leader.worse_on_all, leader.recommended) == (0, [2], [1], (0,))
+    assert result.verdict.startswith(
+        "Ship a: significantly better than 1 of 2 other models on the combined score, and than b on both "
+        "metrics."
     )
-    assert found.document.certainty == "clear"
-    assert found.document.meta()["recommendations"][0]["worse_on_every_metric"] == ["b", "c"]
+    assert result.document.certainty == "clear"
+    assert result.document.meta()["recommendations"][0]["worse_on_every_metric"] == ["b", "c"]
 
 
-def test_a_better_mean_on_one_metric_of_two_does_not():
-    found = rank(skewed(better=("p",)), resamples=1000, jobs=1)
-    (one,) = found.document.leading.values()
-    assert one.level
-    assert not one.worse_throughout
-    assert found.document.certainty == "tied"
+def test_better_mean_on_some_metrics_does_not_decide():
+    result = rank(skewed(better=("p",)), resamples=1000, jobs=1)
+    (leader,) = result.document.leaders.values()
+    assert leader.tied
+    assert not leader.worse_on_all
+    assert result.document.certainty == "tied"
 
 
-@pytest.mark.parametrize(("sign", "said"), [(1, "higher"), (-1, "lower")])
-def test_a_figure_of_bad_cases_says_which_way_is_better(sign, said):
+@pytest.mark.parametrize(("sign", "direction"), [(1, "higher"), (-1, "lower")])
+def test_tail_figure_names_the_better_direction(sign, direction):
     rng = np.random.default_rng(0)
     b = rng.normal(0, 1, 1000)
     a = b + 1 + rng.normal(0, 0.1, 1000) - np.where(np.arange(1000) % 25 == 0, 5, 0)
     frame = long_table({"a": sign * a, "b": sign * b}, named=int)
-    way = {"higher": "*"} if sign > 0 else {"lower": ["q"]}
-    found = rank(read(frame, **way), resamples=400, jobs=1).document
-    assert found.named == (0,)
-    assert found.quotes[1].words.endswith(f" of b ({said} is better)")
+    directions = {"higher": "*"} if sign > 0 else {"lower": ["q"]}
+    document = rank(read(frame, **directions), resamples=400, jobs=1).document
+    assert document.named == (0,)
+    assert document.quotes[1].words.endswith(f" and b ({direction} is better)")

@@ -1,4 +1,4 @@
-"""Models ranked by what a success costs: against sums by hand, a gate on the same pair, another currency."""
+"""Ranking by cost per success, compared with sums, a gate on the same pair, and another currency."""
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ RIGHT = {
     model: (RNG.random(N) < chance).astype(float) for model, chance in (("a", 0.8), ("b", 0.7), ("c", 0.3))
 }
 SPENT = {model: RNG.lognormal(0, 0.5, N) for model in RIGHT}
-ASKED = "cost-per-success:usd/ok"
+RATIO = "cost-per-success:usd/ok"
 
 
 def table(right=RIGHT, spent=SPENT, unit=1.0) -> pl.DataFrame:
@@ -21,9 +21,9 @@ def table(right=RIGHT, spent=SPENT, unit=1.0) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["model", "sample", "ok", "usd"], orient="row")
 
 
-def rank(frame=None, **asked):
-    given = {"wide": True, "lower": "usd", "higher": "ok", "per_metric": True, "on": ASKED}
-    return rr.rank(table() if frame is None else frame, **given | asked)
+def rank(frame=None, **options):
+    defaults = {"wide": True, "lower": "usd", "higher": "ok", "per_metric": True, "on": RATIO}
+    return rr.rank(table() if frame is None else frame, **defaults | options)
 
 
 def test_costs_places_and_shares():
@@ -37,23 +37,23 @@ def test_costs_places_and_shares():
         assert row.difference_low <= row.difference <= row.difference_high
     assert [(row.rank_low, row.rank_high) for row in result.rows][-1] == (3, 3)
     assert (
-        f"costs per success of usd/ok; {first}'s is shown to be better than 1 of 2 others'" in result.verdict
+        f"costs per success of usd/ok; {first} is significantly better than 1 of 2 others" in result.verdict
     )
 
 
 @pytest.mark.parametrize("pair", ["ab", "ac", "bc"])
-def test_two_models_are_told_apart_as_a_gate_tells_them(pair):
-    given = {"wide": True, "lower": "usd", "higher": "ok"}
+def test_pairwise_answers_agree_with_gate(pair):
+    options = {"wide": True, "lower": "usd", "higher": "ok"}
     frame = table({m: RIGHT[m] for m in pair})
     best, other = rank(frame).rows
-    (row,) = rr.gate(frame, not_worse=f"{other.model}:{best.model}", on=ASKED, **given).rows
+    (row,) = rr.gate(frame, not_worse=f"{other.model}:{best.model}", on=RATIO, **options).rows
     assert (other.difference, other.difference_low, other.difference_high) == pytest.approx(
         (row.estimate, row.low, row.high)
     )
     assert (other.rank_low == 2) == (row.verdict == "fail")
 
 
-def test_the_currency_does_not_matter():
+def test_currency_does_not_matter():
     for row, cents in zip(rank().rows, rank(table(unit=100.0)).rows, strict=True):
         assert cents.mean == pytest.approx(100 * row.mean)
         assert (cents.model, cents.rank_low, cents.rank_high) == (row.model, row.rank_low, row.rank_high)
@@ -61,19 +61,19 @@ def test_the_currency_does_not_matter():
 
 
 @pytest.mark.parametrize(
-    ("asked", "what"),
+    ("options", "message"),
     [
-        ({"per_metric": False}, "goes with per_metric=True"),
-        ({"on": "usd"}, "is not what models are ranked by"),
-        ({"on": "cost-per-success:ok/usd"}, "needs costs of which less is better"),
-        ({"on": "cost-per-success:usd/oke"}, "names no cost and no success"),
+        ({"per_metric": False}, "needs per_metric=True"),
+        ({"on": "usd"}, "is not a valid statistic to rank by"),
+        ({"on": "cost-per-success:ok/usd"}, "needs costs in .*: lower is better"),
+        ({"on": "cost-per-success:usd/oke"}, "must name a cost metric and a success metric"),
         ({"unpaired": True}, "needs models with the same samples"),
-        ({"stability": [50]}, "looks at single samples"),
+        ({"stability": [50]}, "needs single samples"),
     ],
 )
-def test_what_has_no_cost_per_success_is_refused(asked, what):
-    with pytest.raises(UsageError, match=what) as error:
-        rank(**asked)
+def test_invalid_cost_per_success_is_refused(options, message):
+    with pytest.raises(UsageError, match=message) as error:
+        rank(**options)
     assert len(error.value.lines()) == 3
 
 
@@ -83,8 +83,8 @@ def test_too_few_successes_are_refused():
         rank(table(few))
 
 
-def test_it_is_told_in_words_and_drawn():
+def test_text_and_html_report_costs():
     text = rank(models=["a", "b"]).to_text()
-    assert "'s is more by a share of" in " ".join(text.split())
-    assert "Differences are shares of what a success of the first costs." in " ".join(text.split())
+    assert "(relative extra cost of " in " ".join(text.split())
+    assert "Differences are shares of the first model's cost per success." in " ".join(text.split())
     assert rank().to_html()

@@ -4,12 +4,12 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.shown.figures.marks import curve_mark, model_mark
-from riskrank.shown.figures.style import PALETTE, QUIET
-from riskrank.studies.rank.document import trade
-from riskrank.studies.rank.figures.means import forest as forest_of_means
-from riskrank.studies.rank.figures.pictures import forest, method_ranks, pictures
+from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.marks import curve_mark, model_mark
+from riskrank.render.figures.style import PALETTE, QUIET
+from riskrank.studies.rank.document import trade_off
+from riskrank.studies.rank.figures.means import arrange_forest as forest_of_means
+from riskrank.studies.rank.figures.pictures import arrange_forest, method_ranks, pictures
 from tests.tables import of_rows
 
 SCORES = {
@@ -25,12 +25,12 @@ def result():
     return rr.rank(SCORES, resamples=200, stability=(20, 30))
 
 
-def test_the_forest_is_the_ranking(result):
+def test_forest_matches_ranking(result):
     study = result.document.study
     for method, ranking in study.rankings.items():
-        found = forest(study, method, result.document.units)
-        rank, score, difference = found.columns
-        assert np.array_equal(found.order, ranking.order)
+        forest = arrange_forest(study, method, result.document.units)
+        rank, score, difference = forest.columns
+        assert np.array_equal(forest.order, ranking.order)
         assert np.array_equal(rank.estimate, ranking.rank[ranking.order])
         assert np.array_equal(score.estimate, ranking.score[ranking.order])
         if ranking.rank_low is not None:
@@ -43,10 +43,10 @@ def test_the_forest_is_the_ranking(result):
         assert difference.high.tolist() == [row.difference_high for row in rows]
 
 
-def test_the_bump_chart_is_the_rankings(result):
+def test_bump_chart_matches_rankings(result):
     study = result.document.study
-    found = method_ranks(study)
-    for ranks, places, ranking in zip(found.ranks, found.places, study.rankings.values(), strict=True):
+    chart = method_ranks(study)
+    for ranks, places, ranking in zip(chart.ranks, chart.positions, study.rankings.values(), strict=True):
         assert np.array_equal(ranks, ranking.rank)
         assert np.argsort(places).tolist() == ranking.order.tolist()
 
@@ -70,21 +70,21 @@ def test_legible(legible, names, count):
         return Interval(label, values, values - width, values + width, kind)
 
     columns = (column("place", places, 1.0, PLACES), column("ε", places / count, 0.02))
-    found = Forest(np.arange(count), (*columns, column("mean, to the first", gap, 1e-7, DIFFERENCES)))
-    words = legible(lambda: draw_forest(found, names(count), "Places", "Words to read. " * 15, "R-SSD@P(IC)"))
+    forest = Forest(np.arange(count), (*columns, column("mean, to the first", gap, 1e-7, DIFFERENCES)))
+    words = legible(
+        lambda: draw_forest(forest, names(count), "Places", "Words to read. " * 15, "R-SSD@P(IC)")
+    )
     assert "mean, to the first (×10⁻⁶)" in words or "mean, to the first (×10⁻⁷)" in words
     assert ("50 others" in words) == (count == 90)
 
 
-def _apart(gap):
-    """Two metrics; the first model by a gap, the others one as good as the other."""
+def _separated(gap):
+    """Two metrics; one model leads by the given gap, the others are equal."""
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(5, 40, 2)) + gap * (np.arange(5) == 2)[:, None, None]
-    found = [
-        (name, i, m, scores[k, i, j]) for k, name in enumerate("abcde") for i in range(40) for j, m in PQ
-    ]
+    rows = [(name, i, m, scores[k, i, j]) for k, name in enumerate("abcde") for i in range(40) for j, m in PQ]
     names = ("model", "sample", "metric", "score")
-    return {name: [*column] for name, column in zip(names, zip(*found, strict=True), strict=True)}
+    return {name: [*column] for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 PQ = tuple(enumerate("pq"))
@@ -92,31 +92,31 @@ PQ = tuple(enumerate("pq"))
 
 @pytest.mark.parametrize("kind", ["quantiles", "tvar"])
 @pytest.mark.parametrize("gap", [0.0, 4.0])
-def test_a_curve_is_thicker_where_the_verdict_names_its_model_whose_colour_stays(kind, gap):
-    result = rr.rank(_apart(gap), resamples=1000, higher="*", jobs=1)
-    one = result.document.leading["P(IC)"]
-    assert bool(one.named) == (gap > 0)
+def test_curve_of_named_model_is_thicker(kind, gap):
+    result = rr.rank(_separated(gap), resamples=1000, higher="*", jobs=1)
+    leader = result.document.leaders["P(IC)"]
+    assert bool(leader.recommended) == (gap > 0)
     lines = {line.get_gid(): line for line in result.plot(kind).axes[0].get_lines()}
-    drawn = [lines[curve_mark(model)] for model in range(5)]
-    assert [line.get_color() for line in drawn] == list(PALETTE[:5])
-    thick = [model for model, line in enumerate(drawn) if line.get_linewidth() > 2]
-    assert thick == list(one.named)
+    curves = [lines[curve_mark(model)] for model in range(5)]
+    assert [line.get_color() for line in curves] == list(PALETTE[:5])
+    thick = [model for model, line in enumerate(curves) if line.get_linewidth() > 2]
+    assert thick == list(leader.recommended)
 
 
-def test_a_chart_of_metrics_says_so():
-    methods = rr.rank(_apart(4.0), all_methods=True, no_test=True, higher="*").plot("bump")
-    metrics = rr.report(_apart(4.0), resamples=60, higher="*", jobs=1).document.metrics
-    (chart,) = (one for one in pictures(metrics) if one.name == "bump")
-    for figure, what in ((methods, "method"), (chart.draw(), "metric")):
+def test_bump_chart_is_labelled_with_its_columns():
+    methods = rr.rank(_separated(4.0), all_methods=True, no_test=True, higher="*").plot("bump")
+    metrics = rr.report(_separated(4.0), resamples=60, higher="*", jobs=1).document.metrics
+    (chart,) = (picture for picture in pictures(metrics) if picture.name == "bump")
+    for figure, noun in ((methods, "method"), (chart.draw(), "metric")):
         words = " ".join(text.get_text() for text in figure.texts)
         words += " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
-        assert f"Ranks by every {what}" in words.replace("\n", " ")
-        assert f"Columns: {what}s" in words.replace("\n", " ")
+        assert f"Ranks by every {noun}" in words.replace("\n", " ")
+        assert f"Columns: {noun}s" in words.replace("\n", " ")
     assert "every metric" in chart.caption
 
 
-def _swapped(metric_turned=""):
-    """Three metrics: a is better on p, b on q, and nobody on r."""
+def _swapped(negated_metric=""):
+    """Three metrics: a is better on p, b is better on q, r is level."""
     rng = np.random.default_rng(0)
     up = {("a", "p"): 1.0, ("b", "q"): 1.0}
     frame = of_rows(
@@ -125,42 +125,42 @@ def _swapped(metric_turned=""):
         for sample, base in enumerate(rng.normal(size=80))
         for model in "ab"
     )
-    turned = pl.when(pl.col("metric") == metric_turned).then(-pl.col("score")).otherwise("score")
-    return frame.with_columns(turned.alias("score"))
+    negated = pl.when(pl.col("metric") == negated_metric).then(-pl.col("score")).otherwise("score")
+    return frame.with_columns(negated.alias("score"))
 
 
 @pytest.mark.parametrize("lower", ["", "q"])
-def test_a_trade_says_who_is_better_on_what(lower, legible):
+def test_trade_chart_shows_differences_by_metric(lower, legible):
     frame = _swapped(lower)
     directions = {"higher": [m for m in "pqr" if m != lower], "lower": [*lower]}
     result = rr.rank(frame, resamples=200, jobs=1, **directions)
-    found = trade(result.document)
-    sign = 1 if found.pair == (0, 1) else -1
-    assert (sign * found.side).tolist() == [1, -1, 0]
+    trade = trade_off(result.document)
+    sign = 1 if trade.pair == (0, 1) else -1
+    assert (sign * trade.side).tolist() == [1, -1, 0]
     for at, metric in enumerate("pqr"):
         a, b = (frame.filter(metric=metric, model=model).sort("sample")["score"].to_numpy() for model in "ab")
         lead = sign * (a - b) * (-1 if metric == lower else 1)
         expected = (lead.mean(), stats.sem(lead))
-        assert (found.lead[at], found.error[at]) == pytest.approx(expected, rel=1e-9)
+        assert (trade.difference[at], trade.error[at]) == pytest.approx(expected, rel=1e-9)
     words = legible(lambda: result.plot("trade"))
-    first, other = ("ab"[model] for model in found.pair)
+    first, other = ("ab"[model] for model in trade.pair)
     assert f"{other} ← better → {first}" in words
     # Its two colours are those of all pictures of the study.
-    drawn = {line.get_color() for line in result.plot("trade").axes[0].lines if line.get_marker() == "o"}
+    colors = {line.get_color() for line in result.plot("trade").axes[0].lines if line.get_marker() == "o"}
     curves = {line.get_color() for line in result.plot("tvar").axes[0].get_lines()}
-    assert drawn == {*curves, QUIET}
+    assert colors == {*curves, QUIET}
 
 
-def test_a_named_model_is_held_against_the_next_and_a_refuted_first_against_who_speaks_against_it():
-    result = rr.rank(_apart(4.0), resamples=1000, higher="*", jobs=1)
+def test_trade_chart_compares_named_model_with_first_rival():
+    result = rr.rank(_separated(4.0), resamples=1000, higher="*", jobs=1)
     assert result.document.named
-    found = trade(result.document)
-    assert found.pair == (*result.document.named, next(iter(result.document.leading.values())).others[0])
-    assert (found.lead > 0).all()
+    trade = trade_off(result.document)
+    assert trade.pair == (*result.document.named, next(iter(result.document.leaders.values())).rivals[0])
+    assert (trade.difference > 0).all()
 
 
 @pytest.mark.slow
-def test_sources_of_noise_are_drawn_with_their_shares(legible):
+def test_noise_chart_shows_variance_shares(legible):
     rng = np.random.default_rng(1)
     judges, items = rng.normal(size=(2, 6)), rng.normal(size=40)
     rows = [
@@ -173,20 +173,20 @@ def test_sources_of_noise_are_drawn_with_their_shares(legible):
     result = rr.rank(frame, noise=["judge"], wide=True, higher="quality")
     assert [*result.pictures] == ["forest@quality", "noise"]
     shares = result.document.components.shares
-    told = [100 * share for some, share in shares.items() if share >= 0.01 or len(some) == 1]
+    percentages = [100 * share for sources, share in shares.items() if share >= 0.01 or len(sources) == 1]
     bars = [line for line in result.plot("noise").axes[0].lines if line.get_linewidth() == 7]
-    assert [line.get_xdata()[1] for line in bars] == pytest.approx(sorted(told, reverse=True))
+    assert [line.get_xdata()[1] for line in bars] == pytest.approx(sorted(percentages, reverse=True))
     words = legible(lambda: result.plot("noise"))
     assert "judge (6)" in words
     page = result.to_html()
-    assert page.index("Places by mean quality") < page.index("Where the noise comes from")
+    assert page.index("Places by mean quality") < page.index("Sources of noise")
 
 
-@pytest.mark.parametrize("way", ["higher", "lower"])
-def test_a_ranking_by_means_is_drawn_as_it_is_told(way, legible):
-    result = rr.rank("sample_data/folds.csv", wide=True, **{way: "accuracy"})
-    (one,) = result.document.rankings
-    place, mean, gap = forest_of_means(one).columns
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_forest_of_means_matches_rows(direction, legible):
+    result = rr.rank("sample_data/folds.csv", wide=True, **{direction: "accuracy"})
+    (ranking,) = result.document.rankings
+    place, mean, gap = forest_of_means(ranking).columns
     assert place.estimate.tolist() == [row.rank for row in result.rows]
     assert mean.estimate == pytest.approx([row.mean for row in result.rows])
     rows = [row for row in result.rows if row.rank > 1]
@@ -196,7 +196,7 @@ def test_a_ranking_by_means_is_drawn_as_it_is_told(way, legible):
     legible(lambda: result.plot("forest"))
 
 
-def test_rows_have_the_colours_of_their_models():
-    lines = rr.rank(_apart(4.0), resamples=1000, higher="*", jobs=1).plot("forest").axes[0].lines
-    drawn = {line.get_gid(): line.get_color() for line in lines if line.get_marker() == "o"}
-    assert drawn == {model_mark(model): PALETTE[model] for model in range(5)}
+def test_forest_rows_have_model_colours():
+    lines = rr.rank(_separated(4.0), resamples=1000, higher="*", jobs=1).plot("forest").axes[0].lines
+    colors = {line.get_gid(): line.get_color() for line in lines if line.get_marker() == "o"}
+    assert colors == {model_mark(model): PALETTE[model] for model in range(5)}

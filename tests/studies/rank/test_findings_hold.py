@@ -1,4 +1,4 @@
-"""Findings of 200 tables whose truth is known: at most α + 1 % refuted by it, none by the table itself."""
+"""Findings of 200 tables with known truth: at most α + 1 % are false, none contradicts its table."""
 
 import importlib.util
 import sys
@@ -22,16 +22,16 @@ def test_findings_of_tables_of_every_kind():
     assert by_truth <= 0.06 + 2 * np.sqrt(0.06 * 0.94 / len(rows))
 
 
-def test_what_is_false_is_found():
-    """A table whose models are called equal after it was drawn, and figures that are another's."""
+def test_false_findings_are_detected():
+    """A table called equal after it was drawn, and figures from another table."""
     from dataclasses import replace
 
     import riskrank as rr
 
     table = next(
-        one
-        for one in (truths.drawn("one", seed) for seed in range(99))
-        if not one.equal and rr.rank(one.frame, **one.options).verdict.startswith("Ship")
+        candidate
+        for candidate in (truths.random_table("one", seed) for seed in range(99))
+        if not candidate.equal and rr.rank(candidate.frame, **candidate.options).verdict.startswith("Ship")
     )
     result = rr.rank(table.frame, **table.options)
     assert truths.against_truth(table, result) == []

@@ -1,14 +1,14 @@
-"""The models that a verdict names are those that everything beside it shows and speaks of."""
+"""The models that a verdict names are highlighted consistently in tables and pictures."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 from riskrank.api import dominance, rank, read, report
-from riskrank.shown.figures.catalogue import pictures
-from riskrank.shown.figures.key import in_focus
-from riskrank.shown.figures.marks import marked_models
-from riskrank.shown.view import Table
+from riskrank.render.figures.catalogue import pictures
+from riskrank.render.figures.legend import by_importance
+from riskrank.render.figures.marks import marked_models
+from riskrank.render.view import Table
 from riskrank.studies.rank.screen.first import view
 from tests.tables import long_table
 
@@ -20,7 +20,7 @@ def table(columns):
 
 
 def crowd():
-    """A is first among clones, though B is ahead of it head to head and in mean."""
+    """A ranks first among clones, but B beats it head to head and has the better mean."""
     rng = np.random.default_rng(0)
     models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
     return table(models | {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)})
@@ -39,12 +39,12 @@ def twins():
 
 CASES = {
     "clear": (lambda: shifted(1.0, 0.5, 0.0), ["m0"], "Ship m0"),
-    "disagreement": (crowd, ["B"], "Look at B instead"),
+    "disagreement": (crowd, ["B"], "Consider B instead"),
     "tied": (lambda: shifted(1.0, 1.0, 0.0), [], "no test separates them"),
     "too few samples": (
         lambda: shifted(0.0, 0.0, n=20),
         [],
-        "no test separates them; 20 samples are too few to say more",
+        "20 samples cannot separate them",
     ),
     "several": (twins, ["one", "other"], "Ship one or other"),
 }
@@ -56,36 +56,40 @@ def documents():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_table_marks_whom_the_verdict_names_and_nobody_else(documents, case):
-    (_, names, said), document = CASES[case], documents[case]
-    assert said in document.verdict
+def test_table_marks_exactly_the_named_models(documents, case):
+    (_, names, text), document = CASES[case], documents[case]
+    assert text in document.verdict
     models = document.provenance.models
     assert [models[i] for i in document.named] == names
-    shown = next(section for section in view(document) if isinstance(section, Table))
-    bold = [cell.text for row in shown.rows for cell in row if getattr(cell, "style", "") == "bold"]
+    first_table = next(section for section in view(document) if isinstance(section, Table))
+    bold = [cell.text for row in first_table.rows for cell in row if getattr(cell, "style", "") == "bold"]
     assert sorted(bold) == sorted(names)
-    # Further down, too.
-    detail = next(one for one in view(document) if isinstance(one, Table) and one.title.startswith("Ranking"))
-    again = [cell.text for row in detail.rows for cell in row if getattr(cell, "style", "") == "bold"]
-    assert sorted(again) == sorted(names)
+    # The detailed table marks the same models.
+    detail = next(
+        part for part in view(document) if isinstance(part, Table) and part.title.startswith("Ranking")
+    )
+    bold_in_detail = [
+        cell.text for row in detail.rows for cell in row if getattr(cell, "style", "") == "bold"
+    ]
+    assert sorted(bold_in_detail) == sorted(names)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_key_figures_are_those_of_the_two_models_of_the_verdict(documents, case):
+def test_key_figures_compare_the_models_of_the_verdict(documents, case):
     (_, names, _), document = CASES[case], documents[case]
     mean, means = document.quotes[0], document.means[0]
     models = document.provenance.models
-    one, other = next(iter(document.leading.values())).pair
-    assert mean.figure == means.against(one, other)
-    assert mean.words.startswith(f"q, mean of {models[one]} and of {models[other]}")
-    assert document.quotes[-1].words.startswith("others not shown to be behind ") == (not names)
+    first, second = next(iter(document.leaders.values())).pair
+    assert mean.figure == means.format_comparison(first, second)
+    assert mean.words.startswith(f"q, mean of {models[first]} and {models[second]}")
+    assert document.quotes[-1].words.startswith("other models not significantly behind ") == (not names)
 
 
-def test_without_a_test_nobody_is_named():
+def test_no_model_is_named_without_a_test():
     assert rank(shifted(1.0, 0.0), no_test=True).document.named == ()
 
 
-def test_several_columns_name_whom_all_of_them_name():
+def test_columns_with_a_common_leader_name_it():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(200, 2))
     rows = [
@@ -95,12 +99,12 @@ def test_several_columns_name_whom_all_of_them_name():
         for m, metric in enumerate("pq")
     ]
     data = read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
-    found = rank(data, per_metric=True, resamples=400, jobs=1).document
-    assert found.named == (0,)
+    document = rank(data, per_metric=True, resamples=400, jobs=1).document
+    assert document.named == (0,)
 
 
 def colors(plot):
-    """The lines of a picture in the colour of B by their marks."""
+    """Return the marks of the lines in the colour of B."""
     from matplotlib.colors import to_hex
 
     lines = [line for axes in plot.axes for line in axes.lines]
@@ -108,32 +112,32 @@ def colors(plot):
 
 
 @pytest.mark.slow
-def test_the_model_of_the_verdict_has_its_own_colour_in_all_pictures_of_a_report():
+def test_named_model_has_a_distinct_colour_in_report():
     document = report(crowd(), resamples=100, jobs=1).document
     (named,) = document.ranking.named
     assert document.provenance.models[named] == "B"
     assert {part.named for part in document.parts.values()} == {(named,)}
-    drawn = {
+    plots = {
         picture.kind: picture.draw()
         for part in (document.ranking, document.pairs, document.risks)
         for picture in pictures(part)
         if picture.kind in ("forest", "quantiles", "tvar", "risks", "pair")
     }
-    assert len(drawn) == 5
-    for kind, plot in drawn.items():
+    assert len(plots) == 5
+    for kind, plot in plots.items():
         assert {model for mark in colors(plot) for model in marked_models(mark)} == {named}, kind
-    assert drawn["pair"].title.startswith("B against A ")
+    assert plots["pair"].title.startswith("B against A ")
 
 
 @pytest.mark.slow
-def test_alone_a_study_of_pairs_shows_its_own_first_two():
+def test_pair_picture_shows_the_leading_pair():
     document = dominance(crowd(), resamples=400, jobs=1).document
-    pair = next(one for one in pictures(document) if one.kind == "pair")
+    pair = next(picture for picture in pictures(document) if picture.kind == "pair")
     i, j = document.by_column[0].study.leading_pair
     models = document.provenance.models
     assert pair.draw().title.startswith(f"{models[i]} against {models[j]} ")
 
 
-def test_the_named_come_first():
-    assert in_focus((2,), [0, 1, 2]) == [2, 0, 1]
-    assert in_focus((), [1, 0]) == [1, 0]
+def test_named_models_come_first():
+    assert by_importance((2,), [0, 1, 2]) == [2, 0, 1]
+    assert by_importance((), [1, 0]) == [1, 0]

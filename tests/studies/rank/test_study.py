@@ -1,4 +1,4 @@
-"""The study of rankings: places of absolute methods in its rows, and bounds of its settings."""
+"""The study of rankings: places of absolute methods, and bounds of settings."""
 
 from itertools import product
 
@@ -25,52 +25,52 @@ def absolute(table, scores):
     return document, rows
 
 
-def test_places_in_the_rows_of_absolute_methods_are_those_the_tests_leave(absolute):
+def test_places_of_absolute_methods_follow_from_tests(absolute):
     document, rows = absolute
     models = document.provenance.models
-    looked_at = 0
+    count = 0
     for column, study in document.study.studies.items():
         for order, tau in product((1, 2), TAUS):
             name = f"{'FSD' if order == 1 else 'SSD'}({tau})"
-            beats = study.tests_of(name).dominates
+            beats = study.tests_for(name).dominates
             assert beats.any()
             for i, model in enumerate(models):
                 wins, losses = beats.sum(axis=1), beats.sum(axis=0)
-                most = 2 - losses if tau <= 0.5 else 0 * losses + 2
+                most_wins = 2 - losses if tau <= 0.5 else 0 * losses + 2
                 row = rows[f"{name}@{column}"][model]
-                assert row.rank_low == 1 + sum(wins[j] > most[i] for j in range(3))
-                assert row.rank_high == 3 - sum(most[j] < wins[i] for j in range(3))
+                assert row.rank_low == 1 + sum(wins[j] > most_wins[i] for j in range(3))
+                assert row.rank_high == 3 - sum(most_wins[j] < wins[i] for j in range(3))
                 assert (row.wins, row.losses) == (wins[i], losses[i])
                 assert row.rank == 1 + sum(wins > wins[i])
-                looked_at += 1
-    assert looked_at == 2 * 4 * 3
+                count += 1
+    assert count == 2 * 4 * 3
 
 
-def test_the_clear_winner_is_known_to_be_first_up_to_one_half_and_not_above(absolute):
+def test_place_of_clear_winner_is_certain_up_to_tau_half(absolute):
     _, rows = absolute
-    first, lax = rows["SSD(0.25)@acc"]["A"], rows["SSD(0.6)@acc"]["A"]
-    assert (first.wins, first.rank, first.rank_low, first.rank_high) == (2, 1, 1, 1)
-    assert (lax.wins, lax.rank, lax.rank_low, lax.rank_high) == (2, 1, 1, 3)
+    strict, lenient = rows["SSD(0.25)@acc"]["A"], rows["SSD(0.6)@acc"]["A"]
+    assert (strict.wins, strict.rank, strict.rank_low, strict.rank_high) == (2, 1, 1, 1)
+    assert (lenient.wins, lenient.rank, lenient.rank_low, lenient.rank_high) == (2, 1, 1, 3)
 
 
 @pytest.mark.parametrize("top", [1, 2])
-def test_the_first_of_each_method(table, top):
+def test_top_limits_rows_per_method(table, top):
     document = rank(table(), RankSettings(no_test=True, top=top))
-    every = rank(table(), RankSettings(no_test=True))
+    full = rank(table(), RankSettings(no_test=True))
     for method in document.study.rankings:
-        kept = [row for row in document.rows if row.method == method]
-        assert kept == [row for row in every.rows if row.method == method][:top]
-        assert len(kept) == top
+        rows = [row for row in document.rows if row.method == method]
+        assert rows == [row for row in full.rows if row.method == method][:top]
+        assert len(rows) == top
 
 
-def test_none_at_the_top_is_refused():
+def test_top_zero_is_refused():
     with pytest.raises(UsageError, match="at least 1"):
         RankSettings(top=0)
 
 
-def test_stability_is_repeated_five_times_a_size(table):
-    found = rank(table(), RankSettings(no_test=True, stability=(40, 2)))
-    assert found.steady.tau.shape[1:] == (2, 5)
-    assert (found.steady.tau[:, 1] == 1).all()
+def test_stability_repeats_every_size_five_times(table):
+    document = rank(table(), RankSettings(no_test=True, stability=(40, 2)))
+    assert document.stability.tau.shape[1:] == (2, 5)
+    assert (document.stability.tau[:, 1] == 1).all()
     with pytest.raises(UsageError, match="subsample of 41"):
         rank(table(), RankSettings(no_test=True, stability=(41,)))

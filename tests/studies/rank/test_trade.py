@@ -1,4 +1,4 @@
-"""Nothing is shipped against a better mean that nobody weighed (method §4, "Trade-offs")."""
+"""Trade-offs: a model with a better mean under unset weights prevents a recommendation (method §4)."""
 
 import json
 
@@ -22,7 +22,7 @@ def steady_and_wild(seed, n=1000):
 
 
 def cheap_and_right(seed, n=400):
-    """Small is cheaper and faster, large is right more often."""
+    """The small model is cheaper and faster, the large one is more accurate."""
     rng = np.random.default_rng(seed)
     return long(
         accuracy={"small": rng.random(n) < 0.71, "large": rng.random(n) < 0.86},
@@ -34,50 +34,50 @@ def cheap_and_right(seed, n=400):
 DIRECTIONS = {"lower": "cost,latency", "higher": "accuracy", "resamples": 500, "jobs": 1}
 
 
-def of(result):
-    """Of the only column of scores what a program reads."""
+def certainty_and_recommendation(result):
+    """Return certainty and recommendation of the only column from JSON."""
     meta = json.loads(result.to_json())["meta"]
     return meta["certainty"], meta["recommendations"][0]
 
 
 @pytest.mark.slow
-def test_a_model_better_on_every_metric_is_said_to_be():
-    """Ranks forget by how much: the other's mean combined score is higher, and no weight settles that."""
-    found = rr.rank(
+def test_model_better_on_every_metric_is_reported():
+    """Ranks ignore sizes: a rival has the higher mean score, and no weight settles that."""
+    result = rr.rank(
         "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", resamples=400, jobs=1
     )
-    assert of(found)[0] == TRADE
-    assert "lda for who wants the mean of the combined score (0.778 against 0.764)" in found.verdict
-    assert "; neural_net is better on all 4 metrics, such as brier 0.040 against 0.070." in found.verdict
-    assert "settles it" not in found.verdict
+    assert certainty_and_recommendation(result)[0] == TRADE
+    assert "or lda for the better mean of the combined score (0.778 against 0.764)" in result.verdict
+    assert "; neural_net is better on all 4 metrics, for example brier 0.040 against 0.070." in result.verdict
+    assert "settles it" not in result.verdict
 
 
-def test_a_better_mean_is_a_trade_and_no_shipment():
-    found = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
-    assert found.verdict.startswith("A trade-off: steady for who minds bad cases (the worst 5 % ")
-    assert "wild for who wants the mean (q 0.9" in found.verdict
-    assert ", difference 0." in found.verdict
-    certainty, one = of(found)
+def test_better_mean_of_a_rival_is_a_trade():
+    result = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
+    assert result.verdict.startswith("A trade-off: choose steady to avoid bad cases (the worst 5 % ")
+    assert "or wild for the better mean (q 0.9" in result.verdict
+    assert ", difference 0." in result.verdict
+    certainty, recommendation = certainty_and_recommendation(result)
     assert certainty == TRADE
-    assert one["recommendation"] is None
-    assert one["trade"] == ["wild"]
-    assert not found.document.named
+    assert recommendation["recommendation"] is None
+    assert recommendation["trade"] == ["wild"]
+    assert not result.document.named
 
 
-def test_metrics_that_nobody_weighed_are_a_trade():
-    found = rr.rank(cheap_and_right(0), **DIRECTIONS)
-    assert found.verdict.startswith("A trade-off: small comes first if all metrics count alike, ")
-    assert "better than large on cost 0.138 against 1.060" in found.verdict
-    assert "worse on accuracy 65 % against 88 %" in found.verdict
-    assert "It stays first until accuracy counts 7.9 times as much (not tested)." in found.verdict
-    weighed = [rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": n, "*": 1}) for n in (7.8, 7.9)]
-    assert [one.verdict.partition(" ")[0] for one in weighed] == ["small", "large"]
-    assert "--weight" not in found.verdict
-    assert of(found)[1]["trade"] == ["large"]
+def test_metrics_without_weights_are_a_trade():
+    result = rr.rank(cheap_and_right(0), **DIRECTIONS)
+    assert result.verdict.startswith("A trade-off: small comes first with equal weights, ")
+    assert "better than large on cost 0.138 against 1.060" in result.verdict
+    assert "worse on accuracy 65 % against 88 %" in result.verdict
+    assert "small stays first until accuracy is weighted 7.9 times as much (not tested)." in result.verdict
+    results = [rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": n, "*": 1}) for n in (7.8, 7.9)]
+    assert [outcome.verdict.partition(" ")[0] for outcome in results] == ["small", "large"]
+    assert "--weight" not in result.verdict
+    assert certainty_and_recommendation(result)[1]["trade"] == ["large"]
 
 
 def cheap_and_right_and_level(seed, n=300):
-    """Equal weights put neither first: each step to a better answer costs as many places elsewhere."""
+    """Equal weights tie both models: accuracy and cost are equally far apart."""
     rng = np.random.default_rng(seed)
     shared = rng.normal(size=n)
     return long(
@@ -88,17 +88,20 @@ def cheap_and_right_and_level(seed, n=300):
     )
 
 
-def test_level_by_weights_that_nobody_gave_is_a_trade():
+def test_tie_under_default_weights_is_a_trade():
     table = cheap_and_right_and_level(0)
-    found = rr.rank(table, lower="cost", higher="accuracy", resamples=500, jobs=1)
-    assert found.verdict.startswith("A trade-off: ")
-    assert of(found)[0] == TRADE
-    assert not found.document.named
-    weighed = rr.rank(table, lower="cost", higher="accuracy", weight="equal", resamples=500, jobs=1)
-    assert "no test separates them" in weighed.verdict
-    assert of(weighed)[0] != TRADE
+    result = rr.rank(table, lower="cost", higher="accuracy", resamples=500, jobs=1)
+    assert result.verdict.startswith("A trade-off: ")
+    assert certainty_and_recommendation(result)[0] == TRADE
+    assert not result.document.named
+    weighted = rr.rank(table, lower="cost", higher="accuracy", weight="equal", resamples=500, jobs=1)
+    assert "no test separates them" in weighted.verdict
+    assert certainty_and_recommendation(weighted)[0] != TRADE
     assert (
-        of(rr.rank(table, lower="cost", higher="accuracy", metric="cost", resamples=500, jobs=1))[0] != TRADE
+        certainty_and_recommendation(
+            rr.rank(table, lower="cost", higher="accuracy", metric="cost", resamples=500, jobs=1)
+        )[0]
+        != TRADE
     )
 
 
@@ -106,63 +109,63 @@ def test_level_by_weights_that_nobody_gave_is_a_trade():
     ("weight", "metric", "decides"),
     [("equal", None, 0), ({"*": 1}, None, 0), ({"cost": 2}, None, 0), ("equal", ["accuracy", "cost"], 1)],
 )
-def test_weights_are_a_choice(weight, metric, decides):
-    """Of two metrics each would put its own model first, and of three two put the same one."""
-    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight, metric=metric)
-    assert found.verdict.startswith("Ship small: ")
-    assert found.verdict.count("Without cost large would be first (not tested).") == decides
-    assert of(found)[1]["recommendation"] == "small"
+def test_explicit_weights_settle_the_choice(weight, metric, decides):
+    """With two metrics each has a different leader; two of three metrics share a leader."""
+    result = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight, metric=metric)
+    assert result.verdict.startswith("Ship small: ")
+    assert result.verdict.count("Without cost, large would come first (not tested).") == decides
+    assert certainty_and_recommendation(result)[1]["recommendation"] == "small"
 
 
-def test_a_metric_without_a_weight_weighs_one():
+def test_default_weight_is_unity():
     named = rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": 5})
-    every = rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": 5, "cost": 1, "latency": 1})
-    assert [row.score for row in named.document.rows] == [row.score for row in every.document.rows]
+    explicit = rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": 5, "cost": 1, "latency": 1})
+    assert [row.score for row in named.document.rows] == [row.score for row in explicit.document.rows]
 
 
-def test_weights_are_about_metrics_and_not_about_tails():
-    """One metric has no other to be weighed against."""
-    found = rr.rank(steady_and_wild(0), resamples=500, jobs=1, weight={"q": 1})
-    assert of(found)[0] == TRADE
+def test_weights_do_not_settle_a_trade_of_tails():
+    """A single metric has no rival metric to be weighted against."""
+    result = rr.rank(steady_and_wild(0), resamples=500, jobs=1, weight={"q": 1})
+    assert certainty_and_recommendation(result)[0] == TRADE
 
 
-@pytest.mark.parametrize("settled", ["accuracy=5", "equal"])
-def test_what_settles_a_trade_does(settled):
-    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=settled)
-    assert of(found)[0] != TRADE
+@pytest.mark.parametrize("weight", ["accuracy=5", "equal"])
+def test_weights_settle_a_trade(weight):
+    result = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight)
+    assert certainty_and_recommendation(result)[0] != TRADE
 
 
 @pytest.mark.slow
-def test_no_trade_where_nobody_is_better():
-    """Of equal models an alarm needs a shipment first, and then a better mean."""
+def test_equal_models_are_no_trade():
+    """For equal models a false alarm needs a recommendation and a better mean of a rival."""
     rng = np.random.default_rng(5)
     trades = 0
     for _ in range(60):
         shared = rng.normal(size=120)
         table = long(q={name: shared + rng.normal(size=120) for name in "abc"})
-        trades += of(rr.rank(table, resamples=200, jobs=1))[0] == TRADE
+        trades += certainty_and_recommendation(rr.rank(table, resamples=200, jobs=1))[0] == TRADE
     assert trades == 0
 
 
-def test_the_best_mean_is_named_where_it_is_not_first():
+def test_model_with_best_mean_is_named():
     rng = np.random.default_rng(0)
     shared = rng.normal(size=300)
     models = {"first": shared + 0.6, "level": shared + 0.62 + rng.normal(0, 1.5, 300), "last": shared - 1}
-    found = rr.rank(long(q=models), resamples=500, jobs=1)
-    assert "level" in found.verdict
+    result = rr.rank(long(q=models), resamples=500, jobs=1)
+    assert "level" in result.verdict
 
 
-def test_figures_of_a_trade_are_of_both():
+def test_key_figures_of_a_trade():
     quotes = rr.rank(steady_and_wild(0), resamples=500, jobs=1).document.quotes
     assert quotes[-1].figure == "1 of 1"
-    assert quotes[-1].words == "others significantly behind steady"
+    assert quotes[-1].words == "other models significantly behind steady"
 
 
-def test_one_column_of_several_is_a_trade():
+def test_trade_in_a_single_column():
     rng = np.random.default_rng(1)
     table = pl.concat(
         [steady_and_wild(0), long(r={"steady": rng.normal(1, 0.3, 1000), "wild": rng.normal(0, 0.3, 1000)})]
     )
     verdict = rr.rank(table, per_metric=True, higher="*", resamples=500, jobs=1).verdict
-    told = "On q the first is ahead, and another model has the better mean; "
-    assert verdict.endswith(f"{told}on r the first is significantly ahead of all others.")
+    prefix = "On q the first model is ahead, but another model has the better mean; "
+    assert verdict.endswith(f"{prefix}on r the first model is significantly ahead of all others.")

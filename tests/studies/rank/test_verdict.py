@@ -1,4 +1,4 @@
-"""What verdicts say on tables whose answer is known."""
+"""Verdicts on tables with a known answer."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.studies.wording import number
+from riskrank.studies.wording import format_number
 from tests.tables import long_table
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_data"
@@ -20,16 +20,16 @@ def table(metric="x", **scores):
 
 
 def test_minus_zero_is_zero():
-    assert number(-0.0) == "0"
+    assert format_number(-0.0) == "0"
 
 
-def test_identical_models_are_said_to_be_identical():
+def test_identical_models_are_reported():
     assert rr.rank(table(a=NOISE, b=NOISE), resamples=100).verdict == (
-        "a and b have the same distribution of scores on x: nothing tells them apart."
+        "a and b have the same distribution of scores on x, so they cannot be separated."
     )
     three = rr.rank(table(a=NOISE, b=NOISE, c=NOISE), resamples=100)
     assert three.verdict == (
-        "All 3 models have the same distribution of scores on x: nothing tells them apart."
+        "All 3 models have the same distribution of scores on x, so they cannot be separated."
     )
 
 
@@ -41,26 +41,26 @@ def test_two_identical_models_above_a_third():
     assert "(difference 1.00 to 1.00)" in verdict
 
 
-def test_as_many_right_are_not_called_the_same_scores():
-    """Both right on half of the samples, and on different ones."""
+def test_equal_accuracy_is_not_equal_scores():
+    """Both models are right on half of the samples, but on different halves."""
     right = np.arange(40) % 2.0
     for study in (rr.rank, rr.dominance):
         verdict = study(table(a=right, b=1 - right), resamples=100).verdict
-        assert verdict == "a and b have the same distribution of scores on x: nothing tells them apart."
+        assert verdict == "a and b have the same distribution of scores on x, so they cannot be separated."
 
 
-def test_what_is_not_decided_is_not_what_cannot_be_told_apart():
-    many = {name: NOISE + k for k, name in enumerate("abcdef")}
-    result = rr.rank(table(**many), resamples=50)
-    assert result.verdict.startswith("f comes first; against e and 4 others the resamples are too few")
+def test_undecided_pairs_are_not_reported_as_ties():
+    models = {name: NOISE + k for k, name in enumerate("abcdef")}
+    result = rr.rank(table(**models), resamples=50)
+    assert result.verdict.startswith("f comes first; the comparison with e and 4 others needs more resamples")
     assert "no test" not in result.verdict.lower()
-    assert "15 not decided for lack of resamples" in " ".join(result.to_text().split())
+    assert "15 need more resamples" in " ".join(result.to_text().split())
     assert any("30 of 60 claims of all tests together" in line for line in result.warnings)
 
 
 def test_without_resamples_there_is_no_interval():
     verdict = rr.dominance(table(a=NOISE + 1, b=NOISE), variance="clt").verdict
-    assert "a's mean is 0.79 against −0.21 of b." in verdict
+    assert "a's mean is 0.79 against −0.21 for b." in verdict
 
 
 def test_clusters_are_counted_as_clusters():
@@ -68,92 +68,92 @@ def test_clusters_are_counted_as_clusters():
     for study in (rr.rank, rr.dominance, rr.mrm):
         result = study(frame, cluster="doc", resamples=200)
         assert "20 clusters of samples say nothing about" in result.verdict or (
-            "20 paired clusters of samples (too few to see what happens less than once in 6)"
-            in result.to_text()
+            "20 paired clusters of samples (cannot detect events rarer than 1 in 6)" in result.to_text()
         )
         assert any("only 20 clusters of samples" in line for line in result.warnings)
 
 
-def test_metrics_that_disagree_are_said_to_disagree():
+def test_disagreement_of_metrics_is_reported():
     frame = pl.concat([table("p", a=NOISE + 1, b=NOISE), table("q", a=NOISE - 1, b=NOISE)])
     verdict = rr.rank(frame, per_metric=True, resamples=200).verdict
     assert verdict == (
-        "No model comes first everywhere: a on p and b on q. On p and q the first is significantly ahead of "
-        "all others."
+        "No model comes first everywhere: a on p and b on q. On p and q the first model is significantly "
+        "ahead of all others."
     )
 
 
-def test_nothing_told_apart_lists_nobody():
+def test_no_significant_pair_lists_no_models():
     draws = np.random.default_rng(1).normal(size=(5, 40))
     verdict = rr.dominance(table(**dict(zip("abcde", draws, strict=True))), resamples=1000).verdict
-    assert verdict.startswith("No test tells any of the 5 models from another on x, in second order")
+    assert verdict.startswith("None of the 5 models is significantly ahead of another on x, by risk-averse")
 
 
-def test_mean_risk_ties_are_said():
+def test_mean_risk_ties_are_reported():
     result = rr.mrm(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=100)
-    assert result.verdict.startswith("a and b tie for the first place on x by mean minus risk, ")
-    assert "60 paired samples (too few to see what happens less than once in 20)" in result.to_text()
+    assert result.verdict.startswith("a and b tie for first place on x by mean minus risk, ")
+    assert "60 paired samples (cannot detect events rarer than 1 in 20)" in result.to_text()
 
 
-def test_of_two_that_tie_by_mean_and_risk_the_one_with_the_worst_means_is_named():
+def test_tied_model_with_worst_means_is_named():
     result = rr.mrm(
         str(SAMPLES / "classifiers.parquet"),
         metrics_file=str(SAMPLES / "classifiers.toml"),
         models=["neural_net", "lda"],
         no_test=True,
     )
-    assert result.verdict.startswith("lda and neural_net tie for the first place")
-    assert "But lda's mean is the worst of all on all 4 metrics." in result.verdict
+    assert result.verdict.startswith("lda and neural_net tie for first place")
+    assert "But lda has the worst mean on all 4 metrics." in result.verdict
 
 
-def test_what_was_tested_stands_in_one_line():
+def test_tests_are_summarised_in_a_line():
     text = rr.rank(table(a=NOISE + 1, b=NOISE), resamples=200).to_text()
-    assert "1 of 1 pair told apart (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
-    assert "60 paired samples (too few to see what happens less than once in 20)" in " ".join(text.split())
+    assert "1 of 1 pair separated (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
+    assert "60 paired samples (cannot detect events rarer than 1 in 20)" in " ".join(text.split())
 
 
-def test_gains_and_losses_are_told_in_the_units_of_the_metrics():
-    """The strongest first; only what a test of the metric's own means shows."""
+def test_gains_and_losses_have_units_of_metrics():
+    """Differences are sorted by strength, and only significant ones are listed."""
     shifts = {"acc": 2.0, "f1": 0.5, "speed": -100.0, "same": 0.0}
     draws = np.random.default_rng(2).normal(size=(4, 60))
-    own = np.random.default_rng(3).normal(size=(4, 60))
+    noises = np.random.default_rng(3).normal(size=(4, 60))
     scale = {"acc": 1.0, "f1": 1.0, "speed": 200.0, "same": 1.0}
     frame = pl.concat(
         [
             table(name, a=scale[name] * draw + shifts[name], b=scale[name] * (draw + 0.3 * noise))
-            for name, draw, noise in zip(shifts, draws, own, strict=True)
+            for name, draw, noise in zip(shifts, draws, noises, strict=True)
         ]
     )
     verdict = rr.rank(frame, resamples=1000, higher="*", weight="equal").verdict
     assert (
-        "Against b, a is worse on speed −118 against −8 but better on acc 2.08 against 0.08 and f1" in verdict
+        "Compared with b, a is worse on speed −118 against −8 but better on acc 2.08 against 0.08 and f1"
+        in verdict
     )
     assert "same" not in verdict
 
 
-def test_the_hidden_risk_with_the_best_mean_comes_first():
+def test_hidden_risk_with_best_mean_comes_first():
     noise = 0.1 * np.random.default_rng(3).normal(size=300)
     rare = np.where(np.arange(300) % 15 == 0, -40.0, 0.0)
     risky = {name: noise + 0.01 * k + rare + 2.9 for k, name in enumerate("vwxyz")}
     result = rr.rank(table(safe=noise, **risky), resamples=1000)
-    assert "z has the best mean and hides a risk: the worst 5 % average −37" in result.verdict
+    assert "z has the best mean but hides a tail risk: the worst 5 % average −37" in result.verdict
     text = result.to_text()
-    assert "! z: hidden risk: mean as good as safe's, which ranks before it, worse" in text
+    assert "! z: hidden risk: mean as good as safe's, ranked before it, but worse" in text
     assert "! also marked: " in text
 
 
 @pytest.mark.slow
-def test_a_hidden_risk_of_the_combined_score_names_that_mean():
-    """By log_loss its mean is the worse one, on the same screen."""
+def test_hidden_risk_names_the_combined_mean():
+    """By log_loss alone its mean is worse, on the same screen."""
     text = rr.rank(SAMPLES / "suite", wide=True, lower="log_loss", higher="correct", resamples=200).to_text()
-    assert "! forest: hidden risk: mean combined score as good as logistic's, which ranks before it" in text
+    assert "! forest: hidden risk: mean combined score as good as logistic's, ranked before it" in text
 
 
 @pytest.mark.slow
-def test_every_mark_of_a_screen_has_its_note():
-    """Where a line says what the combined score is, too."""
-    found = rr.read("sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml")
-    text = rr.rank(found, resamples=1000, jobs=1).to_text()
+def test_marks_on_a_screen_have_notes():
+    """Also when a line defines the combined score."""
+    table = rr.read("sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml")
+    text = rr.rank(table, resamples=1000, jobs=1).to_text()
     marked = [line.split()[2] for line in text.splitlines() if line.split()[1:2] == ["!"]]
     assert len(marked) > 2
     assert all(f"! {model}: " in text for model in marked)

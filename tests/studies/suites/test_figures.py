@@ -1,4 +1,4 @@
-"""Pictures of a suite: what is arranged, against the study, and that each is drawn in its place."""
+"""Pictures of a suite: arrangement compared with the study, and drawing."""
 
 import numpy as np
 import polars as pl
@@ -6,9 +6,13 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.asked.commands import BY_NAME
 from riskrank.engine.suites.macro_means import RANDOM
-from riskrank.studies.suites.figures.pictures import pictures, standing, task_forest
+from riskrank.options.commands import BY_NAME
+from riskrank.studies.suites.figures.pictures import (
+    arrange_task_forest,
+    models_by_mean,
+    pictures,
+)
 from tests.tables import long_table
 
 TASKS = {"arc": 40, "boolq": 30, "gsm8k": 60, "mmlu": 100, "piqa": 30, "wino": 45}
@@ -19,69 +23,69 @@ def scores(sign=1):
     rng = np.random.default_rng(0)
     names = [f"{task}" for task, size in TASKS.items() for _ in range(size)]
     base = rng.normal(size=len(names))
-    found = {}
+    values = {}
     for model, up in (("a", 0.4), ("b", 0.2), ("c", 0.0)):
         better = np.where(np.array(names) == "gsm8k", -up, up)
-        found[model] = sign * (base + better + 0.4 * rng.normal(size=len(names)))
-    return long_table(found, "x", int).with_columns(task=pl.Series(names * 3))
+        values[model] = sign * (base + better + 0.4 * rng.normal(size=len(names)))
+    return long_table(values, "x", int).with_columns(task=pl.Series(names * 3))
 
 
 @pytest.fixture(scope="module", params=[1, -1], ids=["higher", "lower"])
 def ranked(request):
-    how = {"higher": ["x"]} if request.param > 0 else {"lower": ["x"]}
-    return rr.rank(scores(request.param), resamples=200, **how)
+    direction = {"higher": ["x"]} if request.param > 0 else {"lower": ["x"]}
+    return rr.rank(scores(request.param), resamples=200, **direction)
 
 
-def test_every_kind_is_in_the_table_of_pictures(ranked):
-    found = {name.partition("@")[0] for name in ranked.pictures}
-    assert set(KINDS) <= found <= set(BY_NAME["rank"].pictures)
+def test_suite_pictures_are_registered(ranked):
+    kinds = {name.partition("@")[0] for name in ranked.pictures}
+    assert set(KINDS) <= kinds <= set(BY_NAME["rank"].pictures)
     assert set(KINDS) <= set(BY_NAME["dominance"].pictures)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_is_drawn_the_same_again(ranked, kind):
-    one = ranked.plot(kind)
+def test_pictures_are_reproducible(ranked, kind):
+    plot = ranked.plot(kind)
     if ranked.document.suite.columns["x"].units.sign > 0:
-        assert one.to_bytes("svg") == ranked.plot(kind).to_bytes("svg")
-    assert one.reading.endswith(".") or one.reading.endswith("so.")
+        assert plot.to_bytes("svg") == ranked.plot(kind).to_bytes("svg")
+    assert plot.reading.endswith(".") or plot.reading.endswith("so.")
 
 
-def test_a_forest_sorts_tasks_and_ends_with_all_of_them(ranked):
-    chapter = ranked.document.suite
-    one = chapter.columns["x"]
-    found = task_forest(chapter, one)
-    assert found.others[0] == one.first.pair[1]
-    assert [one.first.model, *found.others] == standing(one)
-    tasks = len(chapter.names)
-    assert found.names[tasks:] == ("all, these tasks", "all, tasks like these")
-    assert (np.diff(found.estimate[0, :tasks]) <= 0).all()
-    assert found.names[tasks - 1] == "gsm8k"
-    for column, other in enumerate(found.others):
+def test_forest_sorts_tasks_before_overall_rows(ranked):
+    section = ranked.document.suite
+    suite_column = section.columns["x"]
+    forest = arrange_task_forest(section, suite_column)
+    assert forest.rivals[0] == suite_column.first.pair[1]
+    assert [suite_column.first.model, *forest.rivals] == models_by_mean(suite_column)
+    tasks = len(section.names)
+    assert forest.names[tasks:] == ("all, these tasks", "all, tasks like these")
+    assert (np.diff(forest.estimate[0, :tasks]) <= 0).all()
+    assert forest.names[tasks - 1] == "gsm8k"
+    for column, other in enumerate(forest.rivals):
         gap = {
-            task: one.scores.values[one.first.model][one.scores.tasks[0] == t]
-            - one.scores.values[other][one.scores.tasks[0] == t]
-            for t, task in enumerate(chapter.names)
+            task: suite_column.scores.values[suite_column.first.model][suite_column.scores.tasks[0] == t]
+            - suite_column.scores.values[other][suite_column.scores.tasks[0] == t]
+            for t, task in enumerate(section.names)
         }
         means = [values.mean() for values in gap.values()]
-        for at, values in [*((at, gap[found.names[at]]) for at in range(tasks)), (-1, means)]:
+        for at, values in [*((at, gap[forest.names[at]]) for at in range(tasks)), (-1, means)]:
             expected = stats.ttest_1samp(values, 0).confidence_interval()
-            ends = found.low[column, at], found.high[column, at]
-            assert ends == pytest.approx((expected.low, expected.high), rel=1e-9)
-    assert RANDOM in one.scopes
+            interval = forest.low[column, at], forest.high[column, at]
+            assert interval == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert RANDOM in suite_column.scopes
 
 
-def test_a_task_has_the_colour_of_who_is_better_there(ranked):
-    one = ranked.document.suite.columns["x"]
+def test_tasks_have_the_colour_of_the_better_model(ranked):
+    column = ranked.document.suite.columns["x"]
     shades = {line.get_color() for line in ranked.plot("profile").axes[0].get_lines()}
     panels = [axes for axes in ranked.plot("taskforest").axes if axes.get_xlabel()]
     assert len(panels) == 2
-    shown = {line.get_color() for axes in panels for line in axes.lines if line.get_marker() in "^v"}
-    assert (one.marks[one.first.model] != 0).any()
-    assert shown
-    assert shown <= shades
+    colors = {line.get_color() for axes in panels for line in axes.lines if line.get_marker() in "^v"}
+    assert (column.marks[column.first.model] != 0).any()
+    assert colors
+    assert colors <= shades
 
 
-def test_profiles_fall_from_one_to_none(ranked):
+def test_profiles_decrease_to_zero(ranked):
     lines = ranked.plot("profile").axes[0].get_lines()
     for line in lines:
         share = line.get_ydata()
@@ -90,7 +94,7 @@ def test_profiles_fall_from_one_to_none(ranked):
 
 
 @pytest.mark.parametrize("tasks", [2, pytest.param(60, marks=pytest.mark.slow)])
-def test_few_and_many_tasks_are_drawn(tasks):
+def test_few_and_many_tasks_are_plotted(tasks):
     rng = np.random.default_rng(1)
     names = [f"a task of a rather long name, number {t}" for t in range(tasks) for _ in range(12)]
     frame = long_table({f"model {at}": rng.integers(0, 2, len(names)) for at in range(12)}, "x", int)
@@ -100,17 +104,17 @@ def test_few_and_many_tasks_are_drawn(tasks):
         assert len(picture.draw().to_bytes("svg")) > 1000
 
 
-def test_a_command_that_only_names_its_tasks_draws_what_it_has():
-    found = rr.mrm(scores(), resamples=100, higher=["x"])
-    assert "6 tasks" in found.document.suite.words
-    assert found.pictures
-    assert not {name.partition("@")[0] for name in found.pictures} & set(KINDS)
+def test_mrm_draws_no_task_pictures():
+    result = rr.mrm(scores(), resamples=100, higher=["x"])
+    assert "6 tasks" in result.document.suite.summary
+    assert result.pictures
+    assert not {name.partition("@")[0] for name in result.pictures} & set(KINDS)
 
 
 @pytest.mark.slow
-def test_a_report_has_a_chapter_of_tasks():
+def test_report_has_a_section_on_tasks():
     page = rr.report(scores(), resamples=100, higher=["x"]).to_html()
-    assert "Task by task" in page
+    assert "Results by task" in page
     assert "performance profiles of x" in page
-    assert 'keyed" tabindex="0" role="group" aria-label="Share of the scores above each level' in page
-    assert "6 tasks, weighed alike, 30 to 100 samples each" in page
+    assert 'keyed" tabindex="0" role="group" aria-label="Share of scores above each threshold' in page
+    assert "6 tasks, weighted equally, 30 to 100 samples each" in page

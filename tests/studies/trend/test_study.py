@@ -1,4 +1,4 @@
-"""What a trend says of runs whose differences are known."""
+"""Trends of runs with known differences."""
 
 import json
 from xml.etree import ElementTree
@@ -14,7 +14,7 @@ from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
 RNG = np.random.default_rng(7)
 CHANCE = RNG.beta(0.8, 0.2, 200)
 GOOD = [(RNG.random(200) < CHANCE).astype(float) for _ in range(6)]
-BAD = [np.where(np.arange(200) < 60, 0.0, one) for one in GOOD]
+BAD = [np.where(np.arange(200) < 60, 0.0, passed) for passed in GOOD]
 
 
 def table(values, **more):
@@ -23,7 +23,7 @@ def table(values, **more):
 
 
 def trend(runs, **options):
-    return rr.trend([table(one) if isinstance(one, np.ndarray) else one for one in runs], **options)
+    return rr.trend([table(run) if isinstance(run, np.ndarray) else run for run in runs], **options)
 
 
 def test_differences_are_paired_and_in_the_units_of_the_file():
@@ -31,9 +31,11 @@ def test_differences_are_paired_and_in_the_units_of_the_file():
     half = np.concatenate([new - old, -(new - old)]) + 0.1  # symmetrical, so that Johnson's t is Student's
     for direction, sign in (("higher", 1), ("lower", -1)):
         row = trend([np.zeros(120), sign * half], **{direction: "acc"}).rows[1]
-        known = stats.ttest_1samp(sign * half, 0).confidence_interval(1 - 2 * 0.05 * 0.8 / 2)
+        expected = stats.ttest_1samp(sign * half, 0).confidence_interval(1 - 2 * 0.05 * 0.8 / 2)
         assert row.against_baseline == pytest.approx(sign * 0.1)
-        assert (row.against_baseline_low, row.against_baseline_high) == pytest.approx((known.low, known.high))
+        assert (row.against_baseline_low, row.against_baseline_high) == pytest.approx(
+            (expected.low, expected.high)
+        )
         assert row.direction == direction
 
 
@@ -42,28 +44,35 @@ def test_a_loss_is_dated_and_sized():
     (line,) = result.document.lines
     assert (line.state, line.since, line.last.against_baseline_answer) == ("worse", "run 4", "worse")
     assert isinstance(result.failed, GateFailed)
-    assert result.verdict.startswith("bot is shown worse on acc since run 4, by 0.1")
-    assert [row.against_last_answer for row in result.rows] == [None, "open", "open", "worse", "open", "open"]
-    assert result.document.findings[0].answer == "refuted"
+    assert result.verdict.startswith("bot is significantly worse on acc since run 4, by 0.1")
+    assert [row.against_last_answer for row in result.rows] == [
+        None,
+        "undecided",
+        "undecided",
+        "worse",
+        "undecided",
+        "undecided",
+    ]
+    assert result.document.findings[0].answer == "contradicted"
 
 
-def test_a_recovery_ends_the_loss_and_a_gain_is_told():
+def test_recovery_and_gain_are_reported():
     assert trend([*GOOD[:2], BAD[2], GOOD[0]], fail_on="worse").passed
     result = trend([BAD[0], *GOOD[1:3]])
     assert result.document.lines[0].state == "better"
-    assert "Nothing is shown to be worse" in result.verdict
-    assert "shown better on acc in run 3" in result.verdict
+    assert "No significant loss" in result.verdict
+    assert "significantly better on acc in run 3" in result.verdict
 
 
 def test_an_open_last_run_after_a_loss_is_inconclusive():
     slightly = np.where(np.arange(200) < 4, 0.0, GOOD[0])
     result = trend([GOOD[0], BAD[0], slightly], fail_on="worse")
-    assert result.document.lines[0].state == "was-worse"
+    assert result.document.lines[0].state == "worse-in-earlier-run"
     assert isinstance(result.failed, GateInconclusive)
     assert trend([GOOD[0], BAD[0], slightly], fail_on="worse", inconclusive="pass").passed
 
 
-def test_a_ruler_that_moved_leaves_claims_across_it_open(tmp_path):
+def test_scoring_change_leaves_claims_undecided(tmp_path):
     def fixed(later):
         rows = [
             table(values, run=f"run {at}").drop("model")
@@ -73,33 +82,38 @@ def test_a_ruler_that_moved_leaves_claims_across_it_open(tmp_path):
         return trend([GOOD[0], GOOD[1], BAD[2]], anchor=f"acc={tmp_path / 'fixed.csv'}", fail_on="worse")
 
     moved = fixed(BAD[5])
-    assert moved.document.moved == {"acc": ["run 3"]}
-    assert moved.rows[2].against_baseline_answer == moved.rows[2].against_last_answer == "ruler-moved"
+    assert moved.document.scoring_changes == {"acc": ["run 3"]}
+    assert moved.rows[2].against_baseline_answer == moved.rows[2].against_last_answer == "scoring-changed"
     assert isinstance(moved.failed, GateInconclusive)
-    assert "The ruler of acc moved at run 3" in moved.verdict
-    assert moved.rows[1].against_baseline_answer == "open"
-    still = fixed(GOOD[5])
-    assert still.document.moved == {"acc": []}
-    assert isinstance(still.failed, GateFailed)
+    assert "The scoring of acc changed at run 3" in moved.verdict
+    assert moved.rows[1].against_baseline_answer == "undecided"
+    unchanged = fixed(GOOD[5])
+    assert unchanged.document.scoring_changes == {"acc": []}
+    assert isinstance(unchanged.failed, GateFailed)
 
 
-def test_a_ruler_moves_once_where_it_stays_moved(tmp_path):
+def test_lasting_scoring_change_is_dated_once(tmp_path):
     scored = enumerate([GOOD[5], GOOD[5], BAD[5], BAD[5]], 1)
     rows = [table(values, run=f"run {at}").drop("model") for at, values in scored]
     pl.concat(rows).write_csv(tmp_path / "fixed.csv")
     result = trend([GOOD[0], GOOD[1], BAD[2], BAD[3]], anchor=f"acc={tmp_path / 'fixed.csv'}")
-    assert result.document.moved == {"acc": ["run 3"]}
-    assert [row.against_last_answer for row in result.rows] == [None, "open", "ruler-moved", "open"]
+    assert result.document.scoring_changes == {"acc": ["run 3"]}
+    assert [row.against_last_answer for row in result.rows] == [
+        None,
+        "undecided",
+        "scoring-changed",
+        "undecided",
+    ]
 
 
 def test_new_samples_are_no_change():
     later = pl.concat([table(GOOD[1]), table(np.zeros(50)).with_columns(sample="n" + pl.col("sample"))])
     row = trend([GOOD[0], later]).rows[1]
-    assert (row.samples_shared, row.samples, row.against_baseline_answer) == (200, 250, "open")
+    assert (row.samples_shared, row.samples, row.against_baseline_answer) == (200, 250, "undecided")
     assert row.against_baseline == pytest.approx(GOOD[1].mean() - GOOD[0].mean())
 
 
-def test_models_and_metrics_have_samples_of_their_own():
+def test_samples_may_differ_by_model_and_metric():
     other = table(GOOD[2][:50]).with_columns(model=pl.lit("other"))
     f1 = table(GOOD[3][:80]).with_columns(metric=pl.lit("f1"))
     rows = trend([pl.concat([table(GOOD[0]), other, f1])] * 2).rows
@@ -110,17 +124,17 @@ def test_models_and_metrics_have_samples_of_their_own():
     ]
 
 
-def test_clusters_are_drawn_whole():
+def test_clusters_are_resampled_as_units():
     group = [f"g{at // 4}" for at in range(200)]
-    alone, whole = (
+    unclustered, clustered = (
         trend([table(GOOD[0], g=group), table(BAD[1], g=group)], **more).rows[1]
         for more in ({}, {"cluster": "g"})
     )
     sums = np.add.reduceat(BAD[1] - GOOD[0], np.arange(0, 200, 4))
-    assert whole.against_baseline == pytest.approx(alone.against_baseline)
-    wide = whole.against_baseline_high - whole.against_baseline_low
+    assert clustered.against_baseline == pytest.approx(unclustered.against_baseline)
+    width = clustered.against_baseline_high - clustered.against_baseline_low
     error = sums.std(ddof=1) / np.sqrt(50) / 4
-    assert wide == pytest.approx(-2 * error * stats.t.ppf(0.02, 49), rel=0.1)
+    assert width == pytest.approx(-2 * error * stats.t.ppf(0.02, 49), rel=0.1)
 
 
 def test_failed_scores_count_at_their_bounds():
@@ -133,25 +147,27 @@ def test_failed_scores_count_at_their_bounds():
     low = trend([GOOD[0], worst], higher="acc").rows[1]
     assert (row.scored, row.samples) == (160, 200)
     assert row.against_baseline_low == pytest.approx(low.against_baseline_low)
-    assert row.against_baseline_answer == "open"
-    told = "bot failed on 20 % more of acc in run 2 than in the baseline (40 of 200 have no score)."
+    assert row.against_baseline_answer == "undecided"
+    sentence = "bot failed on 20 % more calls in run 2 than in the baseline on acc (40 of 200 have no score)."
     result = trend(runs, fail_on="worse", inconclusive="pass")
-    assert result.verdict.startswith(told)
+    assert result.verdict.startswith(sentence)
     assert isinstance(result.failed, GateFailed)
     assert trend(runs, fail_on="worse", most_failed=0.21).passed
-    assert "20 % of the scores of bot on acc failed in run 2" in trend(runs, most_failed=0.21).verdict
+    assert "20 % of the scores of bot on acc are missing in run 2" in trend(runs, most_failed=0.21).verdict
     assert trend([runs[1], runs[1]], fail_on="worse").passed  # no more than in the baseline
 
 
-def test_cases_that_flip_and_cases_that_are_lost():
+def test_flaky_and_lost_cases():
     runs = [np.ones(40) for _ in range(12)]
     for at, values in enumerate(runs):
         values[0] = at % 2
         values[1] = at < 6
     result = trend(runs)
-    flaky, lost = (next(c for c in result.document.found_cases if c.sample == f"s{at:03d}") for at in (0, 1))
-    assert (flaky.flips, flaky.shown, flaky.lost_since) == (11, False, None)
-    assert (lost.flips, lost.shown, lost.lost_since, lost.p_value) == (
+    flaky, lost = (
+        next(c for c in result.document.changed_cases if c.sample == f"s{at:03d}") for at in (0, 1)
+    )
+    assert (flaky.flips, flaky.significant, flaky.lost_since) == (11, False, None)
+    assert (lost.flips, lost.significant, lost.lost_since, lost.p_value) == (
         1,
         True,
         "run 7",
@@ -163,13 +179,13 @@ def test_cases_that_flip_and_cases_that_are_lost():
     assert graded.document.lines[0].cases is None
 
 
-def test_every_form():
+def test_formats_of_a_trend():
     result = trend([*GOOD[:3], *BAD[3:]], fail_on="worse")
     meta = json.loads(result.to_json())["meta"]
     assert meta["outcome"] == "fail"
     assert meta["lines"][0]["since"] == "run 4"
-    assert {"sample", "flips", "shown"} <= set(meta["cases"][0])
-    suite = ElementTree.fromstring(result._rendered("junit"))[0]
+    assert {"sample", "flips", "significant"} <= set(meta["cases"][0])
+    suite = ElementTree.fromstring(result._render("junit"))[0]
     assert (suite.get("failures"), suite.find(".//failure").get("type")) == ("1", "fail")
     assert len(result.to_text().splitlines()) <= 25
     plot, base = result.plot(), result.document.lines[0].rows[0]
@@ -181,7 +197,9 @@ def test_every_form():
 
 def test_runs_that_share_nothing_are_refused(tmp_path):
     other = table(GOOD[0]).with_columns(sample="other" + pl.col("sample"))
-    with pytest.raises(InputError, match="run 2 and run 1 share no model and metric with 10 samples"):
+    with pytest.raises(
+        InputError, match="run 2 and run 1 have no model and metric with at least 10 common samples"
+    ):
         trend([GOOD[0], other])
     with pytest.raises(InputError) as refused:
         trend([GOOD[0], table(GOOD[0]).with_columns(model=pl.lit("bot-2"))])
@@ -194,9 +212,9 @@ def test_runs_that_share_nothing_are_refused(tmp_path):
     ).write_csv(tmp_path / "fixed.csv")
     with pytest.raises(UsageError, match="there is no metric"):
         trend([GOOD[0], GOOD[1]], anchor=f"f1={tmp_path / 'fixed.csv'}")
-    with pytest.raises(UsageError, match="names no metric and its file"):
+    with pytest.raises(UsageError, match="must name one metric and its file"):
         trend([GOOD[0], GOOD[1]], anchor="fixed.csv")
-    with pytest.raises(UsageError, match="there is no option folds"):
+    with pytest.raises(UsageError, match="unknown option folds"):
         trend([GOOD[0], GOOD[1]], folds=5)
-    with pytest.raises(UsageError, match="goes with"):
+    with pytest.raises(UsageError, match="needs"):
         trend([GOOD[0], GOOD[1]], inconclusive="pass")

@@ -1,4 +1,7 @@
-"""Models on two objectives: the front by the weight that chooses each ([COPA] Fig. 1 and 4), or its doubt."""
+"""Scatter plots of two objectives.
+
+They show the weight for which each model is chosen ([COPA] Fig. 1 and 4), or the uncertainty of the front.
+"""
 
 from __future__ import annotations
 
@@ -12,165 +15,177 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from riskrank.engine.copa.sweep import Sweep
-from riskrank.engine.family import Side
+from riskrank.engine.family import Answer
 from riskrank.engine.types import Booleans, Floats
-from riskrank.shown.figures.fonts import TEXT
-from riskrank.shown.figures.heat_map import color_scale
-from riskrank.shown.figures.key import tone
-from riskrank.shown.figures.marks import model_mark
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import dot
-from riskrank.shown.figures.scatter import COLUMN, name_points
-from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
-from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.render.figures.fonts import TEXT
+from riskrank.render.figures.heat_map import draw_color_scale
+from riskrank.render.figures.legend import row_color
+from riskrank.render.figures.marks import model_mark
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.rows import draw_dot
+from riskrank.render.figures.scatter import COLUMN, label_points
+from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, in_common_style, start_sheet
+from riskrank.render.figures.units import Unit
 from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.uncertainty import FrontUncertainty
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Two objectives.
+    """Positions of the models on two objectives.
 
     Attributes
     ----------
     labels : (str, str)
-        Their names, as long as there is room.
-    at : (ndarray, ndarray), shapes (N,)
-        Where the models lie, in the units of the axes; NaN where nothing is known.
-    heads : (str, str)
-        Of the axes.
-    spans : tuple of ndarray, shapes (N, 2)
-        Intervals along either axis, where there are some.
+        Names of the objectives, shortened to fit.
+    positions : (ndarray, ndarray), shapes (N,)
+        Coordinates of the models in axis units; NaN where unknown.
+    axis_labels : (str, str)
+    intervals : tuple of ndarray, shapes (N, 2)
+        Intervals along each axis; empty if there are none.
     """
 
     labels: Sequence[str]
-    at: tuple[Floats, ...]
-    heads: Sequence[str]
-    spans: tuple[Floats, ...] = ()
+    positions: tuple[Floats, ...]
+    axis_labels: Sequence[str]
+    intervals: tuple[Floats, ...] = ()
 
     @classmethod
-    def of(cls, table: Objectives, pair: tuple[int, int], *ends: Floats) -> Plane:
-        """Two objectives as measured, and the ends of intervals of all of them."""
-        labels = fitted([table.population.metrics[k] for k in pair], 150.0)
-        parts = [[of[:, k] for of in (table.values, *ends)] for k in pair]
-        units = [Unit.of(*own, percent=bool(table.percent[k])) for own, k in zip(parts, pair, strict=True)]
-        arrows = ["→ better" if table.larger_is_better[k] else "← better" for k in pair]
-        heads = [
-            f"{one.label(label)}  {arrow}" for one, label, arrow in zip(units, labels, arrows, strict=True)
+    def from_objectives(cls, table: Objectives, pair: tuple[int, int], *limits: Floats) -> Plane:
+        """Return the plane of two objectives, with optional lower and upper limits for all objectives."""
+        labels = fit_names([table.population.metrics[k] for k in pair], 150.0)
+        parts = [[values[:, k] for values in (table.values, *limits)] for k in pair]
+        units = [
+            Unit.choose(*pair_values, percent=bool(table.are_proportions[k]))
+            for pair_values, k in zip(parts, pair, strict=True)
         ]
-        both = [*zip(units, parts, strict=True)]
-        spans = tuple(one.apply(np.stack(own[1:], axis=-1)) for one, own in both if ends)
-        return cls(labels, tuple(one.apply(own[0]) for one, own in both), heads, spans)
+        arrows = ["→ better" if table.larger_is_better[k] else "← better" for k in pair]
+        axis_labels = [
+            f"{unit.label(label)}  {arrow}" for unit, label, arrow in zip(units, labels, arrows, strict=True)
+        ]
+        pairs = [*zip(units, parts, strict=True)]
+        spans = tuple(unit.apply(np.stack(pair_values[1:], axis=-1)) for unit, pair_values in pairs if limits)
+        return cls(
+            labels, tuple(unit.apply(pair_values[0]) for unit, pair_values in pairs), axis_labels, spans
+        )
 
     @property
-    def known(self) -> Booleans:
-        """Which models lie somewhere, shape (N,)."""
-        return np.asarray(~np.isnan(self.at).any(axis=0))
+    def located(self) -> Booleans:
+        """Mask of the models whose coordinates are known, shape (N,)."""
+        return np.asarray(~np.isnan(self.positions).any(axis=0))
 
-    def finish(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
-        """Label the axes, and name some models beside them."""
+    def label_axes(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
+        """Label the axes, and write the names of selected models next to their points."""
         axes.margins(0.07)
         axes.grid(visible=True, color=FAINT)
-        axes.set_xlabel(self.heads[0], size=SMALL)
-        axes.set_ylabel(self.heads[1], size=SMALL)
-        name_points(page.canvas(), axes, self.at[0], self.at[1], names, named)
+        axes.set_xlabel(self.axis_labels[0], size=SMALL)
+        axes.set_ylabel(self.axis_labels[1], size=SMALL)
+        label_points(page.canvas(), axes, self.positions[0], self.positions[1], names, named)
 
 
 _NAMED_BY_WEIGHT = 8
-# From dark to light in even steps, without the ends that paper swallows.
+# From dark to light in even steps, without the lightest colours, which are invisible on paper.
 _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
-@drawn
+@in_common_style
 def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
-    """Draw the objective whose weight is swept against another, as measured, and as ranks.
+    """Draw two objectives as values and as ranks, coloured by the weight for which each model is chosen.
 
     Parameters
     ----------
     table : Objectives
     sweep : Sweep
-        Of a weight.
+        Sweep of the weight of the first objective.
     other : int
-        The other objective.
+        Index of the second objective.
     """
     assert sweep.objective is not None
     width, height, left, gap = 330.0, 230.0, 66.0, 74.0
-    models, weight = table.population, sweep.middle
-    plane = Plane.of(table, (sweep.objective, other))
+    models, weight = table.population, sweep.mean_parameter
+    plane = Plane.from_objectives(table, (sweep.objective, other))
     first, second = plane.labels
-    page = sheet(
-        f"Which model COPA chooses as {first} gains weight",
-        f"Colour: the weight α of {first} that chooses a model, the others sharing the rest; open: on the "
-        "Pareto front of all objectives, never chosen; grey: dominated or not feasible. Below, the same as "
-        "shares of the models that do better.",
+    page = start_sheet(
+        f"COPA's choice by the weight of {first}",
+        f"Colour: weight α of {first} at which a model is chosen (the others share 1 − α). Open: on the "
+        "Pareto front of all objectives, but never chosen. Grey: dominated or infeasible. Lower panel: "
+        "shares of models that do better.",
         width=left + width + COLUMN + MARGIN,
         height=2 * height + gap + 100,
     )
     better = "share better  ← better"
     x, y = models.u[:, sweep.objective], models.u[:, other]
     ranks = Plane(plane.labels, (x, y), (f"{first}: {better}", f"{second}: {better}"))
-    chosen = [at for at in np.argsort(-sweep.share, kind="stable").tolist() if not np.isnan(weight[at])]
+    chosen = [
+        model for model in np.argsort(-sweep.share, kind="stable").tolist() if not np.isnan(weight[model])
+    ]
     for number, (title, panel) in enumerate((("As measured", plane), ("As ranks", ranks))):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
         axes.set_title(title, size=TEXT, weight="bold", loc="left", pad=5)
-        _points(axes, models.front, weight, panel)
-        panel.finish(page, axes, models.names, [at for at in chosen if panel.known[at]][:_NAMED_BY_WEIGHT])
+        _draw_points(axes, models.front, weight, panel)
+        panel.label_axes(
+            page, axes, models.names, [model for model in chosen if panel.located[model]][:_NAMED_BY_WEIGHT]
+        )
     bar = page.axes(left, 34, width, 8)
-    color_scale(bar, _COLORS, 0, orientation="horizontal")
+    draw_color_scale(bar, _COLORS, 0, orientation="horizontal")
     bar.set_xlabel(f"weight α of {first}", size=SMALL)
     return page.figure
 
 
-def _points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
-    for model in np.flatnonzero(panel.known).tolist():
-        (x, y), mark = (along[model] for along in panel.at), model_mark(model)
+def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
+    """Draw one point per model, coloured by the weight for which it is chosen."""
+    for model in np.flatnonzero(panel.located).tolist():
+        (x, y), mark = (coordinates[model] for coordinates in panel.positions), model_mark(model)
         if not np.isnan(weight[model]):
-            dot(axes, x, y, mark, INK, marker="D", size=6.3, inside=_COLORS(float(weight[model])))
+            draw_dot(axes, x, y, mark, INK, marker="D", size=6.3, fill=_COLORS(float(weight[model])))
         elif front[model]:
-            dot(axes, x, y, mark, INK, size=4.2, full=False)
+            draw_dot(axes, x, y, mark, INK, size=4.2, filled=False)
         else:
-            dot(axes, x, y, mark, GREY, size=3)
+            draw_dot(axes, x, y, mark, GREY, size=3)
 
 
 _NAMED = 12
-# Size, colour and fill of a point by what is shown of it.
-_STYLES = {Side.SHOWN: (6.0, INK, True), Side.REFUTED: (3.5, GREY, True)}
+# Size, colour and fill of a point by the state of its model.
+_STYLES = {Answer.SIGNIFICANT: (6.0, INK, True), Answer.CONTRADICTED: (3.5, GREY, True)}
 _OPEN = (5.5, INK, False)
 
 
-@drawn
-def draw_doubt(table: Objectives, doubt: FrontDoubt, first: int, second: int) -> Plot:
-    """Draw two objectives against each other, a cross of intervals a model.
+@in_common_style
+def draw_front_uncertainty(table: Objectives, uncertainty: FrontUncertainty, first: int, second: int) -> Plot:
+    """Draw two objectives as a scatter plot with horizontal and vertical intervals.
 
     Parameters
     ----------
     table : Objectives
-    doubt : FrontDoubt
+    uncertainty : FrontUncertainty
     first, second : int
-        Objectives of the axes.
+        Indices of the objectives on the two axes.
     """
     width, height, left = 330.0, 260.0, 66.0
-    models, state, pair = table.population, doubt.states.state, (first, second)
-    plane = Plane.of(table, pair, doubt.low, doubt.high)
+    models, state, pair = table.population, uncertainty.membership.state, (first, second)
+    plane = Plane.from_objectives(table, pair, uncertainty.low, uncertainty.high)
     labels = plane.labels
-    page = sheet(
-        f"Who is on the front of {labels[0]} and {labels[1]}"
+    page = start_sheet(
+        f"Models on the front of {labels[0]} and {labels[1]}"
         if len(models.metrics) == 2
-        else f"Who is on the front, by {labels[0]} and {labels[1]}",
-        "Filled: shown to be on the Pareto front of all objectives; open: neither shown nor refuted; grey: "
-        f"off it. Crosses: intervals of the values, {100 * doubt.family.confidence:g} % each.",
+        else f"Models on the front, by {labels[0]} and {labels[1]}",
+        "Filled: significantly on the Pareto front of all objectives; open: undecided; grey: significantly "
+        f"off it. Crosses: intervals of the values, {100 * uncertainty.family.confidence:g} % each.",
         width=left + width + COLUMN + MARGIN,
         height=height + 70,
     )
     axes = page.axes(left, 46, width, height)
-    for model in (known := np.flatnonzero(plane.known)).tolist():
+    for model in (located := np.flatnonzero(plane.located)).tolist():
         size, color, full = _STYLES.get(state[model], _OPEN)
-        color, mark = tone(model, color), model_mark(model)
-        (x, y), ends = (along[model] for along in plane.at), [span[model] for span in plane.spans]
-        for across, along in ((ends[0], [y] * 2), ([x] * 2, ends[1])):
-            axes.plot(across, along, color=color, linewidth=0.9, zorder=2, gid=mark)
-        dot(axes, x, y, mark, color, size=size, full=full)
-    states = np.array([-state[model] for model in known.tolist()])
-    named = np.lexsort((-doubt.shares.front[known], states))[:_NAMED].tolist()
-    plane.finish(page, axes, models.names, known[named].tolist())
+        color, mark = row_color(model, color), model_mark(model)
+        (x, y), spans = (
+            (coordinates[model] for coordinates in plane.positions),
+            [span[model] for span in plane.intervals],
+        )
+        for x_values, y_values in ((spans[0], [y] * 2), ([x] * 2, spans[1])):
+            axes.plot(x_values, y_values, color=color, linewidth=0.9, zorder=2, gid=mark)
+        draw_dot(axes, x, y, mark, color, size=size, filled=full)
+    states = np.array([-state[model] for model in located.tolist()])
+    named = np.lexsort((-uncertainty.shares.front[located], states))[:_NAMED].tolist()
+    plane.label_axes(page, axes, models.names, located[named].tolist())
     return page.figure

@@ -1,1 +1,1 @@
-"""What is shown, from the document alone."""
+"""Terminal screens of ``copa``, built from its documents."""

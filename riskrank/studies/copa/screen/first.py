@@ -1,144 +1,165 @@
-"""The first screen of COPA: who is chosen, the objectives in their units, and how firm the choice is."""
+"""First screen of ``copa``: the best models, their objectives, and how stable the choice is."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
-from riskrank.engine.family import Side
+from riskrank.engine.family import Answer
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.copa.doubt import together
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.objectives import front_cell, objective_columns
-from riskrank.studies.wording import blind_to, decimals_apart, names, rounded
+from riskrank.studies.copa.uncertainty import joint_answer
+from riskrank.studies.wording import decimals_for_gaps, detection_limit_words, format_fixed, join_names
 
-_MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}
+_MEETS = {Answer.SIGNIFICANT: "", Answer.CONTRADICTED: "yellow", Answer.UNDECIDED: "dim"}
 
 
 def view(document: CopaDocument) -> list[Section]:
-    """The best models, what the front and the weights say, and what to ask next; then the rest."""
+    """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
     table = document.objectives
-    every = len(table.population.names)
-    room = MOST_ROWS - (every > MOST_ROWS)  # a line says what is left
-    models = document.listed[: document.settings.top or room]
-    asked = [option("sweep", _swept(document)), option("sweep_p", True)]
+    n_models = len(table.population.names)
+    max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # leaves a line for the number of hidden models
+    models = document.models_by_rank[: document.settings.top or max_rows]
+    suggestions = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
     return [
-        _table(document, models),
-        *unshown(every - len(models), "model", option("top", every)),
-        *unshown(len(table.weights) - MOST_METRICS, "objective"),
-        *map(Line, [*_suite(document), _front(document), *_firm(document)]),
-        *offered(details(document), *asked),
+        _ranking_table(document, models),
+        *hidden_count_lines(n_models - len(models), "model", option("top", n_models)),
+        *hidden_count_lines(len(table.weights) - MOST_METRICS, "objective"),
+        *map(Line, [*_suite_lines(document), _describe_front(document), *_stability_lines(document)]),
+        *follow_up_sections(details(document), *suggestions),
     ]
 
 
-def _table(document: CopaDocument, models: Sequence[int]) -> Table:
-    table, leading = document.objectives, document.leading
-    columns: list[OfModel] = [
-        (Column("place"), lambda i: str(leading.place(i) or "–")),
+def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return a table of the best models, with their objectives and front membership."""
+    table, leading = document.objectives, document.leading_ranking
+    columns: list[ModelColumn] = [
+        (Column("place"), lambda i: str(leading.rank_of(i) or "–")),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
-    columns += [(objective_columns(table)[k], _values(table, k)) for k in _told(table)]
-    columns += _of_front(document)
-    if document.populations is not None:
-        share = document.populations.share
-        head = "chosen in" if document.doubt is None else "of populations\nchosen in"
-        columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
-    return by_row("", columns, models, stub=2)
+    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
+    columns += _front_columns(document)
+    if document.population_bootstrap is not None:
+        bootstrap_share = document.population_bootstrap.share
+        head = "chosen in" if document.uncertainty is None else "chosen in\npopulations"
+        columns.append((Column(head), lambda i: f"{100 * bootstrap_share(i):.0f} %"))
+    return build_table("", columns, models, stub=2)
 
 
-def _of_front(document: CopaDocument) -> list[OfModel]:
-    """Who is on the front, and who meets the constraints: as measured, or as far as samples show."""
-    table, doubt = document.objectives, document.doubt
-    front, able = table.population.front, table.population.feasible
-    if doubt is None:
-        found: list[OfModel] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
+def _front_columns(document: CopaDocument) -> list[ModelColumn]:
+    """Return the columns for front membership and constraints, from tests if available."""
+    table, uncertainty = document.objectives, document.uncertainty
+    front, feasible = table.population.front, table.population.feasible
+    if uncertainty is None:
+        columns: list[ModelColumn] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
         if table.constraints:
-            found.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
-        return found
-    meets = [together(answers) for answers in doubt.answers]
-    found = [(Column("front", "center"), lambda i: front_cell(doubt, i))]
+            columns.append(
+                (Column("allowed", "center"), lambda i: "yes" if feasible[i] else Cell("no", "yellow"))
+            )
+        return columns
+    joint_answers = [joint_answer(answers) for answers in uncertainty.constraint_answers]
+    columns = [(Column("front", "center"), lambda i: front_cell(uncertainty, i))]
     if table.constraints:
-        found.append((Column("allowed", "center"), lambda i: Cell(meets[i].word, _MEETS[meets[i]])))
-    shares = doubt.shares
-    found.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
-    found.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
-    return found
+        columns.append(
+            (Column("allowed", "center"), lambda i: Cell(joint_answers[i].word, _MEETS[joint_answers[i]]))
+        )
+    shares = uncertainty.shares
+    columns.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
+    columns.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
+    return columns
 
 
-def _told(table: Objectives) -> list[int]:
-    """The objectives a screen has room for, those of most weight."""
+def _screen_objectives(table: Objectives) -> list[int]:
+    """Return as many objectives as fit on the screen, those with the largest weights first."""
     order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
     return sorted(order.tolist())
 
 
-def _values(table: Objectives, k: int) -> Callable[[int], str]:
-    """Means as sure as they are; other values with the digits that tell neighbours apart."""
+def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
+    """Return a function that formats a model's value with the digits that its standard error supports.
+
+    Values without standard errors get enough digits to tell neighbouring values apart.
+    """
     values = table.values[:, k]
-    plain = partial(rounded, decimals=decimals_apart(values.tolist()))
-    said = table.means[k].said if table.means else plain
-    return lambda i: "missing" if np.isnan(values[i]) else said(float(values[i]))
+    plain = partial(format_fixed, decimals=decimals_for_gaps(values.tolist()))
+    format_value = table.means[k].format_value if table.means else plain
+    return lambda i: "missing" if np.isnan(values[i]) else format_value(float(values[i]))
 
 
-def _front(document: CopaDocument) -> str:
-    """What the mark of the front means, and how many models have it."""
-    table, doubt = document.objectives, document.doubt
+def _describe_front(document: CopaDocument) -> str:
+    """Explain the front marks, and count the models on the front."""
+    table, uncertainty = document.objectives, document.uncertainty
     population = table.population
-    if doubt is not None:
-        shown = f"on, off: shown at {doubt.family.level(1):g} for all models together"
-        drawn = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"{shown}; shares: of {drawn} ({blind_to(doubt.least.effective_size)})."
-    front, able = int(population.front.sum()), int(population.feasible.sum())
+    if uncertainty is not None:
+        level_text = f"on, off: jointly significant at {uncertainty.family.interval_level(1):g}"
+        resamples_text = f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}"
+        limit = detection_limit_words(uncertainty.smallest_sample.min_effective_size)
+        return f"{level_text}; shares of {resamples_text} ({limit})."
+    front_size, n_feasible = int(population.front.sum()), int(population.feasible.sum())
     text = (
-        f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
+        "* front: no other model is at least as good on all objectives and better on one "
+        f"({front_size:,} of {n_feasible:,})"
     )
     if table.constraints:
-        text += f"; {able:,} of {len(population.names):,} models meet {names(table.constraints, 3)}"
+        text += (
+            f"; {n_feasible:,} of {len(population.names):,} models meet {join_names(table.constraints, 3)}"
+        )
     return f"{text}."
 
 
-def _suite(document: CopaDocument) -> list[str]:
-    """Of a suite, what its values are, and what is asked."""
+def _suite_lines(document: CopaDocument) -> list[str]:
+    """Return a line about the tasks of a suite and the scope of the inference; empty without a suite."""
     if not document.tasks:
         return []
-    asked = "tasks like these" if document.doubt is not None and document.doubt.of_tasks else "these tasks"
-    return [f"Values are means over {document.tasks}; asked of {asked}."]
+    scope = (
+        "tasks like these"
+        if document.uncertainty is not None and document.uncertainty.random_tasks
+        else "these tasks"
+    )
+    return [f"Values are means over {document.tasks}; results refer to {scope}."]
 
 
-def _firm(document: CopaDocument) -> list[str]:
-    """The weight that the choice hangs on most, and other p's that choose otherwise."""
-    table, chosen = document.objectives, document.leading.chosen
+def _stability_lines(document: CopaDocument) -> list[str]:
+    """Return a line about the weight and the values of p to which the choice is most sensitive."""
+    table, chosen = document.objectives, document.leading_ranking.chosen
     parts = []
     if document.weight_ranges:
-        k = _narrowest(document)
-        found = document.weight_ranges[k]
-        if found.low > 0 or found.high < 1:
-            place = numbers.interval(found.low, found.high, now=float(table.weights[k]))
-            now = numbers.ratio(table.weights[k])
-            parts.append(f"while the weight of {table.population.metrics[k]} is {place} (now {now})")
+        k = _most_sensitive_weight(document)
+        weight_range = document.weight_ranges[k]
+        if weight_range.low > 0 or weight_range.high < 1:
+            interval = numbers.format_ratio_interval(
+                weight_range.low, weight_range.high, certain=float(table.weights[k])
+            )
+            now = numbers.format_ratio(table.weights[k])
+            parts.append(f"while the weight of {table.population.metrics[k]} is {interval} (now {now})")
         else:
-            parts.append("whatever weight any one objective has")
-    other = [ranking for ranking in document.others if ranking.chosen != chosen]
-    if other:
-        ps = ", ".join(numbers.order(ranking.p) for ranking in other)
-        which = names([table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in other)], 3)
-        less = "which forgives" if len(other) == 1 else "which forgive"
-        more = max(ranking.p for ranking in other) < document.leading.p
-        why = f", {less} a bad objective," if more else ""
-        parts.append(f"but p = {ps}{why} would choose {which}")
+            parts.append("for any weight of a single objective")
+    different = [ranking for ranking in document.usual_rankings if ranking.chosen != chosen]
+    if different:
+        ps = ", ".join(numbers.format_order(ranking.p) for ranking in different)
+        alternatives = join_names(
+            [table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in different)], 3
+        )
+        forgives = "which forgives" if len(different) == 1 else "which forgive"
+        smaller_p = max(ranking.p for ranking in different) < document.leading_ranking.p
+        reason = f", {forgives} a bad objective," if smaller_p else ""
+        parts.append(f"but p = {ps}{reason} would choose {alternatives}")
     return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
 
 
-def _narrowest(document: CopaDocument) -> int:
-    widths = [found.high - found.low for found in document.weight_ranges]
+def _most_sensitive_weight(document: CopaDocument) -> int:
+    """Return the objective with the narrowest weight range that leaves the choice unchanged."""
+    widths = [weight_range.high - weight_range.low for weight_range in document.weight_ranges]
     return int(np.argmin(widths))
 
 
-def _swept(document: CopaDocument) -> str:
-    """The objective whose weight is worth turning."""
-    at = _narrowest(document) if document.weight_ranges else 0
-    return document.objectives.population.metrics[at]
+def _suggested_objective(document: CopaDocument) -> str:
+    """Return the name of the objective to suggest for a weight sweep."""
+    k = _most_sensitive_weight(document) if document.weight_ranges else 0
+    return document.objectives.population.metrics[k]

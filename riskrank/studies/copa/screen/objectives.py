@@ -1,26 +1,29 @@
-"""Models by objectives: values as measured, the share of models that do better, and how sure the front is."""
+"""Table columns for objectives: values, ranks in percent, and the uncertainty of the front."""
 
 import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, by_row
-from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.copa.findings import dominating, why_open
+from riskrank.engine.family import Answer
+from riskrank.render import numbers
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, build_table
+from riskrank.studies.copa.findings import describe_dominator, explain_open_state
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.uncertainty import FrontUncertainty
 from riskrank.studies.costs import PER_SUCCESS
 
-# What follows the name of a metric whose mean the objective is not.
+# The statistic after the name of a metric, if it is not the mean.
 _STATISTIC = re.compile(r":(total|tvar@[0-9.]+)$")
 
 
 def objective_columns(table: Objectives) -> list[Column]:
-    """Heads of the objectives, with an arrow towards the better values; what they are beside means below."""
-    arrows = ("↑" if larger else "↓" for larger in table.larger_is_better)
+    """Return column headings for the objectives, with an arrow that points to better values.
+
+    A statistic other than the mean is written on a second line.
+    """
+    arrows = ("↑" if larger_is_better else "↓" for larger_is_better in table.larger_is_better)
     names = [
         _STATISTIC.sub(r"\n\1", name).replace(f"{PER_SUCCESS}:", f"{PER_SUCCESS}\n")
         for name in table.population.metrics
@@ -28,100 +31,111 @@ def objective_columns(table: Objectives) -> list[Column]:
     return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
 
 
-def objective_cells(table: Objectives, models: Sequence[int]) -> list[OfModel]:
-    """A column an objective, of some models: the value and the top-%; best and weakest stand out."""
-    return [(head, _cells(table, k, models)) for k, head in enumerate(objective_columns(table))]
+def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColumn]:
+    """Return one column per objective with value and top-%; the best and weakest entries are highlighted."""
+    return [(head, _cell_formatter(table, k, models)) for k, head in enumerate(objective_columns(table))]
 
 
-def _cells(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+def _cell_formatter(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+    """Return a function that formats a model's value and top-% on one objective."""
     values, u = table.values[:, k], table.population.u[:, k]
-    room = max((len(numbers.top_share(u[i])) for i in models), default=0)
+    width = max((len(numbers.format_top_share(u[i])) for i in models), default=0)
 
     def cell(i: int) -> Cell:
-        text = "missing" if np.isnan(values[i]) else numbers.score(values[i])
+        text = "missing" if np.isnan(values[i]) else numbers.format_score(values[i])
         style = "green" if u[i] == 0 else "yellow" if table.weakest[i, k] else ""
-        return Cell(f"{text}  {numbers.top_share(u[i]):>{room}}", style)
+        return Cell(f"{text}  {numbers.format_top_share(u[i]):>{width}}", style)
 
     return cell
 
 
 def weakest_objective(table: Objectives, model: int) -> str:
-    """First of the weakest objectives, how many share its place, and the rank there."""
-    found = np.flatnonzero(table.weakest[model])
-    if not found.size:
+    """Return the name of a model's weakest objective, with its rank on it and the number of ties."""
+    weakest = np.flatnonzero(table.weakest[model])
+    if not weakest.size:
         return "none"
-    also = f" +{len(found) - 1}" if len(found) > 1 else ""
-    share = numbers.top_share(table.population.u[model, found[0]])
-    return f"{table.population.metrics[found[0]]}{also} {share}"
+    count_text = f" +{len(weakest) - 1}" if len(weakest) > 1 else ""
+    share = numbers.format_top_share(table.population.u[model, weakest[0]])
+    return f"{table.population.metrics[weakest[0]]}{count_text} {share}"
 
 
-_STYLES = {"on": "green", "off": "dim", "open": "yellow"}
+_STYLES = {"on": "green", "off": "dim", "undecided": "yellow"}
 
 
-def front_cell(doubt: FrontDoubt, model: int) -> Cell:
-    """Whether a model is on the front."""
-    state = doubt.states.words[model]
+def front_cell(uncertainty: FrontUncertainty, model: int) -> Cell:
+    """Return the table cell for a model's front membership."""
+    state = uncertainty.membership.state_words[model]
     return Cell(state, _STYLES[state])
 
 
-def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[int]) -> list[Section]:
-    """The evidence on every model, and where its values lie."""
+def uncertainty_sections(
+    document: CopaDocument, uncertainty: FrontUncertainty, models: Sequence[int]
+) -> list[Section]:
+    """Return tables of the evidence for each model's front membership, and of the intervals of its values."""
     table = document.objectives
-    percent = f"{100 * doubt.family.confidence:g} %"
-    doubts: list[OfModel] = [
+    percent = f"{100 * uncertainty.family.confidence:g} %"
+    state_columns: list[ModelColumn] = [
         (Column("model", "left"), table.name),
-        (Column("front", "center"), lambda i: front_cell(doubt, i)),
-        (Column("p"), lambda i: _p_value(doubt, i)),
-        (Column("because", "left"), lambda i: _because(table, doubt, i)),
+        (Column("front", "center"), lambda i: front_cell(uncertainty, i)),
+        (Column("p"), lambda i: _p_value(uncertainty, i)),
+        (Column("reason", "left"), lambda i: _explain_state(table, uncertainty, i)),
     ]
-    spans: list[OfModel] = [(Column("model", "left"), table.name)]
+    interval_columns: list[ModelColumn] = [(Column("model", "left"), table.name)]
     for k, head in enumerate(objective_columns(table)):
-        spans.append((head, lambda i, k=k: _span(table, doubt, i, k)))  # type: ignore[misc]
-    barred = ", and none where a constraint decides" if table.constraints else ""
+        interval_columns.append((head, lambda i, k=k: _format_interval(table, uncertainty, i, k)))  # type: ignore[misc]
+    constraint_note = ", unless a constraint decides" if table.constraints else ""
     return [
-        by_row("Who is on the front", doubts, models),
-        by_row(f"Where the values lie, {percent} each", spans, models),
+        build_table("Models on the front", state_columns, models),
+        build_table(f"Intervals of the values, {percent} each", interval_columns, models),
         Line(
-            "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
-            "against every other model some objective is shown to be better, among all models. p is of what "
-            f"the front says, adjusted for all of these; of open models it is that of being on it{barred}. "
-            f"{doubt.resamples:,} resamples of {doubt.samples}, the same for all objectives.",
+            "off: another model is significantly as good on every objective, among all ordered pairs; on: "
+            "the model is significantly better than every other model on some objective, among all models. p "
+            "belongs to this result, adjusted for its family; for undecided models, it is that of being on "
+            f"the front{constraint_note}. "
+            f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}, the same for all objectives.",
             "Evidence:",
         ),
     ]
 
 
-def _p_value(doubt: FrontDoubt, model: int) -> str:
-    """Of what the front says of a model; where a constraint decides, no test of the front does."""
-    states = doubt.states
-    dominator = int(states.dominator[model])
+def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
+    """Format the p-value of a model's front membership; a dash if a constraint decides it."""
+    membership = uncertainty.membership
+    dominator = int(membership.dominator[model])
     if dominator >= 0:
-        return numbers.p_value(float(states.dominates[dominator, model]))
-    stands = float(states.stands[model])
-    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.standing[model]):
+        return numbers.format_p_value(float(membership.p_dominates[dominator, model]))
+    p_nondominated = float(membership.p_nondominated[model])
+    if membership.state[model] == Answer.CONTRADICTED or (
+        membership.state[model] == Answer.UNDECIDED and membership.nondominated[model]
+    ):
         return "–"
-    return numbers.p_value(stands)
+    return numbers.format_p_value(p_nondominated)
 
 
-def _because(table: Objectives, doubt: FrontDoubt, model: int) -> str:
-    """The evidence in words."""
-    states = doubt.states
-    dominator, rival = int(states.dominator[model]), int(states.rival[model])
+def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int) -> str:
+    """Explain why a model is on the front, dominated or undecided."""
+    membership = uncertainty.membership
+    dominator, rival = int(membership.dominator[model]), int(membership.rival[model])
     if dominator >= 0:
-        return dominating(table, doubt, model)
-    if states.state[model] == Side.REFUTED:
+        return describe_dominator(table, uncertainty, model)
+    if membership.state[model] == Answer.CONTRADICTED:
         return "it violates a constraint"
     if rival < 0:
-        return "no other model may be chosen"
-    if states.state[model] == Side.SHOWN:
-        objective = int(states.best_on[model, rival])
-        return f"better than {table.name(rival)} on {table.population.metrics[objective]}, the nearest"
-    return why_open(table, doubt, model)
+        return "no other model is feasible"
+    if membership.state[model] == Answer.SIGNIFICANT:
+        objective = int(membership.best_on[model, rival])
+        return f"better on {table.population.metrics[objective]} than {table.name(rival)}, the closest model"
+    return explain_open_state(table, uncertainty, model)
 
 
-def _span(table: Objectives, doubt: FrontDoubt, model: int, k: int) -> str:
-    low, high = doubt.low[model, k], doubt.high[model, k]
+def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
+    """Format the interval of a model's value on one objective; a dash if unknown."""
+    low, high = uncertainty.low[model, k], uncertainty.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"
-    said = table.means[k].said
-    return said(float(low)) if low == high else f"{said(float(low))} to {said(float(high))}"
+    format_value = table.means[k].format_value
+    return (
+        format_value(float(low))
+        if low == high
+        else f"{format_value(float(low))} to {format_value(float(high))}"
+    )

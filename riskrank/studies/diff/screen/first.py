@@ -1,133 +1,164 @@
-"""The first screen of a diff: how many cases changed, and those that lost most."""
+"""First screen of ``diff``: counts of changed cases, and the largest losses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 
 from riskrank.errors import option, spell
-from riskrank.shown import numbers
-from riskrank.shown.screens import all_rows, asked_for, offered, scored_line, unseen, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.screens import (
+    as_details,
+    detection_limit_lines,
+    follow_up_sections,
+    hidden_count_lines,
+    missing_score_lines,
+    rows_hint,
+)
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDocument
-from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.diff.screen.cases import cases_table, texts_tables
 from riskrank.studies.wording import counted
 
-# Cases that a page may hold beside those that matter; of more, files are the list.
-_LISTED = 1_000
-# Lines and columns of a small terminal, lines around what is counted, and counts it shows at least.
-_LINES, _COLUMNS, _AROUND, _FEWEST = 25, 79, 11, 3
+# Most cases that a page lists in full; more are left to files.
+_MOST_LISTED = 1_000
+# Lines and columns of a small terminal, lines other than counts and cases, and fewest counts shown.
+_LINES, _COLUMNS, _FIXED_LINES, _FEWEST_CHANGES = 25, 79, 11, 3
 
 
 def view(document: DiffDocument) -> list[Section]:
-    """Counts, the cases that lost most, and where the others are; what was won for who asks."""
-    changes, lost = document.changes, document.lost
-    lines, listed = _room(document)
-    shown = changes if len(changes) <= lines else _gravest(changes, lines)
-    texts = texts_of_cases(lost[:listed], document.new, document.old, document.texts)
-    sections: list[Section] = [_counts(document, shown), *unshown(len(changes) - len(shown), "line")]
-    if lost and listed:
-        title = f"Cases that {document.new} lost"
-        sections.append(cases_table(lost[:listed], document.new, document.old, title))
-        sections += _unlisted(len(lost) - listed, "worse", option("cases", len(lost)))
-        sections += texts if document.settings.cases is not None else asked_for(texts)
+    """Return the sections of the screen: counts and largest losses, then gains and other cases as details."""
+    changes, lost = document.changes, document.worse_cases
+    n_changes, n_listed = _fit_screen(document)
+    displayed = changes if len(changes) <= n_changes else _most_severe(changes, n_changes)
+    texts = texts_tables(lost[:n_listed], document.new, document.old, document.texts)
+    sections: list[Section] = [
+        _changes_table(document, displayed),
+        *hidden_count_lines(len(changes) - len(displayed), "line"),
+    ]
+    if lost and n_listed:
+        title = f"Cases that got worse with {document.new}"
+        sections.append(cases_table(lost[:n_listed], document.new, document.old, title))
+        sections += _count_unlisted(len(lost) - n_listed, "worse", option("cases", len(lost)))
+        sections += texts if document.settings.cases is not None else as_details(texts)
     return [
         *sections,
-        *unseen(document),
-        _files(document),
-        *offered(_details(document, listed, every_change=len(changes) > len(shown))),
+        *detection_limit_lines(document),
+        _files_line(document),
+        *follow_up_sections(_details(document, n_listed, every_change=len(changes) > len(displayed))),
     ]
 
 
-def _files(document: DiffDocument) -> Line:
-    return Line(all_rows(f"all {len(document.rows):,} cases") + ".")
+def _files_line(document: DiffDocument) -> Line:
+    """Return a hint on how to write all cases to a file."""
+    return Line(rows_hint(f"all {len(document.rows):,} cases") + ".")
 
 
-def _room(document: DiffDocument) -> tuple[int, int]:
-    """Counts and cases that fit a small terminal below the words, unless somebody asked for so many."""
-    asked, counts = document.settings.cases, min(len(document.changes), MOST_CHANGES)
-    if asked is not None or not document.lost:
-        return MOST_CHANGES, document.cases
-    lines = [Line(document.verdict, "Verdict:"), *scored_line(document.provenance), *unseen(document)]
-    words = [spell(f"{one.label} {one.text}", flags=True) for one in (*lines, _files(document))]
-    taken = _AROUND + document.repeated + sum(len(wrap(text, _COLUMNS)) for text in words)
-    while (left := _LINES - taken - counts - 2 * (len(document.changes) > counts)) < 1 and counts > _FEWEST:
-        counts -= 1
-    left += len(document.lost) == left + 1  # the last one in the place of the line that counts it
-    return counts, min(max(left, 1), document.cases)
+def _fit_screen(document: DiffDocument) -> tuple[int, int]:
+    """Return how many counts and cases fit a small terminal; a requested number takes precedence."""
+    requested, n_changes = document.settings.cases, min(len(document.changes), MOST_CHANGES)
+    if requested is not None or not document.worse_cases:
+        return MOST_CHANGES, document.n_cases
+    lines = [
+        Line(document.verdict, "Verdict:"),
+        *missing_score_lines(document.provenance),
+        *detection_limit_lines(document),
+    ]
+    words = [spell(f"{line.label} {line.text}", flags=True) for line in (*lines, _files_line(document))]
+    n_lines = _FIXED_LINES + document.has_repeats + sum(len(wrap(text, _COLUMNS)) for text in words)
+    while (
+        n_cases := _LINES - n_lines - n_changes - 2 * (len(document.changes) > n_changes)
+    ) < 1 and n_changes > _FEWEST_CHANGES:
+        n_changes -= 1
+    # A single remaining case takes the line that would count it.
+    n_cases += len(document.worse_cases) == n_cases + 1
+    return n_changes, min(max(n_cases, 1), document.n_cases)
 
 
-def _gravest(changes: Sequence[Change], most: int) -> list[Change]:
-    """All together, then the groups that lost, then those with the smallest p-values."""
-    together = [one for one in changes if one.group is None][:most]
+def _most_severe(changes: Sequence[Change], most: int) -> list[Change]:
+    """Select counts to show: those over all samples, then groups by significant losses and p-value."""
+    overall = [change for change in changes if change.group is None][:most]
     groups = sorted(
-        (one for one in changes if one.group is not None), key=lambda one: (not one.lost, one.p_adjusted)
+        (change for change in changes if change.group is not None),
+        key=lambda change: (not change.is_loss, change.p_adjusted),
     )
-    return [*together, *groups[: most - len(together)]]
+    return [*overall, *groups[: most - len(overall)]]
 
 
-def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
-    grouped = any(one.group is not None for one in document.changes)
-    several = len({one.metric for one in document.changes}) > 1
-    columns: list[OfRow | None] = [
-        (Column("metric", "left"), lambda one: one.metric) if several else None,
-        (Column("cases of", "left"), lambda one: one.group or "all together") if grouped else None,
-        (Column("worse"), lambda one: Cell(f"{one.worse:,}", "red" if one.lost else "")),
-        (Column("better"), lambda one: f"{one.better:,}"),
-        (Column("same"), lambda one: f"{one.same:,}"),
-        (Column("p", name="p, exact sign test"), lambda one: numbers.p_value(one.p_adjusted)),
+def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
+    """Return a table of the numbers of worse, better and unchanged cases."""
+    grouped = any(change.group is not None for change in document.changes)
+    several = len({change.metric for change in document.changes}) > 1
+    columns: list[RowColumn | None] = [
+        (Column("metric", "left"), lambda change: change.metric) if several else None,
+        (Column("cases of", "left"), lambda change: change.group or "all together") if grouped else None,
+        (Column("worse"), lambda change: Cell(f"{change.worse:,}", "red" if change.is_loss else "")),
+        (Column("better"), lambda change: f"{change.better:,}"),
+        (Column("same"), lambda change: f"{change.same:,}"),
+        (Column("p", name="p, exact sign test"), lambda change: numbers.format_p_value(change.p_adjusted)),
     ]
-    if document.repeated:
+    if document.has_repeats:
         columns += [
-            (Column("worse by\nchance", name="worse by chance"), _by_chance),
-            (Column("shown\nworse", name="shown worse"), lambda one: f"{one.shown_worse or 0:,}"),
+            (Column("worse by\nchance", name="worse by chance"), _format_chance_losses),
+            (
+                Column("signif.\nworse", name="significantly worse"),
+                lambda change: f"{change.shown_worse or 0:,}",
+            ),
         ]
-    return by_row(title, columns, changes)
+    return build_table(title, columns, changes)
 
 
-def _by_chance(one: Change) -> str:
-    return "–" if one.worse_by_chance is None else f"{one.worse_by_chance:.1f}"
+def _format_chance_losses(change: Change) -> str:
+    """Format the number of cases that get worse by chance between two runs; a dash if unknown."""
+    return "–" if change.worse_by_chance is None else f"{change.worse_by_chance:.1f}"
 
 
-def _unlisted(count: int, how: str, asked: str) -> list[Line]:
-    """How many cases more changed; of thousands nothing but a file is a list."""
-    where = f": {asked}" if count <= _LISTED else ""
-    return [Line(f"… {counted(count, 'case')} more that got {how}{where}")] if count > 0 else []
+def _count_unlisted(count: int, direction: str, option_text: str) -> list[Line]:
+    """Return a line with the number of cases not listed, and the option that lists them.
+
+    The option is omitted if the list would be too long to read.
+    """
+    hint = f": {option_text}" if count <= _MOST_LISTED else ""
+    return [Line(f"… {counted(count, 'more case')} that got {direction}{hint}")] if count > 0 else []
 
 
-def _details(document: DiffDocument, listed: int, *, every_change: bool) -> list[Section]:
-    """All counts where some were left out, what was won, how to read it, and the other cases."""
-    new, old, lost, won = document.new, document.old, document.lost, document.won
-    best = won[: document.cases]
+def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> list[Section]:
+    """Return the details: omitted counts, gains, an explanation and the remaining cases."""
+    new, old, lost, won = document.new, document.old, document.worse_cases, document.better_cases
+    best = won[: document.n_cases]
     return [
-        *([_counts(document, document.changes, "Changes")] if every_change else []),
-        *([cases_table(best, new, old, f"Cases that {new} won")] if best else []),
-        *([] if len(won) - len(best) <= _LISTED else _unlisted(len(won) - len(best), "better", "")),
-        Line(_reading(document), "Reading:"),
-        *_others(document, lost[listed:], "lost"),
-        *_others(document, won[document.cases :], "won"),
+        *([_changes_table(document, document.changes, "Changes")] if every_change else []),
+        *([cases_table(best, new, old, f"Cases that got better with {new}")] if best else []),
+        *(
+            []
+            if len(won) - len(best) <= _MOST_LISTED
+            else _count_unlisted(len(won) - len(best), "better", "")
+        ),
+        Line(_explanation(document), "Reading:"),
+        *_unlisted_cases(document, lost[n_listed:], "worse"),
+        *_unlisted_cases(document, won[document.n_cases :], "better"),
     ]
 
 
-def _others(document: DiffDocument, cases: Sequence[CaseRow], how: str) -> list[Section]:
-    """The cases that no table before had room for, as long as somebody may read through them."""
-    if not 0 < len(cases) <= _LISTED:
+def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction: str) -> list[Section]:
+    """Return a folded table of the cases not listed above; empty if they are too many to read."""
+    if not 0 < len(cases) <= _MOST_LISTED:
         return []
-    title = (
-        f"{'The other' if document.cases else 'The'} {counted(len(cases), 'case')} that {document.new} {how}"
-    )
+    start = "The other" if document.n_cases else "The"
+    title = f"{start} {counted(len(cases), 'case')} that got {direction} with {document.new}"
     return [replace(cases_table(cases, document.new, document.old, title), folded=True)]
 
 
-def _reading(document: DiffDocument) -> str:
-    mcnemar = " (McNemar's for 0/1 scores)" if document.clusters is None else ""
+def _explanation(document: DiffDocument) -> str:
+    """Explain the tests behind the p-values."""
+    mcnemar = " (McNemar's test for binary scores)" if document.clusters is None else ""
     text = (
-        f"p of the counts is that of the {document.test}{mcnemar}, adjusted for "
+        f"p of the counts: {document.test_name}{mcnemar}, adjusted for "
         f"{counted(len(document.changes), 'line')}"
     )
-    if document.repeated:
+    if document.has_repeats:
         text += (
-            "; worse by chance is how many cases one run of the old model loses against another; p of a case "
-            "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
-            f"shown about {100 * document.settings.alpha:g} % at most are expected to be none"
+            "; worse by chance: cases that get worse from one run of the old model to another; p of a case: "
+            "exact test of its runs, with the Benjamini-Hochberg correction, so at most about "
+            f"{100 * document.settings.alpha:g} % of the significant cases are expected to be false"
         )
     return f"{text}."

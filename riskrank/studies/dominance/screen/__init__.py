@@ -1,1 +1,1 @@
-"""What is shown, from the document alone."""
+"""Terminal output of ``dominance``, built from its document."""

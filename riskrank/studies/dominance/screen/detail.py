@@ -1,4 +1,4 @@
-"""Tests of dominance in detail: a row a pair, every claim, and how to read them."""
+"""Details of ``dominance``: one row per pair, all claims, and a reading guide."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,61 +6,62 @@ from itertools import combinations
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans
-from riskrank.shown import numbers
-from riskrank.shown.means import in_words, inference_line
-from riskrank.shown.text_pictures import interval_bars
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render import numbers
+from riskrank.render.mean_tables import inference_line, score_label
+from riskrank.render.text_charts import interval_bars
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.dominance.findings import DominanceColumn
 from riskrank.studies.dominance.study import DominanceDocument
-from riskrank.studies.wording import decimals_apart, rounded
+from riskrank.studies.wording import decimals_for_gaps, format_fixed
 
 ORDERS = {1: "FSD", 2: "SSD"}
 WHY_COUNTS_DIFFER = (
-    "The two need not count the same pairs: a mean over the field is steadier than one comparison, and it "
-    "hangs on who is in the field."
+    "Direct and relative tests can count different pairs: a mean over all models is more stable than one "
+    "comparison, and it depends on the models in the table."
 )
 
 
 def details(document: DominanceDocument) -> Iterator[Section]:
-    """Tables in words: a row a pair, the better model first."""
+    """Yield a table with one row per pair, the better model first, followed by the reading guide."""
     models, inference = document.provenance.models, document.inference
     for column in document.by_column:
         yield _pair_table(column, models)
         if document.ratios:
-            yield from (_matrix(column.name, tests, models) for tests in column.study.tests)
+            yield from (_ratio_matrix(column.name, tests, models) for tests in column.study.tests)
     first = document.by_column[0]
-    yield reading(document)
+    yield reading_guide(document)
     yield inference_line(first.study, inference, models, first.scores)
 
 
-def reading(document: DominanceDocument) -> Line:
-    """How to read the tables."""
+def reading_guide(document: DominanceDocument) -> Line:
+    """Return a line that explains how to read the tables."""
     inference, unit = document.inference, document.by_column[0].units.label
     below = "significantly below" if inference.test else "below"
-    p = alone = differ = ""
+    p = interval_note = count_note = ""
     if {DIRECT, RELATIVE} <= {tests.claim.kind for tests in document.by_column[0].study.tests}:
-        differ = f" {WHY_COUNTS_DIFFER}"
+        count_note = f" {WHY_COUNTS_DIFFER}"
     if inference.test:
-        p = " p: adjusted p-value; ~: from the extrapolated tail; ?: more resamples would decide"
-        p += "; ≤: at most so much, which is as far as so many can tell." if inference.resampled else "."
-    if inference.resampled:
-        alone = ", with an interval for this pair alone"
+        p = " p: adjusted p-value; ~: from the extrapolated tail; ?: needs more resamples"
+        p += "; ≤: upper bound, limited by the number of resamples." if inference.uses_resampling else "."
+    if inference.uses_resampling:
+        interval_note = ", with a pointwise interval"
     text = (
-        "ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw. ahead (FSD, "
-        f"SSD): ε {below} ½, better violates dominance less than worse does, whoever else is in the table; "
-        f"dominates: ahead, and ε is 0; R-FSD, R-SSD: ahead relative to the field.{differ} τ: smallest "
-        f"threshold that ε is {below}, at which better almost dominates. mean worse: the mean points "
-        f"the other way.{p} difference: of the means of {unit}, better minus worse{alone}."
+        "ε is the violation ratio of “better dominates worse”: 0 if better everywhere, 0.5 for a draw. ahead "
+        f"(FSD, SSD): ε is {below} ½, independent of the other models; dominates: ahead with ε = 0; "
+        f"R-FSD, R-SSD: ahead relative to all models.{count_note} τ: smallest threshold that ε is {below}, "
+        "so better almost dominates. mean worse: the model ahead has the worse mean."
+        f"{p} difference: mean {unit} of better minus worse{interval_note}."
     )
-    matrix = f" In a matrix, * marks that ε of row against column is {below} its threshold."
+    matrix = f" In a matrix, * marks an ε of row against column that is {below} its threshold."
     return Line(text + matrix * document.ratios, "Reading:")
 
 
 def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
+    """Return a table with one row per pair of models, the better model first."""
     study = column.study
     orders = sorted({tests.claim.order for tests in study.tests})
     leading = study.estimates.ratios[orders[-1] - 1]
@@ -70,98 +71,102 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
         for i, j in combinations(range(len(models)), 2)
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
-    differences, bars = _differences(column, pairs)
-    columns: list[OfRow] = [
+    differences, bars = _difference_columns(column, pairs)
+    columns: list[RowColumn] = [
         (Column("better", "left"), lambda pair: models[pair[0]]),
         (Column("worse", "left"), lambda pair: models[pair[1]]),
-        *(told for order in orders for told in _of_order(study, order)),
+        *(cell for order in orders for cell in _order_columns(study, order)),
         *differences,
-        (Column("verdict", "left"), lambda pair: _answer(column, orders, *pair)),
+        (Column("verdict", "left"), lambda pair: _verdict_cell(column, orders, *pair)),
         *bars,
     ]
-    return by_row(f"Stochastic dominance on {in_words(column.name)}", columns, pairs, stub=2)
+    return build_table(f"Stochastic dominance on {score_label(column.name)}", columns, pairs, stub=2)
 
 
-def _of_order(study: DominanceStudy, order: int) -> Iterator[OfRow]:
-    """Ratios of pairs in one order, p-values of claims that decide, and the smallest threshold that held."""
+def _order_columns(study: DominanceStudy, order: int) -> Iterator[RowColumn]:
+    """Yield columns for one order: violation ratio, p-values, and the smallest significant threshold."""
     name, ratios = ORDERS[order], study.estimates.ratios[order - 1]
-    deciding, absolute = _tests_of(study, order)
-    yield Column(f"{name}\nε"), lambda pair: numbers.ratio(ratios[pair])
+    deciding, absolute = _tests_of_order(study, order)
+    yield Column(f"{name}\nε"), lambda pair: numbers.format_ratio(ratios[pair])
     for tests in deciding:
         if tests.p_value is not None:
             head = tests.claim.method if tests.claim.kind == RELATIVE else name
             yield Column(f"{head}\np"), partial(_p_cell, tests)
     if absolute:
-        held = [(f"{tests.claim.boundary:g}", tests.dominates) for tests in absolute]
-        yield Column(f"{name}\nτ"), lambda pair: next((text for text, of in held if of[pair]), "–")
+        thresholds = [(f"{tests.claim.boundary:g}", tests.dominates) for tests in absolute]
+        yield (
+            Column(f"{name}\nτ"),
+            lambda pair: next((text for text, dominates in thresholds if dominates[pair]), "–"),
+        )
 
 
-def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
-    """Tests of one order: the direct and the relative one, and the absolute ones by threshold."""
-    found = [tests for tests in study.tests if tests.claim.order == order]
-    deciding = [tests for tests in found if tests.claim.kind != ABSOLUTE]
+def _tests_of_order(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
+    """Return the tests of one order: direct and relative ones, and absolute ones sorted by threshold."""
+    tests_of_order = [tests for tests in study.tests if tests.claim.order == order]
+    deciding = [tests for tests in tests_of_order if tests.claim.kind != ABSOLUTE]
     deciding.sort(key=lambda tests: tests.claim.kind == RELATIVE)
-    absolute = [tests for tests in found if tests.claim.kind == ABSOLUTE]
+    absolute = [tests for tests in tests_of_order if tests.claim.kind == ABSOLUTE]
     return deciding, sorted(absolute, key=lambda tests: tests.claim.boundary)
 
 
 def _p_cell(tests: DominanceTests, pair: tuple[int, int]) -> str:
+    """Format an adjusted p-value with a mark: ~ extrapolated, ? undecided, ≤ upper bound."""
     assert tests.p_adjusted is not None
     mark = "~" if tests.extrapolated[pair] else "" if tests.decided[pair] else "?"
     if not mark and tests.crossings is not None and tests.crossings[pair] == 0:
         mark = "≤"
-    return mark + numbers.p_value(tests.p_adjusted[pair])
+    return mark + numbers.format_p_value(tests.p_adjusted[pair])
 
 
-def _differences(
+def _difference_columns(
     column: DominanceColumn, pairs: Sequence[tuple[int, int]]
-) -> tuple[list[OfRow], list[OfRow]]:
-    """Differences of the means in the units of the file; with intervals these, and bars on one scale."""
-    estimate, low, high = column.units.told(column.differences)
+) -> tuple[list[RowColumn], list[RowColumn]]:
+    """Return columns of mean differences in the units of the file, and of interval bars if available."""
+    estimate, low, high = column.units.estimates(column.differences)
     if low is None or high is None:
-        digits = decimals_apart(estimate.ravel().tolist())
-        return [(Column("difference"), lambda pair: rounded(float(estimate[pair]), digits))], []
-    decimals, at = numbers.decimals_of_ends(low, high), tuple(np.array(pairs).T)
+        digits = decimals_for_gaps(estimate.ravel().tolist())
+        return [(Column("difference"), lambda pair: format_fixed(float(estimate[pair]), digits))], []
+    decimals, at = numbers.interval_decimals(low, high), tuple(np.array(pairs).T)
     bars = dict(zip(pairs, interval_bars(estimate[at], low[at], high[at], mark=0.0), strict=True))
-    told: list[OfRow] = [
-        (Column("difference"), lambda pair: rounded(float(estimate[pair]), decimals)),
+    columns: list[RowColumn] = [
+        (Column("difference"), lambda pair: format_fixed(float(estimate[pair]), decimals)),
         (
             Column("interval", "left"),
-            lambda pair: numbers.ends(float(low[pair]), float(high[pair]), decimals),
+            lambda pair: numbers.format_difference_interval(float(low[pair]), float(high[pair]), decimals),
         ),
     ]
-    return told, [(Column("difference", "left", only="terminal"), bars.__getitem__)]
+    return columns, [(Column("difference", "left", medium="terminal"), bars.__getitem__)]
 
 
-def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
-    """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
+def _verdict_cell(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
+    """Return a cell with the verdict on a pair; only a violation ratio of 0 is called dominance."""
     if column.study.estimates.identical[i, j]:
         return Cell("same distribution", "dim")
-    found, undecided = dict[str, list[str]](), False
+    phrases, undecided = dict[str, list[str]](), False
     for order in orders:
-        deciding, absolute = _tests_of(column.study, order)
-        looked_at = deciding[:1] or absolute
-        claim, almost = looked_at[0].claim, looked_at[0].claim.kind == ABSOLUTE
+        deciding, absolute = _tests_of_order(column.study, order)
+        checked = deciding[:1] or absolute
+        claim, is_absolute = checked[0].claim, checked[0].claim.kind == ABSOLUTE
         name = claim.method if claim.kind == RELATIVE else ORDERS[order]
-        if any(tests.dominates[i, j] for tests in looked_at):
-            full = claim.kind == DIRECT and looked_at[0].ratios[i, j] == 0
-            word = "dominates" if full else "almost dominates" if almost else "ahead"
-            found.setdefault(word, []).append(name)
-        if any(tests.dominates[j, i] for tests in looked_at):
-            found.setdefault("almost dominated" if almost else "behind", []).append(name)
-        undecided |= any(not tests.decided[i, j] for tests in looked_at)
-    if not found:
+        if any(tests.dominates[i, j] for tests in checked):
+            full = claim.kind == DIRECT and checked[0].ratios[i, j] == 0
+            word = "dominates" if full else "almost dominates" if is_absolute else "ahead"
+            phrases.setdefault(word, []).append(name)
+        if any(tests.dominates[j, i] for tests in checked):
+            phrases.setdefault("almost dominated" if is_absolute else "behind", []).append(name)
+        undecided |= any(not tests.decided[i, j] for tests in checked)
+    if not phrases:
         return Cell("not decided" if undecided else "not separated", "dim")
-    text = ", ".join(f"{word} ({', '.join(names)})" for word, names in found.items())
-    mixed = bool(_backwards(column)[i, j]) or "behind" in found or "almost dominated" in found
-    text += ", mean worse" if _backwards(column)[i, j] else ""
+    text = ", ".join(f"{word} ({', '.join(names)})" for word, names in phrases.items())
+    mixed = bool(_ahead_with_worse_mean(column)[i, j]) or "behind" in phrases or "almost dominated" in phrases
+    text += ", mean worse" if _ahead_with_worse_mean(column)[i, j] else ""
     return Cell(text, "yellow" if mixed else "green")
 
 
-def _backwards(column: DominanceColumn) -> Booleans:
-    """Pairs ``[i, j]`` of which i is ahead of j although its mean is worse; significantly, where tested."""
+def _ahead_with_worse_mean(column: DominanceColumn) -> Booleans:
+    """Return a mask of pairs ``[i, j]`` where i is ahead of j but has the (significantly) worse mean."""
     difference, tests = column.differences, column.study.tests
-    ahead = np.logical_or.reduce([one.dominates for one in tests])
+    ahead = np.logical_or.reduce([test.dominates for test in tests])
     if tests[0].p_value is None:
         return np.asarray(ahead & (difference.estimate < 0))
     if difference.high is None:
@@ -169,11 +174,17 @@ def _backwards(column: DominanceColumn) -> Booleans:
     return np.asarray(ahead & (difference.high < 0))
 
 
-def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
-    def cell(j: int, i: int) -> str:
-        return "·" if i == j else numbers.ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+def _ratio_matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
+    """Return a matrix of violation ratios; an asterisk marks dominance."""
 
-    every = range(len(models))
-    columns: list[OfRow] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
-    columns += [(Column(str(j + 1)), partial(cell, j)) for j in every]
-    return by_row(f"{tests.claim.method}@{metric}: violation ratios", columns, every)
+    def cell(j: int, i: int) -> str:
+        return (
+            "·"
+            if i == j
+            else numbers.format_ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+        )
+
+    indices = range(len(models))
+    columns: list[RowColumn] = [(Column("", "left"), lambda i: f"{i + 1} {models[i]}")]
+    columns += [(Column(str(j + 1)), partial(cell, j)) for j in indices]
+    return build_table(f"{tests.claim.method}@{metric}: violation ratios", columns, indices)

@@ -1,1 +1,1 @@
-"""What is shown, from the document alone."""
+"""Terminal output and JUnit report of ``gate``, built from its document."""

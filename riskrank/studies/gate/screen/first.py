@@ -1,210 +1,217 @@
-"""The first screen of a gate: a line a claim, the answer first, and what would decide the open ones."""
+"""First screen of ``gate``: one line per claim, and how to decide inconclusive claims."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riskrank.errors import listing, one_line, option
-from riskrank.shown import numbers
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
-from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
-from riskrank.studies.gate import words
+from riskrank.errors import listing, option, single_line
+from riskrank.render import numbers
+from riskrank.render.screens import follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
+from riskrank.studies.detectable_difference import format_detectable
+from riskrank.studies.diff.screen.cases import cases_table, texts_tables
+from riskrank.studies.gate import sentences
 from riskrank.studies.gate.claim import MACRO, ORDERS
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.visible import visible_words
-from riskrank.studies.wording import blind_to, p_words, span
+from riskrank.studies.wording import count_range, detection_limit_words, p_value_phrase
 
-# Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
-# not pass come first.
+# Maximum number of claims on the screen if each takes one line, or two; longest claim that fits one line.
+# Claims that did not pass come first.
 _ROWS, _FEWER, _SHORT = 9, 5, 34
-_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+_SEVERITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 _STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
 def view(document: GateDocument) -> list[Section]:
-    """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
+    """Return the sections of the screen: claims, tests and next steps, then the details."""
     rows = document.rows
-    short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
-    doubtful = any(one.kind == "by-seed" for one in document.findings)  # which takes a line of the verdict
-    rows = _listed(document, (_ROWS if short else _FEWER) - doubtful)
-    cases = _lost(document)
+    short = _share_old_model(rows) or max(len(f"{row.new} {_short_claim(row)}") for row in rows) <= _SHORT
+    unsettled = any(finding.kind == "by-seed" for finding in document.findings)  # takes a line of the verdict
+    rows = _select_rows(document, (_ROWS if short else _FEWER) - unsettled)
+    cases = _case_sections(document)
     return [
         *(cases if document.comment else []),
-        _table(document, rows),
-        *unshown(len(document.rows) - len(rows), "claim"),
-        Line(_tests(document)),
-        *_baseline(document),
-        *_unshared(document),
-        *_to_do(document),
+        _claims_table(document, rows),
+        *hidden_count_lines(len(document.rows) - len(rows), "claim"),
+        Line(_describe_tests(document)),
+        *_baseline_lines(document),
+        *_excluded_lines(document),
+        *_next_step_lines(document),
         *([] if document.comment else cases),
-        *offered(_details(document)),
+        *follow_up_sections(_detail_sections(document)),
     ]
 
 
-def _listed(document: GateDocument, room: int) -> list[GateRow]:
-    """As many claims as there is room for: what did not pass, or the model that is taken, then by price."""
+def _select_rows(document: GateDocument, limit: int) -> list[GateRow]:
+    """Select at most `limit` rows, failures first; for a choice, the chosen model first, then by price."""
     choice, rows = document.choice, [*document.rows]
     if choice is not None:
-        prices = {one.model: one.price for one in choice.candidates}
+        prices = {candidate.model: candidate.price for candidate in choice.candidates}
         rows = sorted(rows, key=lambda row: (row.new != choice.model, prices[row.new]))
-    elif len(rows) > room:
-        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])
-    return rows[:room]
+    elif len(rows) > limit:
+        rows = sorted(rows, key=lambda row: _SEVERITY[row.verdict])
+    return rows[:limit]
 
 
-def _table(document: GateDocument, rows: Sequence[GateRow], *, every: bool = False) -> Table:
-    """Claims, one under the other; with their p-values and what would decide each for who asks."""
+def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: bool = False) -> Table:
+    """Return a table of claims; with `details`, it includes sample sizes, p-values and samples needed."""
     grouped = any(row.group is not None for row in document.rows)
     tasks = any(row.task is not None for row in document.rows)
-    apart = len({row.samples for row in document.rows}) > 1
-    common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
+    sizes_differ = len({row.samples for row in document.rows}) > 1
+    common, several = _share_old_model(document.rows), len({row.new for row in document.rows}) > 1
     tiered = any(row.tier for row in document.rows)
     needed = any(row.samples_needed is not None for row in document.rows)
-    together = "all together"
-    columns: list[OfRow | None] = [
-        (Column("answer", "left"), _answer),
+    all_label = "all together"
+    columns: list[RowColumn | None] = [
+        (Column("verdict", "left"), _verdict_cell),
         (Column("tier", "left"), lambda row: row.tier or "") if tiered else None,
         (Column("new", "left"), lambda row: row.new) if several and common else None,
-        (Column("claim", "left"), lambda row: f"{row.new} {_than(row)}") if not common else None,
-        (Column("on", "left"), lambda row: f"{words.looked_at(row)} of {row.metric}"),
-        (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else together))
+        (Column("claim", "left"), lambda row: f"{row.new} {_short_claim(row)}") if not common else None,
+        (Column("on", "left"), lambda row: f"{sentences.statistic_words(row)} of {row.metric}"),
+        (Column("task", "left"), lambda row: row.task or ("" if row.statistic == MACRO else all_label))
         if tasks
         else None,
-        (Column("group", "left"), lambda row: row.group or together) if grouped else None,
-        (Column(words.subtracted(rows)), _difference),
-        (Column("interval", "left"), _interval),
-        (Column("passes if all", "left"), words.passes_if),
-        (Column("samples"), lambda row: f"{row.samples:,}") if apart or every else None,
-        (Column("p"), lambda row: numbers.p_value(row.p_adjusted)) if every else None,
-        (Column("n\nneeded", name="n needed"), lambda row: numbers.count(row.samples_needed))
-        if every and needed
+        (Column("group", "left"), lambda row: row.group or all_label) if grouped else None,
+        (Column(sentences.difference_head(rows)), _format_difference),
+        (Column("interval", "left"), _format_interval),
+        (Column("required", "left"), sentences.pass_condition),
+        (Column("samples"), lambda row: f"{row.samples:,}") if sizes_differ or details else None,
+        (Column("p"), lambda row: numbers.format_p_value(row.p_adjusted)) if details else None,
+        (Column("n\nneeded", name="n needed"), lambda row: numbers.format_count(row.samples_needed))
+        if details and needed
         else None,
     ]
-    title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
-    return by_row("All claims" if every else title, columns, rows, stub=2)
+    title = f"{'New' if several else document.rows[0].new} {_short_claim(document.rows[0])}" if common else ""
+    return build_table("All claims" if details else title, columns, rows, stub=2)
 
 
-def _difference(row: GateRow) -> str:
-    """The difference that was found, or the violation ratio."""
-    return f"ratio {words.estimated(row, numbers.ratio)}" if row.statistic in ORDERS else words.estimated(row)
+def _format_difference(row: GateRow) -> str:
+    """Format the estimated difference, or the violation ratio of a dominance claim."""
+    return (
+        f"ratio {sentences.format_estimate(row, numbers.format_ratio)}"
+        if row.statistic in ORDERS
+        else sentences.format_estimate(row)
+    )
 
 
-def _interval(row: GateRow) -> str:
-    """The interval of a difference."""
-    return "–" if row.statistic in ORDERS else words.interval_of(row, "–")
+def _format_interval(row: GateRow) -> str:
+    """Format the interval of a difference; return a dash if there is none."""
+    return "–" if row.statistic in ORDERS else sentences.format_interval(row, "–")
 
 
-def _answer(row: GateRow) -> Cell:
-    return Cell("WAITS" if row.waits else row.verdict.upper(), _STYLES[row.verdict])
+def _verdict_cell(row: GateRow) -> Cell:
+    """Return the verdict as a coloured cell."""
+    return Cell("UNTESTED" if row.is_untested else row.verdict.upper(), _STYLES[row.verdict])
 
 
-def _common(rows: Sequence[GateRow]) -> bool:
-    """Whether all claims compare with one old model, in one way."""
+def _share_old_model(rows: Sequence[GateRow]) -> bool:
+    """Return True if all claims are of the same kind and have the same old model."""
     return len({(row.claim, row.old) for row in rows}) == 1
 
 
-def _than(row: GateRow) -> str:
-    """The claim without its margin, which has a column of its own."""
+def _short_claim(row: GateRow) -> str:
+    """Return the claim without its margin, which is in a separate column."""
     return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
 
 
-def _tests(document: GateDocument) -> str:
-    """At which level intervals hold, and what the samples cannot see."""
+def _describe_tests(document: GateDocument) -> str:
+    """Describe sample size, confidence level, correction and minimum detectable differences."""
     rows = document.claims
-    together = len(rows) > 1 and document.family.simultaneous
+    simultaneous = len(rows) > 1 and document.family.simultaneous
     level = f"{100 * document.family.confidence:g} %"
-    how = f"intervals hold together at {level}" if together else f"intervals at {level}"
+    intervals = f"simultaneous {level} intervals" if simultaneous else f"{level} intervals"
     over = f"over {len(rows)} claims"
     if document.choice is not None:
         over = f"over {len(document.choice.candidates)} candidates"
     elif any(row.tier for row in rows):
-        over = "within each tier; supporting claims are tested once all critical ones are shown"
-    many = f" ({document.family.correction.capitalize()} {over})" if together else ""
-    units = {words.unit_of(row, document.unit) for row in rows}
+        over = "within each tier; supporting claims are tested only if all critical claims pass"
+    correction = f" ({document.family.correction.capitalize()} {over})" if simultaneous else ""
+    units = {sentences.row_unit(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"
-    size = f"{span(row.samples for row in rows)} {unit}"
+    size = f"{count_range(row.samples for row in rows)} {unit}"
     if document.judged is not None:
         fewest = min(row.samples for row in rows)
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
-    again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
-    counted = document.counted_as
-    seen = f"{size} ({blind_to(document.worth)})" if counted is None else counted.sentence[:-1]
-    apart = ""
-    if len(document.visible) == 1:
+    looks = "" if document.looks is None else f", valid at every look (this is look {document.looks.number})"
+    note = document.counted_as
+    basis = note.sentence[:-1] if note else f"{size} ({detection_limit_words(document.effective_size)})"
+    detectable = ""
+    if len(document.detectable) == 1:
         margin = " from the margin" if any(row.margin for row in rows) else ""
-        (away,) = document.visible.values()
-        told = visible_words(away, share=False)
-        apart = f"; could have decided differences of {told}{margin}" if told else ""
-    return f"{seen}; {how}{many}{again}{apart}."
+        (difference,) = document.detectable.values()
+        text = format_detectable(difference, is_proportion=False)
+        detectable = f"; smallest detectable difference{margin}: {text} (power 80 %)" if text else ""
+    return f"{basis}; {intervals}{correction}{looks}{detectable}."
 
 
-def _baseline(document: GateDocument) -> list[Line]:
-    """Which scores were blessed, and how many of them are compared."""
-    one = document.overlap
-    if one is None:
+def _baseline_lines(document: GateDocument) -> list[Line]:
+    """Return a line on the baseline scores and how many of them are compared."""
+    overlap = document.overlap
+    if overlap is None:
         return []
-    of = "all" if one.common == one.samples else f"{one.common:,}"
-    more = f", and {one.added:,} that were not blessed" if one.added else ""
-    who = f"{one_line(one.model)}, blessed in {one.path}"
-    text = f"{who}; the new scores have {of} of its {one.samples:,} samples{more}."
-    if one.same_files:
-        text += " They are the very files that were blessed: nothing was scored anew."
-    return [Line(text, "Baseline:", "" if of == "all" and not more and not one.same_files else "yellow")]
+    used = "all" if overlap.common == overlap.samples else f"{overlap.common:,}"
+    new = f", plus {overlap.added:,} other samples" if overlap.added else ""
+    source = f"{single_line(overlap.model)}, blessed in {overlap.path}"
+    text = f"{source}; the new scores cover {used} of its {overlap.samples:,} samples{new}."
+    if overlap.same_files:
+        text += " The new files are the blessed files: nothing was rescored."
+    return [Line(text, "Baseline:", "" if used == "all" and not new and not overlap.same_files else "yellow")]
 
 
-def _unshared(document: GateDocument) -> list[Line]:
-    """Samples that were left out, as they were added, removed or renamed."""
-    told = "; ".join(
-        f"{len(one.samples):,} of the {one.of:,} samples of {one.model} ({listing(one.samples, 4)})"
-        for one in document.unshared
+def _excluded_lines(document: GateDocument) -> list[Line]:
+    """Return a line on the samples that were excluded because some models lack them."""
+    text = "; ".join(
+        f"{len(entry.samples):,} of the {entry.of:,} samples of {entry.model} ({listing(entry.samples, 4)})"
+        for entry in document.unmatched
     )
-    return [Line(f"{one_line(told)}, which not all have.", "Left out:", "yellow")] if told else []
+    reason = "because other models lack them"
+    return [Line(f"{single_line(text)}, {reason}.", "Excluded:", "yellow")] if text else []
 
 
-def _lost(document: GateDocument) -> list[Section]:
-    """The cases behind what did not pass, claim by claim."""
+def _case_sections(document: GateDocument) -> list[Section]:
+    """Return tables of the largest losses, one per claim that did not pass."""
     sections: list[Section] = []
-    for one in document.lost:
-        where = f"{'in' if one.task else 'on'} {one.metric}{one.place}"
-        counted = f"{one.worse:,} worse, {one.better:,} better of {one.of:,}"
-        counted += f" ({p_words(one.p_value)} by a sign test{': no more than chance makes' * one.by_chance})"
-        if not one.cases:
-            sections.append(Line(f"{counted}.", f"{one.new} {where}:"))
+    for lost in document.lost_cases:
+        on = f"{'in' if lost.task else 'on'} {lost.metric}{lost.subset}"
+        counts = f"{lost.worse:,} worse, {lost.better:,} better of {lost.of:,}"
+        counts += f" ({p_value_phrase(lost.p_value)}, sign test{'; not significant' * lost.by_chance})"
+        if not lost.cases:
+            sections.append(Line(f"{counts}.", f"{lost.new} {on}:"))
             continue
-        table = cases_table(one.cases, one.new, one.old, f"Cases that {one.new} lost most {where}: {counted}")
-        texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
-        sections += [replace(found, part="cases") for found in (table, *texts)]
+        title = f"Cases with the largest losses of {lost.new} {on}: {counts}"
+        table = cases_table(lost.cases, lost.new, lost.old, title)
+        texts = texts_tables(lost.cases, lost.new, lost.old, document.texts)
+        sections += [replace(section, part="cases") for section in (table, *texts)]
     return sections
 
 
-def _to_do(document: GateDocument) -> list[Line]:
-    """What would decide an open claim; nothing where one is refuted, which that does not mend."""
-    if document.outcome != INCONCLUSIVE or not words.open_claims(document.rows):
+def _next_step_lines(document: GateDocument) -> list[Line]:
+    """Return a line on how to decide inconclusive claims; empty if another claim failed."""
+    if document.outcome != INCONCLUSIVE or not sentences.inconclusive_rows(document.rows):
         return []
-    return [Line(f"{words.to_decide(document)}.", "To decide:", "yellow")]
+    return [Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")]
 
 
-def _details(document: GateDocument) -> list[Section]:
-    """All claims with their p-values, and how to read them."""
+def _detail_sections(document: GateDocument) -> list[Section]:
+    """Return a table of all claims with p-values, and a line that explains how to read it."""
     text = [
-        "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
-        "inconclusive otherwise; p is adjusted for all claims",
+        "a claim passes if its entire interval lies on the required side, fails if all of it lies on the "
+        "other side, and is inconclusive otherwise; p is adjusted for all claims",
     ]
     if not document.counted_as and any(row.cautious for row in document.rows):
         text.append(
-            "an end counts one sample more against its side, so that it may lie a little beyond rank's"
+            "each bound allows for one worst-case sample, so intervals may be slightly wider than in rank"
         )
     if any(row.statistic in ORDERS for row in document.rows):
-        text.append("the ratio is that of violations, below 0.5 where new is ahead")
-    if any(map(words.ranges, document.rows)):
-        text.append("a difference reaches from what is missing at its worst to that at its best")
+        text.append("the ratio is the violation ratio, which is below 0.5 if the new model is ahead")
+    if any(map(sentences.has_estimate_range, document.rows)):
+        text.append("a difference ranges from the worst to the best possible missing scores")
     if any(row.chosen_p is not None for row in document.rows):
-        text.append("both hold for labels chosen by chance, which these do not look: no claim is decided")
+        text.append("no claim is decided, because the labels do not look randomly chosen")
     if any(row.samples_needed is not None for row in document.rows):
-        truth = "the estimate were the truth, by a normal one"
-        how = "more samples are like these" if document.looks else truth
-        text.append(f"n needed would decide a claim four times in five if {how}")
+        truth = "the estimate is the true difference (normal approximation)"
+        condition = "further samples are like these" if document.looks else truth
+        text.append(f"n needed: samples that decide a claim with power 80 % if {condition}")
     if document.looks is not None:
-        text.append(f"{option('continues', 'FILE')} checks at the next look that nothing is taken back")
-    return [_table(document, document.rows, every=True), Line("; ".join(text) + ".", "Reading:")]
+        text.append(f"{option('continues', 'FILE')} checks at the next look that no earlier score changed")
+    return [_claims_table(document, document.rows, details=True), Line("; ".join(text) + ".", "Reading:")]

@@ -1,61 +1,71 @@
-"""A gate as tests of a CI server: one a claim.
+"""JUnit report of a gate, with one test case per claim.
 
-A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
-and by default an error, so that no server takes it for a pass.
+A failed claim is a failure. An inconclusive claim is a failure or skipped if the option ``inconclusive`` is
+"fail" or "pass". Otherwise it is an error, so that no CI server counts it as a pass.
 """
 
 from collections.abc import Iterator
 
-from riskrank.asked.tiers import ADVISORY
-from riskrank.errors import one_line
-from riskrank.shown import numbers
-from riskrank.shown.junit import Suite, TestCase
-from riskrank.studies.diff.screen.cases import told
+from riskrank.errors import single_line
+from riskrank.options.tiers import ADVISORY
+from riskrank.render import numbers
+from riskrank.render.junit import Suite, TestCase
+from riskrank.studies.diff.screen.cases import text_lines
 from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.sentences import row_sentence
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.gate.words import row_sentence
 
 
 def suite(document: GateDocument) -> Suite:
-    """A test case a claim."""
+    """Return a JUnit test suite with one test case per claim."""
     cases = [
         TestCase(
-            kind_of(*_counts_as(row, document)),
+            result_kind(*_ci_verdict(row, document)),
             f"riskrank.gate.{row.claim}",
             row.name,
             row_sentence(row),
             row.verdict,
-            tuple(_lost(document, row)),
+            tuple(_case_lines(document, row)),
         )
         for row in document.rows
     ]
     looks = document.looks
-    told = {} if looks is None else {"looks": f"{looks.number}; answers hold at every look"}
-    return Suite("riskrank gate", cases, told)
+    properties = {} if looks is None else {"looks": f"{looks.number}; verdicts hold at every look"}
+    return Suite("riskrank gate", cases, properties)
 
 
-def _counts_as(row: GateRow, document: GateDocument) -> tuple[str, str | None]:
-    """The answer, and what an open one counts as; what is advisory fails nothing, nor who is not taken."""
-    beside = document.choice is not None and document.failed is None and row.new != document.choice.model
-    lenient = (beside or row.tier == ADVISORY) and row.verdict != PASS
+def _ci_verdict(row: GateRow, document: GateDocument) -> tuple[str, str | None]:
+    """Return the verdict to report, and how to treat it if inconclusive.
+
+    Advisory claims and candidates that were not chosen cannot fail.
+    """
+    rejected = document.choice is not None and document.failed is None and row.new != document.choice.model
+    lenient = (rejected or row.tier == ADVISORY) and row.verdict != PASS
     return (INCONCLUSIVE, "pass") if lenient else (row.verdict, document.inconclusive)
 
 
-def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
-    """The cases behind a claim that did not pass, where they were asked for."""
+def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
+    """Yield lines on the cases with the largest losses for a claim that did not pass, if requested."""
     if row.verdict == PASS:
         return
-    place = (row.new, row.old, row.metric, row.group, row.task)
-    for lost in document.lost:
-        if (lost.new, lost.old, lost.metric, lost.group, lost.task) == place:
+    key = (row.new, row.old, row.metric, row.group, row.task)
+    for lost in document.lost_cases:
+        if (lost.new, lost.old, lost.metric, lost.group, lost.task) == key:
             for case in lost.cases:
-                new, old = map(numbers.single_score, (case.new, case.old))
-                yield one_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
-                yield from (f"  {line}" for line in told(case, row.new, row.old))
+                new, old = map(numbers.format_single_score, (case.new, case.old))
+                yield single_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
+                yield from (f"  {line}" for line in text_lines(case, row.new, row.old))
 
 
-def kind_of(verdict: str, inconclusive: str | None) -> str:
-    """What a test case is by its answer, and by what an inconclusive one counts as."""
+def result_kind(verdict: str, inconclusive: str | None) -> str:
+    """Return the JUnit result for a verdict: "failure", "error" or "skipped"; "" for a pass.
+
+    Parameters
+    ----------
+    verdict : str
+    inconclusive : {"pass", "fail"} or None
+        Treatment of an inconclusive verdict; None makes it an error.
+    """
     if verdict == FAIL:
         return "failure"
     if verdict == INCONCLUSIVE:

@@ -1,4 +1,4 @@
-"""Critical-difference diagrams of the rank tests: mean ranks, joined where Nemenyi separates nobody."""
+"""Critical-difference diagrams: mean ranks, with bars joining models not separated by Nemenyi's test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,21 +8,31 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.shown.figures.fonts import text_width
-from riskrank.shown.figures.marks import model_mark, write
-from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.rows import bar, dot
-from riskrank.shown.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.marks import model_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.rows import draw_bar, draw_dot
+from riskrank.render.figures.style import (
+    GREY,
+    INK,
+    MARGIN,
+    QUIET,
+    ROW,
+    SMALL,
+    Plot,
+    in_common_style,
+    start_sheet,
+)
 
-_MOST = 60
+_MOST_NAMED = 60
 """Models that all have their name; of more, the first ones have."""
-_FIRST = 30
-_BAR = 5.0
+_NAMED_OF_MANY = 30
+_BAR_HEIGHT = 5.0
 
 
 @dataclass(frozen=True)
 class CriticalDifference:
-    """What is plotted of one criterion.
+    """Critical-difference diagram of one criterion.
 
     Attributes
     ----------
@@ -30,10 +40,9 @@ class CriticalDifference:
     order : ndarray of int, shape (k,)
         Models, the best mean rank first.
     mean_rank : ndarray, shape (k,)
-        In that order.
+        Mean ranks in the order of `order`.
     cliques : tuple of (int, int)
-        First and last place, in that order, of the longest runs of models none of which is significantly
-        different from another.
+        First and last positions of the maximal runs of models without a significant difference.
     """
 
     criterion: str
@@ -43,35 +52,37 @@ class CriticalDifference:
 
 
 def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: float) -> CriticalDifference:
-    """Order the models of a criterion and find who is not told apart."""
+    """Return the critical-difference diagram of one criterion."""
     order = np.argsort(tests.mean_rank[criterion], kind="stable")
     different = tests.nemenyi_p_value[criterion][np.ix_(order, order)] <= level
-    return CriticalDifference(name, order, tests.mean_rank[criterion][order], cliques(different))
+    return CriticalDifference(name, order, tests.mean_rank[criterion][order], find_cliques(different))
 
 
-def cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
-    """Longest runs of places within which no pair differs; runs of one are left out, and runs within others.
+def find_cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
+    """Return the maximal runs of positions within which no pair differs significantly.
+
+    Runs of length one are excluded.
 
     Parameters
     ----------
     different : ndarray of bool, shape (k, k)
-        Symmetric, places in order.
+        Symmetric mask of significant differences, in the order of mean ranks.
     """
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for first in range(len(different)):
         last = first
         while last + 1 < len(different) and not different[first : last + 1, last + 1].any():
             last += 1
-        if last > first and (not found or last > found[-1][1]):
-            found.append((first, last))
-    return tuple(found)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return tuple(runs)
 
 
-@drawn
+@in_common_style
 def draw_critical_difference(
     tests: CriteriaTests, criteria: Sequence[str], names: Sequence[str], *, level: float, samples: int
 ) -> Plot:
-    """Draw a diagram a criterion, one above the other.
+    """Draw the critical-difference diagrams of all criteria, one above the other.
 
     Parameters
     ----------
@@ -79,19 +90,21 @@ def draw_critical_difference(
     criteria : sequence of n str
     names : sequence of k str
     level : float
-        Level of the tests.
+        Significance level of the tests.
     samples : int
-        Behind each of them.
+        Number of samples behind each test.
     """
-    found = [critical_difference(tests, j, name, level) for j, name in enumerate(criteria)]
+    diagrams = [critical_difference(tests, j, name, level) for j, name in enumerate(criteria)]
     k = len(names)
-    named = k if k <= _MOST else _FIRST
-    shown = [fitted([names[model] for model in one.order[:named]], 150.0) for one in found]
-    side = max(text_width(label) for labels in shown for label in labels) + 34
+    n_named = k if k <= _MOST_NAMED else _NAMED_OF_MANY
+    labels_by_criterion = [
+        fit_names([names[model] for model in diagram.order[:n_named]], 150.0) for diagram in diagrams
+    ]
+    side = max(text_width(label) for labels in labels_by_criterion for label in labels) + 34
     across = 300.0
-    heights = [64 + _BAR * len(one.cliques) + ROW * ((named + 1) // 2) for one in found]
-    page = sheet(
-        "Mean ranks of the models, criterion by criterion",
+    heights = [64 + _BAR_HEIGHT * len(diagram.cliques) + ROW * ((n_named + 1) // 2) for diagram in diagrams]
+    page = start_sheet(
+        "Mean ranks of the models, by criterion",
         f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ "
         f"significantly (Nemenyi, level {level:g} for all pairs of a criterion).",
         width=2 * (MARGIN + side) + across,
@@ -99,41 +112,54 @@ def draw_critical_difference(
     )
     canvas = page.canvas()
     top = page.top
-    for one, labels, height in zip(found, shown, heights, strict=True):
-        write(canvas, MARGIN, top - 4, fitted([one.criterion], 400.0)[0], weight="bold", va="top")
-        _draw(canvas, one, labels, MARGIN + side, across, top - 44)
+    for diagram, labels, height in zip(diagrams, labels_by_criterion, heights, strict=True):
+        write_text(canvas, MARGIN, top - 4, fit_names([diagram.criterion], 400.0)[0], weight="bold", va="top")
+        _draw_diagram(canvas, diagram, labels, MARGIN + side, across, top - 44)
         top -= height
     return page.figure
 
 
-def _draw(
-    canvas: Axes, found: CriticalDifference, labels: Sequence[str], left: float, across: float, axis: float
+def _draw_diagram(
+    canvas: Axes, diagram: CriticalDifference, labels: Sequence[str], left: float, width: float, axis: float
 ) -> None:
-    k = len(found.order)
-    x = left + across * (found.mean_rank - 1) / max(k - 1, 1)
-    canvas.plot([left, left + across], [axis, axis], color=INK, linewidth=1.0)
-    every = max(1, int(np.ceil((k - 1) / 12)))
-    for rank in range(1, k + 1, every):
-        at = left + across * (rank - 1) / max(k - 1, 1)
-        canvas.plot([at, at], [axis, axis + 4], color=INK, linewidth=0.8)
-        write(canvas, at, axis + 6, str(rank), ha="center", size=SMALL, va="bottom", color=QUIET)
-    for number, (first, last) in enumerate(found.cliques):
-        mark = model_mark(*found.order[first : last + 1].tolist())
-        bar(canvas, [x[first] - 2, x[last] + 2], axis - 6 - _BAR * number, mark, INK, width=2.6)
-    marks = [model_mark(int(model)) for model in found.order]
-    for at, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
-        canvas.plot([at, at], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
+    """Draw the diagram of one criterion.
+
+    Parameters
+    ----------
+    canvas : Axes
+    diagram : CriticalDifference
+    labels : sequence of str
+        Names of the models to label, those with the best mean ranks.
+    left, width : float
+        Left end and width of the rank axis, in points.
+    axis : float
+        Vertical position of the rank axis.
+    """
+    k = len(diagram.order)
+    x = left + width * (diagram.mean_rank - 1) / max(k - 1, 1)
+    canvas.plot([left, left + width], [axis, axis], color=INK, linewidth=1.0)
+    tick_step = max(1, int(np.ceil((k - 1) / 12)))
+    for rank in range(1, k + 1, tick_step):
+        position = left + width * (rank - 1) / max(k - 1, 1)
+        canvas.plot([position, position], [axis, axis + 4], color=INK, linewidth=0.8)
+        write_text(canvas, position, axis + 6, str(rank), ha="center", size=SMALL, va="bottom", color=QUIET)
+    for number, (first, last) in enumerate(diagram.cliques):
+        mark = model_mark(*diagram.order[first : last + 1].tolist())
+        draw_bar(canvas, [x[first] - 2, x[last] + 2], axis - 6 - _BAR_HEIGHT * number, mark, INK, width=2.6)
+    marks = [model_mark(int(model)) for model in diagram.order]
+    for position, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
+        canvas.plot([position, position], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
     half = (len(labels) + 1) // 2
-    rows = axis - 14 - _BAR * len(found.cliques)
+    rows = axis - 14 - _BAR_HEIGHT * len(diagram.cliques)
     for place, label in enumerate(labels):
         on_left = place < half
         row = place if on_left else len(labels) - 1 - place
         y = rows - ROW * (row + 0.5)
-        end = left - 6 if on_left else left + across + 6
+        end = left - 6 if on_left else left + width + 6
         mark = marks[place]
         canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
-        dot(canvas, x[place], axis, mark, INK, size=4)
-        align, away = ("right", -1) if on_left else ("left", 1)
-        mean = f"{found.mean_rank[place]:.1f}"
-        write(canvas, end + away * 2, y, mean, mark, align, size=SMALL, color=QUIET)
-        write(canvas, end + away * 27, y, label, mark, align)
+        draw_dot(canvas, x[place], axis, mark, INK, size=4)
+        align, outward = ("right", -1) if on_left else ("left", 1)
+        mean = f"{diagram.mean_rank[place]:.1f}"
+        write_text(canvas, end + outward * 2, y, mean, mark, align, size=SMALL, color=QUIET)
+        write_text(canvas, end + outward * 27, y, label, mark, align)

@@ -1,8 +1,8 @@
-"""Layered drawings of acyclic graphs: who stands where, with as few crossings of edges as can be.
+"""Layered drawings of acyclic graphs with few edge crossings (Sugiyama, Tagawa and Toda 1981).
 
-After Sugiyama, Tagawa and Toda (1981): long edges get a place in every layer they pass, the order within
-layers is improved by barycentres, or found exactly where there are few orders, and positions follow the
-neighbours as far as widths allow.
+Long edges get a bend in every layer that they cross. The order within layers is improved by barycentre
+sweeps, or optimised exhaustively if there are few orders. Nodes are placed near their neighbours, as far as
+the widths allow.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,25 +13,25 @@ from statistics import fmean
 
 import numpy as np
 
-from riskrank.shown.figures.labels import in_order
+from riskrank.render.figures.labels import spread_in_order
 
-# Orders up to which all are looked at.
-_ALL = 5000
+# Largest number of orders for an exhaustive search.
+_MOST_ORDERS = 5000
 _SWEEPS = 12
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Nodes in layers; numbers from ``count`` on are bends of long edges.
+    """Nodes of a graph arranged in layers; indices of at least `count` are bends of long edges.
 
     Attributes
     ----------
     count : int
-        Nodes of the graph.
+        Number of nodes of the graph.
     order : tuple of tuple of int
-        Nodes and bends of each layer from left to right, the top layer first.
+        Nodes and bends of each layer from left to right, top layer first.
     paths : tuple of tuple of int
-        Every edge as the nodes and bends it passes.
+        Nodes and bends along each edge.
     """
 
     count: int
@@ -40,29 +40,31 @@ class Layers:
 
     @property
     def segments(self) -> list[tuple[int, int]]:
-        """Parts of edges between neighbouring layers."""
+        """Segments of edges between adjacent layers."""
         return [part for path in self.paths for part in pairwise(path)]
 
     @property
     def neighbours(self) -> list[list[int]]:
-        """Of each node and bend, those in the layers above and below that it is joined with."""
-        found: list[list[int]] = [[] for row in self.order for _ in row]
+        """Neighbours of each node and bend in the adjacent layers."""
+        joined: list[list[int]] = [[] for row in self.order for _ in row]
         for upper, lower in self.segments:
-            found[upper].append(lower)
-            found[lower].append(upper)
-        return found
+            joined[upper].append(lower)
+            joined[lower].append(upper)
+        return joined
 
     @property
     def crossings(self) -> int:
-        """Pairs of parts that cross."""
+        """Number of crossing pairs of segments."""
         place = {node: (row, at) for row, nodes in enumerate(self.order) for at, node in enumerate(nodes)}
-        ends = np.array([(*place[upper], place[lower][1]) for upper, lower in self.segments]).reshape(-1, 3)
-        row, above, below = ends.T[:, :, None]
+        segments = np.array([(*place[upper], place[lower][1]) for upper, lower in self.segments]).reshape(
+            -1, 3
+        )
+        row, above, below = segments.T[:, :, None]
         return int(((row == row.T) & (above < above.T) & (below > below.T)).sum())
 
 
-def layered(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int) -> Layers:
-    """Arrange a graph in layers.
+def arrange_layers(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int) -> Layers:
+    """Arrange a graph in layers with few edge crossings.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def layered(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int
     edges : sequence of (int, int)
         Upper and lower node.
     widest : int
-        Nodes a layer may hold; a level of more becomes several layers.
+        Largest number of nodes per layer; larger levels are split into several layers.
 
     Returns
     -------
@@ -90,48 +92,55 @@ def layered(levels: Sequence[int], edges: Sequence[tuple[int, int]], widest: int
             rows[row].append(bend)
         bends += len(between)
         paths.append(tuple(path))
-    found = Layers(len(levels), tuple(map(tuple, rows)), tuple(paths))
-    return min(_orders(found), key=lambda one: one.crossings)
+    layers = Layers(len(levels), tuple(map(tuple, rows)), tuple(paths))
+    return min(_candidate_orders(layers), key=lambda candidate: candidate.crossings)
 
 
-def _orders(layers: Layers) -> Iterator[Layers]:
-    """All orders of the nodes where they are few, else those that barycentres lead to, down and up."""
-    if prod(factorial(min(len(row), 20)) for row in layers.order) <= _ALL:
+def _candidate_orders(layers: Layers) -> Iterator[Layers]:
+    """Yield all orders of the nodes if there are few, else the orders from barycentre sweeps down and up."""
+    if prod(factorial(min(len(row), 20)) for row in layers.order) <= _MOST_ORDERS:
         for order in product(*map(permutations, layers.order)):
             yield replace(layers, order=order)
         return
     yield layers
-    rows, near = list(layers.order), layers.neighbours
+    rows, neighbours = list(layers.order), layers.neighbours
     for sweep in range(_SWEEPS):
         numbered = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
         for row in numbered:
-            before = {node: at for at, node in enumerate(rows[row - numbered.step])}
+            position_before = {node: position for position, node in enumerate(rows[row - numbered.step])}
             middle = {
-                node: fmean([before[one] for one in near[node] if one in before] or [at])
-                for at, node in enumerate(rows[row])
+                node: fmean(
+                    [
+                        position_before[neighbour]
+                        for neighbour in neighbours[node]
+                        if neighbour in position_before
+                    ]
+                    or [position]
+                )
+                for position, node in enumerate(rows[row])
             }
             rows[row] = tuple(sorted(rows[row], key=middle.__getitem__))
         yield replace(layers, order=tuple(rows))
 
 
-def positions(layers: Layers, widths: Sequence[float]) -> list[float]:
-    """Middle of every node and bend from the left, in points; neighbours in a layer do not touch.
+def node_positions(layers: Layers, widths: Sequence[float]) -> list[float]:
+    """Return the horizontal centre of every node and bend in points, such that nodes do not overlap.
 
     Parameters
     ----------
     layers : Layers
     widths : sequence of float
-        Of every node with its margin; bends need little.
+        Width of every node, including its margin.
     """
-    near = layers.neighbours
-    wide = [*widths, *([12.0] * (len(near) - layers.count))]
-    x = np.zeros(len(near))
-    gaps = [[(wide[a] + wide[b]) / 2 for a, b in pairwise(row)] for row in layers.order]
+    neighbours = layers.neighbours
+    all_widths = [*widths, *([12.0] * (len(neighbours) - layers.count))]
+    x = np.zeros(len(neighbours))
+    gaps = [[(all_widths[a] + all_widths[b]) / 2 for a, b in pairwise(row)] for row in layers.order]
     rows = list(zip(layers.order, gaps, strict=True))
-    for row, apart in rows:
-        x[list(row)] = np.concatenate([[0.0], np.cumsum(apart)]) - sum(apart) / 2
+    for row, distances in rows:
+        x[list(row)] = np.concatenate([[0.0], np.cumsum(distances)]) - sum(distances) / 2
     for sweep in range(2 * _SWEEPS):
-        for row, apart in rows if sweep % 2 else rows[::-1]:
-            wanted = [float(np.mean(x[near[node]])) if near[node] else x[node] for node in row]
-            x[list(row)] = in_order(wanted, apart)
-    return (x - min(x - np.array(wide) / 2)).tolist()
+        for row, distances in rows if sweep % 2 else rows[::-1]:
+            targets = [float(np.mean(x[neighbours[node]])) if neighbours[node] else x[node] for node in row]
+            x[list(row)] = spread_in_order(targets, distances)
+    return (x - min(x - np.array(all_widths) / 2)).tolist()

@@ -1,4 +1,4 @@
-"""Mean-risk models: places over all risks together, raw means and worst cases first; then every risk."""
+"""Tables of mean-risk models: ranks over all risks, raw means and tail means, then every risk."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -9,20 +9,35 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Floats
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.agreement import aggregation_lines
-from riskrank.shown.means import combined, head, in_words, seen, side_by_side, with_bars, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, more_metrics, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row, each
-from riskrank.studies.mrm.findings import order_of
+from riskrank.render import numbers
+from riskrank.render.agreement import aggregation_lines
+from riskrank.render.mean_tables import (
+    combined_score_lines,
+    describe_samples,
+    metric_head,
+    score_label,
+    side_by_side_table,
+    tail_columns,
+    with_interval_bars,
+)
+from riskrank.render.screens import (
+    MOST_METRICS,
+    MOST_ROWS,
+    also_lines,
+    follow_up_sections,
+    hidden_count_lines,
+    more_metrics_lines,
+)
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table, value_column
+from riskrank.studies.mrm.findings import model_order
 from riskrank.studies.mrm.study import MeanRiskDocument
-from riskrank.studies.wording import counted, decimals_apart, rounded
+from riskrank.studies.wording import counted, decimals_for_gaps, format_fixed
 
 _MOST_PAIRS = 5
 
 
 def details(document: MeanRiskDocument) -> Iterator[Section]:
-    """Ranks under every risk, values under every risk, and what the rankings agree on."""
+    """Yield tables of ranks and values under every risk, and lines on how the rankings are aggregated."""
     models, aggregations = document.provenance.models, document.aggregations
     for metric, study in document.studies.items():
         yield _rank_table(metric, study, models)
@@ -35,7 +50,8 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
     yield _reading(next(iter(document.studies.values())))
 
 
-def _heads(study: MeanRiskStudy) -> Iterator[str]:
+def _risk_headings(study: MeanRiskStudy) -> Iterator[str]:
+    """Yield the column headings of the risks; * marks risks that may contradict second-order dominance."""
     for column in study.models.columns:
         mark = "" if column.risk.ssd_consistent else "*"
         level = "" if column.level is None else f"\n{column.level:g}"
@@ -43,100 +59,113 @@ def _heads(study: MeanRiskStudy) -> Iterator[str]:
 
 
 def _rank_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
-    columns: list[OfModel | None] = [
+    """Return a table of ranks under every risk, and of the aggregate rank."""
+    columns: list[ModelColumn | None] = [
         (Column("model", "left"), lambda i: models[i]),
-        (Column("RA"), lambda i: Cell(str(found.ranks[i]), "bold")) if (found := study.aggregation) else None,
+        (Column("RA"), lambda i: Cell(str(aggregation.ranks[i]), "bold"))
+        if (aggregation := study.aggregation)
+        else None,
     ]
-    columns += map(each, _heads(study), study.models.rank.T)
-    return by_row(f"Ranks by mean minus risk on {in_words(metric)}", columns, order_of(study))
+    columns += map(value_column, _risk_headings(study), study.models.rank.T)
+    return build_table(f"Ranks by mean minus risk on {score_label(metric)}", columns, model_order(study))
 
 
 def _value_table(metric: str, study: MeanRiskStudy, models: Sequence[str]) -> Table:
+    """Return a table of means and of mean minus risk under every risk."""
     values = np.column_stack([study.models.mean, study.models.value])
-    columns: list[OfModel | None] = [(Column("model", "left"), lambda i: models[i])]
-    for title, of, digits in zip(["mean", *_heads(study)], values.T, _decimals(study, values), strict=True):
-        columns.append(each(title, of, partial(rounded, decimals=digits)))
-    return by_row(f"Mean minus risk on {in_words(metric)}", columns, order_of(study))
+    columns: list[ModelColumn | None] = [(Column("model", "left"), lambda i: models[i])]
+    for title, of, digits in zip(
+        ["mean", *_risk_headings(study)], values.T, _decimals(study, values), strict=True
+    ):
+        columns.append(value_column(title, of, partial(format_fixed, decimals=digits)))
+    return build_table(f"Mean minus risk on {score_label(metric)}", columns, model_order(study))
 
 
 def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
-    """Decimals of every column: as many as its intervals support, or tell its values apart."""
+    """Return the decimals of each column: those that its intervals support, or that separate its values."""
     low, high = study.value_low, study.value_high
     if low is None or high is None:
-        return [decimals_apart(column) for column in values.T.tolist()]
-    found = [numbers.decimals_of_ends(low[:, at], high[:, at]) for at in range(low.shape[1])]
-    return [min(found), *found]
+        return [decimals_for_gaps(column) for column in values.T.tolist()]
+    decimals = [numbers.interval_decimals(low[:, at], high[:, at]) for at in range(low.shape[1])]
+    return [min(decimals), *decimals]
 
 
 def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:
+    """Return a line on pairs that mean minus standard deviation ranks against all consistent risks."""
     pairs = [f"{models[i]} above {models[j]}" for i, j in study.contradicted]
     if not pairs:
         return []
     more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
     text = (
-        f"mean minus standard deviation places {', '.join(pairs[:_MOST_PAIRS])}{more}; "
-        "every consistent risk says the opposite."
+        f"mean minus standard deviation ranks {', '.join(pairs[:_MOST_PAIRS])}{more}; "
+        "every consistent risk measure ranks them the other way."
     )
     return [Line(text, "Note:", "yellow")]
 
 
 def _reading(study: MeanRiskStudy) -> Line:
+    """Return a line that explains how to read the tables."""
     symbols = ", ".join(f"{risk.symbol.removeprefix('-')} {risk.meaning}" for risk in RISKS.values())
-    parts = [f"{symbols}; larger is better everywhere."]
+    parts = [f"{symbols}; larger is always better."]
     if not study.models.ssd_consistent.all():
-        parts.append("* (in a picture: italic) marks risks that may contradict second-order dominance.")
+        parts.append("* (italic in figures) marks risk measures that may contradict second-order dominance.")
     if study.aggregation is not None:
-        parts.append("RA aggregates the ranks under the consistent ones.")
+        parts.append("RA aggregates the ranks by the consistent risk measures.")
     return Line(" ".join(parts), "Reading:")
 
 
 def view(document: MeanRiskDocument) -> list[Section]:
-    """One table, a line on the samples, and what to ask next; then everything for who asks."""
-    several = len(document.studies) > 1
-    asked = [option("per_metric", True)] if not several and len(document.means) > 1 else []
+    """Return the sections of the screen: table of models, samples and further options, then the details."""
+    has_several = len(document.studies) > 1
+    suggestions = [option("per_metric", True)] if not has_several and len(document.means) > 1 else []
     name, first = next(iter(document.studies.items()))
     study = first.models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
-    which = f"places by {placing} of " * (0 < placing < count) + counted(count, "measure")
+    measures_text = f"places by {placing} of " * (0 < placing < count) + counted(count, "risk measure")
     resampled = any(study.value_low is not None for study in document.studies.values())
-    intervals = [Line("Bootstrap intervals are in the JSON and CSV.")] * resampled
-    tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
+    intervals = [Line("The JSON and CSV output contains bootstrap intervals.")] * resampled
+    tests = f"{describe_samples(document.scores)}; {measures_text}; differences were not tested."
     return [
-        *(_side_by_side(document) if several else _alone(document, name, first)),
-        *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
-        *([] if several else combined(name, document)),
+        *(_several_columns(document) if has_several else _single_column(document, name, first)),
+        *hidden_count_lines(len(document.provenance.models) - MOST_ROWS, "model"),
+        *([] if has_several else combined_score_lines(name, document)),
         Line(tests),
-        *offered([*also(document.more), *details(document), *intervals], *asked),
+        *follow_up_sections([*also_lines(document.more), *details(document), *intervals], *suggestions),
     ]
 
 
-def _places(study: MeanRiskStudy) -> dict[int, str]:
-    """Place over all consistent risks together, ties the best of theirs."""
+def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
+    """Return the rank of each model over all consistent risks; ties share the best rank."""
     if study.aggregation is None:
         return {i: str(rank) for i, rank in enumerate(study.models.rank[:, 0].tolist())}
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}
 
 
-def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
-    """One column: place, places under single risks, means of all metrics, worst cases."""
+def _single_column(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> list[Section]:
+    """Return a table for one score column: aggregate ranks, means, tail means, and ranks under each risk."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
-    order, places, rank = order_of(study), _places(study), study.models.rank
-    shown = order[:MOST_ROWS]
-    columns: list[OfModel] = [
+    order, places, rank = model_order(study), _consistent_ranks(study), study.models.rank
+    rows = order[:MOST_ROWS]
+    columns: list[ModelColumn] = [
         (Column("place"), lambda i: places[i]),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == order[0] else "")),
-        *(with_bars((Column(head(mean)), mean.of), mean, shown) for mean in means[:MOST_METRICS]),
-        *([] if tail is None else worst(name, means, tail)),
+        *(
+            with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, rows)
+            for mean in means[:MOST_METRICS]
+        ),
+        *([] if tail is None else tail_columns(name, means, tail)),
     ]
     if rank.shape[1] > 1:
-        single = Column("place by\none measure", spare=True)
-        columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
-    return [by_row("", columns, shown, stub=2), *more_metrics(means)]
+        single = Column("places by\nsingle measures", optional=True)
+        columns.append(
+            (single, lambda i: numbers.format_rank_interval(int(rank[i].min()), int(rank[i].max())))
+        )
+    return [build_table("", columns, rows, stub=2), *more_metrics_lines(means)]
 
 
-def _side_by_side(document: MeanRiskDocument) -> list[Section]:
-    """Several columns: every model's mean on each with its place."""
+def _several_columns(document: MeanRiskDocument) -> list[Section]:
+    """Return a table for several score columns: each model's mean and rank on each column."""
     models, columns = document.provenance.models, document.studies
-    places = [_places(study) for study in columns.values()]
+    places = [_consistent_ranks(study) for study in columns.values()]
     order = sorted(range(len(models)), key=lambda i: sum(int(place[i]) for place in places))[:MOST_ROWS]
-    return side_by_side(models, document.means, [*columns], order, lambda at, i: places[at][i], "place")
+    return side_by_side_table(models, document.means, [*columns], order, lambda at, i: places[at][i], "place")

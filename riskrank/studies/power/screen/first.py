@@ -1,113 +1,115 @@
-"""Plans in words: power by sample size, labels beside a judge, sources of noise."""
+"""Screens of ``power``: power by sample size, human labels for a judge, and noise sources."""
 
 from collections.abc import Sequence
 
 from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS
-from riskrank.shown.noise import shares_table
-from riskrank.shown.numbers import power_share
-from riskrank.shown.screens import offered, unshown
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS
+from riskrank.render.noise import variance_table
+from riskrank.render.numbers import format_power
+from riskrank.render.screens import follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, Section, Table, column_heads
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.noise import NoisePlanDocument
 from riskrank.studies.power.study import PowerDocument
-from riskrank.studies.power.verdict import unit_words
+from riskrank.studies.power.verdict import describe_unit
 from riskrank.studies.wording import claim_words, counted
 
-_AS_TRUTH = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
+_AS_TRUTH = "the pilot is treated as the truth, so overestimated effects look too easy to detect"
 
-# Pairs that a screen has room for.
-_MOST_PAIRS = 12
+# Maximum number of pairs on the screen.
+_MAX_PAIRS = 12
 
 
 def view(document: PowerDocument) -> list[Section]:
-    """Pairs by power, the hardest first, and whose word it is; how it was simulated is for who asks."""
+    """Return the sections of the screen: power by pair, the lowest first, and details of the simulation."""
     study = document.study
     hardest = study.curve.hardest_first.tolist()
-    shown = hardest if len(hardest) <= _MOST_PAIRS + 1 else hardest[:_MOST_PAIRS]
-    every = [_curve_table(document, hardest)] if len(shown) < len(hardest) else []
+    selected = hardest if len(hardest) <= _MAX_PAIRS + 1 else hardest[:_MAX_PAIRS]
+    full_table = [_curve_table(document, hardest)] if len(selected) < len(hardest) else []
     repeats = [] if document.split is None else [Line(document.split.sentence, "Repeats:")]
-    given = _AS_TRUTH if document.metric is not None else "the distributions are taken as given"
+    basis = _AS_TRUTH if document.metric is not None else "the distributions are assumed to be known"
     return [
-        _curve_table(document, shown),
-        *unshown(len(hardest) - len(shown), "easier pair"),
-        Line(f"{_shares(study)}; {given}."),
-        *offered([*every, _simulated(document), *repeats]),
+        _curve_table(document, selected),
+        *hidden_count_lines(len(hardest) - len(selected), "easier pair"),
+        Line(f"{_describe_simulated_tables(study)}; {basis}."),
+        *follow_up_sections([*full_table, _simulation_line(document), *repeats]),
     ]
 
 
-def _shares(study: PowerStudy) -> str:
-    """How many tables the shares are of, how they were told, and how often whole tests said the same."""
-    plan, found = study.plan, study.agreement
+def _describe_simulated_tables(study: PowerStudy) -> str:
+    """Describe the simulated tables, the test, and the agreement with full tests."""
+    plan, agreement = study.plan, study.agreement
     command = "rank" if plan.claim.kind == RELATIVE else "dominance"
     models = "these two" if plan.scores.models == 2 else f"all {plan.scores.models} models"
-    how = "Student's t of macro means" if plan.by_means else "what their samples add to the effects"
+    test = "Student's t of macro means" if plan.needs_means_test else "influence functions"
     error = max(float(study.curve.standard_error[:, :-1].max()), study.standard_error)
-    agreed = f"{found.agreed:,} of {found.verdicts:,} verdicts of the whole test are the same"
-    on = f"{counted(found.tables, 'table')} of {found.size:,} {plan.unit.removesuffix(' a model')}"
-    said = f"Shares of {study.curve.repeats:,} drawn tables as {command} tests {models}, by {how}"
-    return f"{said}, ± {100 * error:.1f} points at most ({agreed}, on {on})"
+    agreed = f"{agreement.agreed:,} of {agreement.verdicts:,} full tests agree"
+    on = f"{counted(agreement.tables, 'table')} of {agreement.size:,} {plan.unit.removesuffix(' per model')}"
+    text = f"Shares of {study.curve.repeats:,} simulated tables, tested like {command} on {models}, by {test}"
+    return f"{text}; standard error at most {100 * error:.1f} points ({agreed}, on {on})"
 
 
-def _curve_table(document: PowerDocument, shown: Sequence[int]) -> Table:
-    """How often some of the pairs are found by size, and all of them at once."""
+def _curve_table(document: PowerDocument, selected: Sequence[int]) -> Table:
+    """Return a table of power by sample size, for the selected pairs and for all pairs jointly."""
     study, models = document.study, document.provenance.models
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
-    columns = headed("better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist())))
+    columns = column_heads(
+        "better", "worse", right=("ε", *(f"n =\n{size:,}" for size in curve.sizes.tolist()))
+    )
     heads: list[tuple[Cell | str, ...]] = [
-        (models[i], models[j], numbers.ratio(float(ratios[i, j]))) for i, j in pairs
+        (models[i], models[j], numbers.format_ratio(float(ratios[i, j]))) for i, j in pairs
     ]
     heads.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", ""))
-    order = [*shown, len(pairs)] if len(pairs) > 1 else shown
-    rows = tuple((*heads[number], *map(power_share, curve.power[:, number])) for number in order)
+    order = [*selected, len(pairs)] if len(pairs) > 1 else selected
+    rows = tuple((*heads[number], *map(format_power, curve.power[:, number])) for number in order)
     on = "" if document.metric is None else f" on {document.metric}"
-    return Table(f"How often it is found{on}", columns, rows, stub=2)
+    return Table(f"Power{on}", columns, rows, stub=2)
 
 
-def _simulated(document: PowerDocument) -> Line:
-    """How it was done, and what that leaves out."""
+def _simulation_line(document: PowerDocument) -> Line:
+    """Return a line on how power was simulated, and under which assumptions."""
     study, inference = document.study, document.study.plan.inference
-    how, many, plan = "the limit theorem", inference.resamples, study.plan
+    test, resamples, plan = "the central limit theorem", inference.resamples, study.plan
     if inference.variance != "clt":
-        how = "as many resamples as the family needs" if many == "auto" else f"{many:,} resamples"
+        test = "as many resamples as the family needs" if resamples == "auto" else f"{resamples:,} resamples"
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
     text = (
-        f"found is a significant {claim_words(plan.claim)}; ε is the violation ratio of what is drawn from. "
-        f"{study.curve.repeats:,} tables of n {unit_words(study)} a size, {study.agreement.tables:,} more "
-        f"tested by {how}, seed {inference.seed}; {rule} over {counted(len(plan.family), 'ordered pair')}, "
-        f"level {inference.family.level(1):g}."
+        f"power is the share of tables with significant {claim_words(plan.claim)}; ε is the violation ratio "
+        f"in the population. {study.curve.repeats:,} tables of n {describe_unit(study)} for each size, "
+        f"{study.agreement.tables:,} more tested in full by {test}, seed {inference.seed}; {rule} over "
+        f"{counted(len(plan.family), 'ordered pair')}, level {inference.family.interval_level(1):g}."
     )
     if document.metric is not None and document.provenance.settings.get("pair") is None:
-        text += " Pairs were chosen as they are significant in the pilot, which flatters them."
+        text += " The pairs were selected as significant in the pilot, so their power is overestimated."
     return Line(text, "Simulated:")
 
 
 def labels_view(document: LabelsDocument) -> list[Section]:
-    """How often the gate passes, by labels, and what that rests on."""
-    first, alone, endless = document.rows[0], document.without_judge, document.endless_samples
-    otherwise = []
-    if alone is not None and endless is not None:
-        text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
-        otherwise = [Line(text, "As much as:")]
+    """Return a table of the probability that the gate passes by number of labels, and the assumptions."""
+    first, without_judge, endless = document.rows[0], document.without_judge, document.endless_samples
+    extra = []
+    if without_judge is not None and endless is not None:
+        text = f"{without_judge:,} without the judge, {endless:,} with unlimited samples for the judge."
+        extra = [Line(text, "Labels needed:")]
     return [
         Table(
-            f"{first.new} {first.claim} on {first.metric}: how often the gate passes",
+            f"{first.new} {first.claim} on {first.metric}: probability of passing",
             (Column("labels"), Column("passes")),
-            tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
+            tuple((f"{row.size:,}", format_power(row.power)) for row in document.rows),
         ),
-        Line(f"Of tables with {document.samples:,} samples, by the variance of the difference; {_AS_TRUTH}."),
-        *offered(otherwise),
+        Line(f"For {document.samples:,} samples, from the variance of the difference; {_AS_TRUTH}."),
+        *follow_up_sections(extra),
     ]
 
 
 def noise_view(document: NoisePlanDocument) -> list[Section]:
-    """Sources with their shares, the levels there are, and those that would do."""
+    """Return a table of the noise sources: proportion of the variance, current levels and levels needed."""
     cost = option("cost", f"{document.components.names[-1]}=20")
     return [
-        shares_table(document.components, {row.source: row.needed for row in document.rows}),
-        Line(document.why),
-        Line(f"{cost} is the cost of a level of it; 1 by default."),
+        variance_table(document.components, {row.source: row.needed for row in document.rows}),
+        Line(document.note),
+        Line(f"{cost} sets the cost of one level of a source (default 1)."),
     ]

@@ -1,1 +1,1 @@
-"""What is drawn, from the document alone."""
+"""Figures of ``rank`` documents."""

@@ -1,52 +1,64 @@
-"""Pictures of a ranking by means: places, means and differences to the first, a picture a metric."""
+"""Figures of a ranking by means: one forest plot per metric."""
 
 from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.shown.figures.picture import Picture
-from riskrank.shown.figures.style import Plot
-from riskrank.shown.figures.units import worse_to_better
+from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import Plot
+from riskrank.render.figures.units import direction_label
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
-from riskrank.studies.wording import percent
+from riskrank.studies.wording import format_percent
 
 
 def pictures(document: MeanRankDocument) -> list[Picture]:
-    """A forest a metric."""
+    """Return one forest plot per metric."""
     return [
         Picture(
-            f"forest@{one.column.name}",
-            f"Rank set and {one.what} of every model, with the difference to the first.",
-            partial(_forest, document, one),
+            f"forest@{result.column.name}",
+            f"Rank set and {result.label} of every model, with the difference to the first model.",
+            partial(_draw_forest, document, result),
         )
-        for one in document.rankings
+        for result in document.rankings
     ]
 
 
-def forest(one: MeanRanking) -> Forest:
-    """Arrange a ranking by its order, without differences that nothing tells."""
-    order, ranking, means = one.ranking.order, one.ranking, one.means
-    sign = -1.0 if means.lower else 1.0
-    found = [
-        Interval.of(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
-        Interval.of(order, worse_to_better(means.name, lower=means.lower), "", means.mean, *means.ends),
+def arrange_forest(result: MeanRanking) -> Forest:
+    """Return the data of a forest plot: ranks, means and differences in rank order; NaN if not compared."""
+    order, ranking, means = result.ranking.order, result.ranking, result.means
+    sign = -1.0 if means.lower_is_better else 1.0
+    columns = [
+        Interval.from_arrays(order, "place", PLACES, ranking.rank, ranking.rank_low, ranking.rank_high),
+        Interval.from_arrays(
+            order, direction_label(means.name, lower=means.lower_is_better), "", means.mean, *means.intervals
+        ),
     ]
-    if one.low is not None and one.high is not None:
-        parts = np.array([one.gaps, *((one.low, one.high) if sign > 0 else (one.high, one.low))])
-        parts[:, one.not_compared] = np.nan
-        label = worse_to_better("to the first", lower=means.lower)
-        found.append(Interval.of(order, label, DIFFERENCES, *(sign * parts)))
-    return Forest(order, tuple(found))
+    if result.low is not None and result.high is not None:
+        parts = np.array(
+            [
+                result.differences_from_first,
+                *((result.low, result.high) if sign > 0 else (result.high, result.low)),
+            ]
+        )
+        parts[:, result.not_compared] = np.nan
+        label = direction_label("to the first", lower=means.lower_is_better)
+        columns.append(Interval.from_arrays(order, label, DIFFERENCES, *(sign * parts)))
+    return Forest(order, tuple(columns))
 
 
-def _forest(document: MeanRankDocument, one: MeanRanking) -> Plot:
-    sure = percent(document.family.confidence)
+def _draw_forest(document: MeanRankDocument, result: MeanRanking) -> Plot:
+    """Draw the forest plot of one metric."""
+    confidence = format_percent(document.family.confidence)
     reading = (
-        "Places: the rank sets, which hold together. Middle: each mean with its 95 % interval, alone. Right: "
-        f"difference to the first, with intervals that hold together with {sure}."
+        "Places: simultaneous rank sets. Middle: means with pointwise 95 % intervals. Right: difference to "
+        f"the first model, with simultaneous {confidence} intervals."
     )
     return draw_forest(
-        forest(one), document.provenance.models, f"Places by {one.what}", reading, "Student's t"
+        arrange_forest(result),
+        document.provenance.models,
+        f"Places by {result.label}",
+        reading,
+        "Student's t",
     )

@@ -1,4 +1,4 @@
-"""The first screen of a ranking: places, raw means in the file's units, worst cases, and what to mind."""
+"""First screen of ``rank``: ranks, raw means in the units of the file, tail means, and marks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,157 +7,180 @@ import numpy as np
 
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.errors import option
-from riskrank.shown import numbers
-from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import combined, head, seen, side_by_side, told_apart_line, with_bars, worst
-from riskrank.shown.screens import MOST_METRICS, MOST_ROWS, also, offered, unshown
-from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_row
-from riskrank.studies.rank.case import listed
+from riskrank.render import numbers
+from riskrank.render.agreement import stability_table
+from riskrank.render.mean_tables import (
+    combined_score_lines,
+    describe_samples,
+    metric_head,
+    separation_line,
+    side_by_side_table,
+    tail_columns,
+    with_interval_bars,
+)
+from riskrank.render.screens import (
+    MOST_METRICS,
+    MOST_ROWS,
+    also_lines,
+    follow_up_sections,
+    hidden_count_lines,
+)
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.detectable_difference import detectable_suffix
+from riskrank.studies.rank.context import list_marks
 from riskrank.studies.rank.document import RankDocument
-from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.screen.detail import details, methods_beside
+from riskrank.studies.rank.leader import Leader
+from riskrank.studies.rank.screen.detail import details, method_tables
 from riskrank.studies.suites.screen import details as task_details
-from riskrank.studies.suites.screen import screen as task_screen
-from riskrank.studies.visible import could_show
+from riskrank.studies.suites.screen import suite_sections as task_screen
 from riskrank.studies.wording import method_words, tests_words
 
-# Marks that are explained below the table.
+# Number of marks explained below the table.
 _MARKS = 3
 
 
 def view(document: RankDocument) -> list[Section]:
-    """Every column's table, the tests in a line, and what to ask next; then everything for who asks."""
-    several, sections = len(document.leading) > 1, list[Section]()
-    if document.leading:
-        sections += _side_by_side(document) if several else _alone(document, document.lead)
+    """Return the sections of the screen: ranking tables, tests and suggested options, then the details."""
+    several, sections = len(document.leaders) > 1, list[Section]()
+    if document.leaders:
+        sections += _column_table(document) if several else _single_column(document, document.leader)
     if (suite := document.suite) is not None:
-        shown = {one.column: _shown(document, one) for one in document.leading.values()}
-        # Where no first stands, there is nobody against whom all others could be held.
-        stands = any(one.refuted is None for one in document.leading.values())
-        sections += task_screen(suite, shown, document.more, per_task=document.per_task, strip=stands)
-    if document.leading:
-        sections += [*([] if several else combined(document.lead.column, document)), _tests(document)]
-    beside = [*methods_beside(document)]
-    if document.methods_asked or not document.leading:
-        sections, beside = [*sections, *beside], []
-    if document.steady is not None:
-        sections.append(stability_table(document.steady))
-    chapter = [] if suite is None else task_details(suite, per_task=document.per_task)
-    rest = [*also(document.more), *other_metrics(document), *chapter, *details(document), *beside]
-    return [*sections, *offered(rest, *_next(document))]
+        models = {leader.column: _listed_models(document, leader) for leader in document.leaders.values()}
+        # The sparklines compare all models with a leader; without one they are omitted.
+        uncontested = any(leader.objection is None for leader in document.leaders.values())
+        sections += task_screen(
+            suite, models, document.more, per_task=document.per_task, marks_by_task=uncontested
+        )
+    if document.leaders:
+        sections += [
+            *([] if several else combined_score_lines(document.leader.column, document)),
+            _test_line(document),
+        ]
+    comparisons = [*method_tables(document)]
+    if document.methods_chosen or not document.leaders:
+        sections, comparisons = [*sections, *comparisons], []
+    if document.stability is not None:
+        sections.append(stability_table(document.stability))
+    tasks = [] if suite is None else task_details(suite, per_task=document.per_task)
+    follow_up = [*also_lines(document.more), *other_metric_table(document), *tasks, *details(document)]
+    return [*sections, *follow_up_sections([*follow_up, *comparisons], *_suggested_options(document))]
 
 
-def _alone(document: RankDocument, one: Leading) -> list[Section]:
-    """One column: its table, and the models to look at twice."""
-    models, marks = document.provenance.models, document.marks[one.column]
-    shown = _shown(document, one)
-    marked = {i: why for i, why in marks.items() if i in shown}
-    meant = combined(one.column, document)
-    lines = listed(marked, models, _MARKS)
-    if meant and len(lines) > 1:
-        # The line on the combined score takes the room of some.
+def _single_column(document: RankDocument, leader: Leader) -> list[Section]:
+    """Return the ranking table of the only score column, and lines on the models that need attention."""
+    models, marks = document.provenance.models, document.marks[leader.column]
+    listed = _listed_models(document, leader)
+    marked = {i: reason for i, reason in marks.items() if i in listed}
+    notes = combined_score_lines(leader.column, document)
+    lines = list_marks(marked, models, _MARKS)
+    if notes and len(lines) > 1:
+        # The note on the combined score needs a line.
         lines = [lines[0], "; ! ".join(lines[1:])]
     below = [f"! {line}" for line in lines]
-    more = unshown(len(models) - len(shown), "model", option("top", len(models)))
-    left = unshown(len(document.means) - MOST_METRICS, "metric")
-    return [_table(document, one, shown), *more, *map(Line, below), *left]
+    hidden_models = hidden_count_lines(len(models) - len(listed), "model", option("top", len(models)))
+    hidden_metrics = hidden_count_lines(len(document.means) - MOST_METRICS, "metric")
+    return [_ranking_table(document, leader, listed), *hidden_models, *map(Line, below), *hidden_metrics]
 
 
-def other_metrics(document: RankDocument) -> list[Section]:
-    """Raw means of the metrics that the first screen has no room for."""
-    if len(document.leading) != 1 or len(document.means) <= MOST_METRICS:
+def other_metric_table(document: RankDocument) -> list[Section]:
+    """Return a table of raw means for the metrics that do not fit on the first screen."""
+    if len(document.leaders) != 1 or len(document.means) <= MOST_METRICS:
         return []
-    one, models = document.lead, document.provenance.models
-    order = one.ranking.order.tolist()
-    columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
+    leader, models = document.leader, document.provenance.models
+    order = leader.ranking.order.tolist()
+    columns: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]
     for mean in document.means[MOST_METRICS:]:
-        columns.append(with_bars((Column(head(mean)), mean.of), mean, order))
-    return [by_row("Raw means of the other metrics", columns, order)]
+        columns.append(with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, order))
+    return [build_table("Raw means of the other metrics", columns, order)]
 
 
-def _side_by_side(document: RankDocument) -> list[Section]:
-    """Several columns: every model's mean on each with its place, models by their places together."""
-    columns = [*document.leading.values()]
-    together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
-    models, names = document.provenance.models, [one.column for one in columns]
-    shown = together[: document.top or MOST_ROWS]
-    return side_by_side(
-        models, document.means, names, shown, lambda at, i: place_of(columns[at].ranking, i), "place"
+def _column_table(document: RankDocument) -> list[Section]:
+    """Return a table of means and ranks on several score columns, sorted by the sum of ranks."""
+    columns = [*document.leaders.values()]
+    together = np.argsort(np.sum([leader.ranking.rank for leader in columns], axis=0), kind="stable").tolist()
+    models, names = document.provenance.models, [leader.column for leader in columns]
+    listed = together[: document.top or MOST_ROWS]
+    return side_by_side_table(
+        models, document.means, names, listed, lambda at, i: format_rank(columns[at].ranking, i), "place"
     )
 
 
-def _shown(document: RankDocument, one: Leading) -> list[int]:
-    """The best models, and whatever else the verdict speaks of."""
-    order = one.ranking.order.tolist()
-    # A line says how many more; what is not decided takes one below.
-    room = MOST_ROWS - (len(order) > MOST_ROWS) * (1 + any(map(_undecided, document.leading.values())))
-    rows = order[: document.top or room]
-    found = one.recommendation
-    spoken = [] if found is None or found.choice is None else [found.choice]
-    return [*rows, *(i for i in spoken if i not in rows)]
+def _listed_models(document: RankDocument, leader: Leader) -> list[int]:
+    """Return the models to list: the best ones, and all others named in the verdict."""
+    order = leader.ranking.order.tolist()
+    # Reserve one line for the count of hidden models and one for undecided pairs.
+    limit = MOST_ROWS - (len(order) > MOST_ROWS) * (1 + any(map(_undecided_pairs, document.leaders.values())))
+    rows = order[: document.top or limit]
+    recommendation = leader.recommendation
+    extra = [] if recommendation is None or recommendation.choice is None else [recommendation.choice]
+    return [*rows, *(i for i in extra if i not in rows)]
 
 
-def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
-    models, marks = document.provenance.models, document.marks[one.column]
-    tail, metrics = document.tails[one.column], document.means
-    by_tests = "places that tests leave" if one.tested else ""
-    columns: list[OfModel] = [
-        (Column("place", name=by_tests), partial(place_of, one.ranking)),
+def _ranking_table(document: RankDocument, leader: Leader, listed: Sequence[int]) -> Table:
+    """Return the main table: rank sets, marks, means and tail means."""
+    models, marks = document.provenance.models, document.marks[leader.column]
+    tail, metrics = document.tails[leader.column], document.means
+    tooltip = "places that the tests allow" if leader.tested else ""
+    columns: list[ModelColumn] = [
+        (Column("place", name=tooltip), partial(format_rank, leader.ranking)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
-        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in leader.recommended else "")),
     ]
     for mean in metrics[:MOST_METRICS]:
-        columns.append(with_bars((Column(head(mean)), mean.of), mean, shown))
-    columns += worst(one.column, metrics, tail)
-    return by_row("", columns, shown, stub=3)
+        columns.append(with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, listed))
+    columns += tail_columns(leader.column, metrics, tail)
+    return build_table("", columns, listed, stub=3)
 
 
-def place_of(ranking: Ranking, model: int) -> str:
-    """The places the tests leave to a model, or its rank where nothing was tested."""
+def format_rank(ranking: Ranking, model: int) -> str:
+    """Format a model's rank set, or its rank if nothing was tested."""
     low, high = ranking.rank_low, ranking.rank_high
     if low is None or high is None:
         return str(ranking.rank[model])
-    return numbers.rank_interval(low[model], high[model])
+    return numbers.format_rank_interval(low[model], high[model])
 
 
-def _tests(document: RankDocument) -> Line:
-    """Samples and what they cannot see, pairs told apart, and by which tests."""
-    one = document.lead
-    scores, inference = document.study.columns[one.column], document.inference
+def _test_line(document: RankDocument) -> Line:
+    """Return a line on sample size, detection limits, significantly different pairs and tests."""
+    leader = document.leader
+    scores, inference = document.study.columns[leader.column], document.inference
     if not inference.test:
-        return Line(f"{seen(scores)}; nothing was tested.")
-    told = {
-        name: each.found.separations[each.method]
-        for name, each in document.leading.items()
-        if each.method in each.found.separations
+        return Line(f"{describe_samples(scores)}; nothing was tested.")
+    leaders = {
+        name: leader_.study.separations[leader_.method]
+        for name, leader_ in document.leaders.items()
+        if leader_.method in leader_.study.separations
     }
-    if not told:
-        return Line(f"{seen(scores)}; {one.method} tests no pairs.")
-    made = method_words(one.method)
-    made = made if one.tests is None else tests_words(made, one.tests)
-    alone = any(mean.name == one.column for mean in document.means)
-    on = (f" on {one.column}" if alone else " of the combined score") if len(told) == 1 else ""
-    where = "" if document.suite is None else f" {document.suite.on}"
-    return told_apart_line(
+    if not leaders:
+        return Line(f"{describe_samples(scores)}; {leader.method} does not test pairs.")
+    method = method_words(leader.method)
+    method = method if leader.tests is None else tests_words(method, leader.tests)
+    is_metric = any(mean.name == leader.column for mean in document.means)
+    on = (f" on {leader.column}" if is_metric else " on the combined score") if len(leaders) == 1 else ""
+    scope = "" if document.suite is None else f" {document.suite.scope_text}"
+    return separation_line(
         scores,
         inference,
-        {name: found.separated for name, found in told.items()},
-        next(iter(told.values())).pairs,
-        f"{made}{on}{where}",
-        sum(map(_undecided, document.leading.values())),
-        could_show(document.means, document.visible),
+        {name: leader_.separated for name, leader_ in leaders.items()},
+        next(iter(leaders.values())).pairs,
+        f"{method}{on}{scope}",
+        sum(map(_undecided_pairs, document.leaders.values())),
+        detectable_suffix(document.means, document.detectable),
     )
 
 
-def _undecided(one: Leading) -> int:
-    return 0 if one.tests is None else int(np.count_nonzero(~one.tests.decided))
+def _undecided_pairs(leader: Leader) -> int:
+    """Return the number of ordered pairs whose tests need more resamples."""
+    return 0 if leader.tests is None else int(np.count_nonzero(~leader.tests.decided))
 
 
-def _next(document: RankDocument) -> list[str]:
-    """What to ask next."""
-    asked = {
-        option("weight", "NAME=…"): any(one.trade and not one.weighed for one in document.leading.values()),
+def _suggested_options(document: RankDocument) -> list[str]:
+    """Return options to suggest for this result."""
+    conditions = {
+        option("weight", "NAME=…"): any(
+            leader.trade_offs and not leader.weighted for leader in document.leaders.values()
+        ),
         option("per_task", True): document.suite is not None and not document.per_task,
-        option("per_metric", True): len(document.means) > 1 and len(document.leading) == 1,
+        option("per_metric", True): len(document.means) > 1 and len(document.leaders) == 1,
     }
-    return [text for text, wanted in asked.items() if wanted]
+    return [text for text, condition in conditions.items() if condition]

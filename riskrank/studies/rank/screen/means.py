@@ -1,91 +1,95 @@
-"""The screen of a ranking by means alone: places, means with their differences to the first, and tests."""
+"""Screen of a ranking by means: ranks, means, differences from the first model, and tests."""
 
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from riskrank.shown.means import CORRECTIONS, head, side_by_side, with_bars
-from riskrank.shown.noise import shares_table
-from riskrank.shown.screens import MOST_ROWS, also, offered, unseen
-from riskrank.shown.view import Column, Line, OfModel, Section, Table, by_row
+from riskrank.render.mean_tables import CORRECTIONS, metric_head, side_by_side_table, with_interval_bars
+from riskrank.render.noise import variance_table
+from riskrank.render.screens import MOST_ROWS, also_lines, detection_limit_lines, follow_up_sections
+from riskrank.render.view import Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.detectable_difference import detectable_suffix
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
-from riskrank.studies.rank.screen.first import place_of
-from riskrank.studies.visible import could_show
+from riskrank.studies.rank.screen.first import format_rank
 from riskrank.studies.wording import counted
 
 
 def view(document: MeanRankDocument) -> list[Section]:
-    """The table of the only metric, or all beside each other; the tests; then each for who asks."""
+    """Return the sections of the screen: one ranking table for all metrics, the tests, then the details."""
     models, rankings = document.provenance.models, document.rankings
-    sections: list[Section] = [_table(rankings[0], models)]
+    sections: list[Section] = [_mean_table(rankings[0], models)]
     if len(rankings) > 1:
         order = rankings[0].ranking.order[:MOST_ROWS].tolist()
-        columns, means = [one.column.name for one in rankings], [one.means for one in rankings]
-        sections = side_by_side(
-            models, means, columns, order, lambda at, i: place_of(rankings[at].ranking, i), "place"
+        columns, means = [result.column.name for result in rankings], [result.means for result in rankings]
+        sections = side_by_side_table(
+            models, means, columns, order, lambda at, i: format_rank(rankings[at].ranking, i), "place"
         )
-    told = [] if document.why in document.verdict else [Line(document.why)]
-    sections += [*told, _tests(document), *unseen(document)]
-    each = [_table(one, models, one.column.name) for one in rankings] if len(rankings) > 1 else []
-    rest: list[Section] = [*also(document.more), *each]
-    rest += [] if document.components is None else [shares_table(document.components)]
-    return [
-        *sections,
-        *offered([*rest, _reading(shared=rankings[0].samples is not None)]),
-    ]
+    reason = [] if document.reason in document.verdict else [Line(document.reason)]
+    sections += [*reason, _test_line(document), *detection_limit_lines(document)]
+    tables = (
+        [_mean_table(result, models, result.column.name) for result in rankings] if len(rankings) > 1 else []
+    )
+    details: list[Section] = [*also_lines(document.more), *tables]
+    details += [] if document.components is None else [variance_table(document.components)]
+    return [*sections, *follow_up_sections([*details, _reading_guide(shared=rankings[0].shared is not None)])]
 
 
-def _table(one: MeanRanking, models: Sequence[str], title: str = "") -> Table:
-    ranking, means = one.ranking, one.means
-    shown = ranking.order[:MOST_ROWS].tolist()
-    scored = np.zeros(1) if one.samples is None else np.diag(one.samples)
-    columns: list[OfModel | None] = [
-        (Column("place"), partial(place_of, one.ranking)),
+def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> Table:
+    """Return a table of rank sets, means and differences from the first model."""
+    ranking, means = result.ranking, result.means
+    listed = ranking.order[:MOST_ROWS].tolist()
+    scored = np.zeros(1) if result.shared is None else np.diag(result.shared)
+    columns: list[ModelColumn | None] = [
+        (Column("place"), partial(format_rank, result.ranking)),
         (Column("model", "left"), lambda i: models[i]),
         (Column("scored"), lambda i: f"{scored[i]:,}") if np.ptp(scored) else None,
-        with_bars((Column(head(means)), means.of), means, shown),
+        with_interval_bars((Column(metric_head(means)), means.format_mean), means, listed),
     ]
-    low, high = one.low, one.high
+    low, high = result.low, result.high
     if low is not None and high is not None:
-        sign, apart = -1 if means.lower else 1, (one.first, *one.not_compared)
+        sign, excluded = -1 if means.lower_is_better else 1, (result.first, *result.not_compared)
 
         def gap(i: int) -> str:
-            return "–" if i in apart else means.gap(sign * float(one.gaps[i]))
+            return "–" if i in excluded else means.format_gap(sign * float(result.differences_from_first[i]))
 
         def interval(i: int) -> str:
-            ends = sorted((sign * float(low[i]), sign * float(high[i])))
-            return "–" if i in apart else means.span(ends[0], ends[1])
+            limits = sorted((sign * float(low[i]), sign * float(high[i])))
+            return "–" if i in excluded else means.format_interval(limits[0], limits[1])
 
         columns += [(Column("difference\nto the first"), gap), (Column("interval", "left"), interval)]
-    return by_row(title, columns, shown, stub=2)
+    return build_table(title, columns, listed, stub=2)
 
 
-def _tests(document: MeanRankDocument) -> Line:
+def _test_line(document: MeanRankDocument) -> Line:
+    """Return a line on significant pairs, detectable differences and tests."""
     first = document.rankings[0]
     if first.p_adjusted is None:
         return Line("Nothing was tested.")
-    apart = ", ".join(
-        f"{int(document.family.significant(one.p_adjusted).sum())}"
-        + (f" on {one.column.name}" if len(document.rankings) > 1 else "")
-        for one in document.rankings
-        if one.p_adjusted is not None
+    counts = ", ".join(
+        f"{int(document.family.significant(result.p_adjusted).sum())}"
+        + (f" on {result.column.name}" if len(document.rankings) > 1 else "")
+        for result in document.rankings
+        if result.p_adjusted is not None
     )
-    visible = {one.means.name: one.visible for one in document.rankings if one.visible is not None}
-    seen = could_show([one.means for one in document.rankings], visible)
-    models = len(first.column.compared)
+    differences = {
+        result.means.name: result.detectable for result in document.rankings if result.detectable is not None
+    }
+    power_note = detectable_suffix([result.means for result in document.rankings], differences)
+    models = len(first.column.compared_pairs)
     pairs = models * (models - 1) // 2
-    how = f"Student's t of means, {document.family.text}, {CORRECTIONS[document.family.correction]}"
-    left = pairs - int(first.column.compared.sum()) // 2
-    without = f", {left} not compared" if left else ""
-    return Line(f"{apart} of {counted(pairs, 'pair')} told apart{without} ({how}){seen}.")
+    method = f"Student's t of means, {document.family.text}, {CORRECTIONS[document.family.correction]}"
+    uncompared = pairs - int(first.column.compared_pairs.sum()) // 2
+    suffix = f", {uncompared} not compared" if uncompared else ""
+    return Line(f"{counts} of {counted(pairs, 'pair')} separated{suffix} ({method}){power_note}.")
 
 
-def _reading(*, shared: bool) -> Line:
+def _reading_guide(*, shared: bool) -> Line:
+    """Return a line that explains how to read the tables."""
     return Line(
-        "Places hold the true ones of all models together; intervals of the differences hold together for "
-        "all pairs. Distributions and tails are not compared: "
-        + ("each pair has samples of its own." if shared else "the rows are no independent samples."),
+        "Places contain the true ranks of all models with simultaneous confidence; the intervals of all "
+        "differences are simultaneous. Distributions and tails are not compared, because "
+        + ("each pair shares different samples." if shared else "the rows are not independent samples."),
         "Reading:",
     )

@@ -1,4 +1,4 @@
-"""Bad cases of a report: whose worst samples tests show to be milder, and hidden risks, with these tests."""
+"""Sections of a report on tail means and hidden risks, with their tests."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,131 +6,141 @@ from collections.abc import Iterator
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS, score_of
-from riskrank.shown.view import Line, Section
-from riskrank.studies.metric_means import bad_cases
+from riskrank.engine.family import Answer
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS, score_title
+from riskrank.render.view import Line, Section
+from riskrank.studies.metric_means import is_bad_case_level
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.screen.detail import risk_lines
-from riskrank.studies.report.screen.by_metric import to_the_first
+from riskrank.studies.report.screen.by_metric import differences_table
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.wording import names, p_words, percent, rounded
+from riskrank.studies.wording import format_fixed, format_percent, join_names, p_value_phrase
 
-_SIDES = {Side.REFUTED: "milder", Side.SHOWN: "worse", Side.OPEN: "open"}
-"""What another's bad cases are, beside the first's."""
+_SIDES = {Answer.CONTRADICTED: "milder", Answer.SIGNIFICANT: "worse", Answer.UNDECIDED: "undecided"}
+"""Tail of a model, compared with the leader's."""
 
 
-def tails_apart(ranking: RankDocument, _: ReportDocument) -> str:
-    """Whose worst samples a test shows to be milder, of the two models of the verdict."""
-    one, models, tail = ranking.lead, ranking.provenance.models, ranking.tails[ranking.lead.column]
-    if not (one.others and one.tested and tail.says_something):
+def tail_comparison(ranking: RankDocument, _: ReportDocument) -> str:
+    """Describe how the tail means of the leader and its rival differ; empty if not tested."""
+    leader, models, tail = ranking.leader, ranking.provenance.models, ranking.tails[ranking.leader.column]
+    if not (leader.rivals and leader.tested and tail.is_informative):
         return ""
-    side = one.found.tail_answer(one.method, one.other)[0]
-    pair = (one.first, one.other)[:: side or 1]
-    how = "{} shown to be milder than of {}" if side else "{} and of {} not shown to differ (two-sided)"
-    return f"worst {tail.words} of {how.format(*(models[i] for i in pair))} ({tail.against(*pair)})"
+    side = leader.study.compare_tail(leader.method, leader.rival)[0]
+    pair = (leader.first, leader.rival)[:: side or 1]
+    template = "{} significantly milder than of {}" if side else "{} and of {} not significantly different"
+    comparison = template.format(*(models[i] for i in pair))
+    return f"worst {tail.tail_label} of {comparison} ({tail.format_comparison(*pair)})"
 
 
-def tested(ranking: RankDocument, whole: ReportDocument) -> Iterator[Line]:
-    """The same with its test; then whose worst samples on single metrics speak against the first."""
-    one, said = ranking.lead, tails_apart(ranking, whole)
-    if said:
-        p = one.found.tail_answer(one.method, one.other)[1]
-        yield Line(f"{said}. The test has {p_words(p)}, {_together(ranking)}.", "Bad cases:")
-    if on := _milder(ranking):
-        first = ranking.provenance.models[one.first]
-        yield Line(f"On single metrics others are shown to have milder bad cases than {first}: {on}.")
+def tail_test_lines(ranking: RankDocument, document: ReportDocument) -> Iterator[Line]:
+    """Yield lines on the tail comparison, and on metrics on which other models have milder tails."""
+    leader, comparison = ranking.leader, tail_comparison(ranking, document)
+    if comparison:
+        p = leader.study.compare_tail(leader.method, leader.rival)[1]
+        yield Line(f"{comparison}. Two-sided {p_value_phrase(p)}, {_pair_confidence(ranking)}.", "Bad cases:")
+    if metrics := _milder_by_metric(ranking):
+        first = ranking.provenance.models[leader.first]
+        yield Line(f"On single metrics, others have significantly milder bad cases than {first}: {metrics}.")
 
 
-def hidden(ranking: RankDocument, whole: ReportDocument) -> str:
-    """Models whose tail is worse than their mean suggests, and how many tails are milder than the first's."""
-    one, models = ranking.lead, ranking.provenance.models
-    risks = one.found.hidden_risks
-    if risks is None or not bad_cases(ranking.tails[one.column].level):
-        return "not looked for"
+def hidden_risk_summary(ranking: RankDocument, document: ReportDocument) -> str:
+    """Describe which models have hidden risks, and how many have a milder tail than the leader."""
+    leader, models = ranking.leader, ranking.provenance.models
+    risks = leader.study.hidden_risks
+    if risks is None or not is_bad_case_level(ranking.tails[leader.column].level):
+        return "not tested"
     named = [models[i] for i in np.flatnonzero(risks.status == RISK).tolist()]
-    said = f"hidden risk: {names(named)}" if named else "no hidden risk shown"
-    if one.tested and one.others:
-        sides = Counter(one.found.tail_answer(one.method, other)[0] for other in one.others)
-        told = ", ".join(f"{word} {sides[side]}" for side, word in _SIDES.items() if sides[side])
-        said += f"; worst {_level(ranking)} of the others against that of {models[one.first]}: {told}"
-    return said + (f"; milder {on}" if (on := _milder(ranking)) else "")
+    summary = f"hidden risk: {join_names(named)}" if named else "no significant hidden risk"
+    if leader.tested and leader.rivals:
+        sides = Counter(leader.study.compare_tail(leader.method, rival)[0] for rival in leader.rivals)
+        counts = ", ".join(f"{word} {sides[side]}" for side, word in _SIDES.items() if sides[side])
+        summary += (
+            f"; worst {_tail_share(ranking)} of the others against that of {models[leader.first]}: {counts}"
+        )
+    return summary + (f"; milder {metrics}" if (metrics := _milder_by_metric(ranking)) else "")
 
 
 def details(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
-    """Differences of tail means with their tests; then hidden risks and their rule."""
-    one = ranking.lead
-    if not bad_cases(ranking.tails[one.column].level):
-        yield Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")
+    """Yield a table of tail-mean differences and their tests, then the hidden risks and their definition."""
+    leader = ranking.leader
+    if not is_bad_case_level(ranking.tails[leader.column].level):
+        yield Line("not tested, because a tail would contain more than half of the scores.", "Hidden risks:")
         return
     if rows := [*_rows(ranking)]:
-        yield to_the_first(f"Worst {_level(ranking)}", "bad cases", rows, ranking)
-        yield Line(_tests(ranking), "Tests:")
-    yield from risk_lines(ranking, one)
-    if one.found.hidden_risks is not None:
+        yield differences_table(f"Worst {_tail_share(ranking)}", "bad cases", rows, ranking)
+        yield Line(_describe_tests(ranking), "Tests:")
+    yield from risk_lines(ranking, leader)
+    if leader.study.hidden_risks is not None:
         rule = CORRECTIONS[ranking.inference.family.correction]
         text = (
-            "a hidden risk is a model that the ranking puts behind another of no larger mean whose bad cases "
-            f"a test shows to be milder ({rule} over all pairs of a mean as large). The first is "
-            "behind nobody: of its bad cases the table tells."
+            "a hidden risk is a model whose mean is at least as good as that of a model ranked before it, "
+            f"but whose bad cases are significantly worse ({rule} over all such pairs). The first model "
+            "cannot be a hidden risk; the table compares its bad cases."
         )
         yield Line(text, "Rule:")
 
 
-def _milder(ranking: RankDocument) -> str:
-    """On which metrics how many others' bad cases are milder than the first's."""
-    tails, of = ranking.lead.metric_tails, len(ranking.lead.others)
+def _milder_by_metric(ranking: RankDocument) -> str:
+    """Describe, for each metric, how many models have a significantly milder tail than the leader."""
+    tails, rivals = ranking.leader.metric_tails, len(ranking.leader.rivals)
     counts = tails.milder.sum(axis=0).tolist() if tails else []
-    on = [f"{n} of {of} on {mean.name}" for mean, n in zip(ranking.means, counts, strict=False) if n]
-    return names(on, len(on))
+    metrics = [f"{n} of {rivals} on {mean.name}" for mean, n in zip(ranking.means, counts, strict=False) if n]
+    return join_names(metrics, len(metrics))
 
 
-def _of_the_score(ranking: RankDocument) -> Iterator[tuple[str, str]]:
-    """Of what is ranked, the others' differences to the first with their intervals, where there are any."""
-    one, units = ranking.lead, ranking.units[ranking.lead.column]
-    difference = one.found.effects[one.method].tail_difference
+def _score_differences(ranking: RankDocument) -> Iterator[tuple[str, str]]:
+    """Yield each model's tail-mean difference from the leader and its interval, on the ranked score."""
+    leader, units = ranking.leader, ranking.units[ranking.leader.column]
+    difference = leader.study.effects[leader.method].tail_difference
     low, high = units.interval(difference.low, difference.high)
     if low is None or high is None:
         return
-    decimals = numbers.decimals_of_ends(low[one.others], high[one.others])
-    apart = units.of(difference.estimate)
-    for i in one.others:
-        yield rounded(float(apart[i]), decimals), numbers.ends(low[i], high[i], decimals)
+    decimals = numbers.interval_decimals(low[leader.rivals], high[leader.rivals])
+    estimates = units.to_file_units(difference.estimate)
+    for i in leader.rivals:
+        yield (
+            format_fixed(float(estimates[i]), decimals),
+            numbers.format_difference_interval(low[i], high[i], decimals),
+        )
 
 
 def _rows(ranking: RankDocument) -> Iterator[tuple[str, ...]]:
-    """Of the score that is ranked both directions, of single metrics whether others' bad cases are milder."""
-    one, models = ranking.lead, ranking.provenance.models
-    for i, apart in zip(one.others, _of_the_score(ranking), strict=False):
-        side, p = one.found.tail_answer(one.method, i)
-        yield ranking.units[one.column].label, models[i], *apart, numbers.p_value(p), _SIDES[side]
-    if (tails := one.metric_tails) is None:
+    """Yield the table rows: two-sided tests on the ranked score, one-sided tests on single metrics."""
+    leader, models = ranking.leader, ranking.provenance.models
+    for i, cells in zip(leader.rivals, _score_differences(ranking), strict=False):
+        side, p = leader.study.compare_tail(leader.method, i)
+        yield ranking.units[leader.column].label, models[i], *cells, numbers.format_p_value(p), _SIDES[side]
+    if (tails := leader.metric_tails) is None:
         return
     for m, mean in enumerate(ranking.means):
-        gaps = ranking.units[mean.name].of(tails.tails[:, m] - tails.tails[one.first, m])
-        for i in one.others:
-            undecided = "too few resamples" if tails.undecided[i, m] else "not shown milder"
+        gaps = ranking.units[mean.name].to_file_units(tails.tails[:, m] - tails.tails[leader.first, m])
+        for i in leader.rivals:
+            undecided = "too few resamples" if tails.undecided[i, m] else "not significant"
             answer = "milder" if tails.milder[i, m] else undecided
-            p_value = numbers.p_value(float(tails.p_milder[i, m]))
-            yield mean.name, models[i], mean.gap(float(gaps[i])), "–", p_value, answer
+            p_value = numbers.format_p_value(float(tails.p_milder[i, m]))
+            yield mean.name, models[i], mean.format_gap(float(gaps[i])), "–", p_value, answer
 
 
-def _tests(ranking: RankDocument) -> str:
-    one, family = ranking.lead, ranking.inference.family
-    score = "the score" if one.column in ranking.provenance.metric_names else score_of(one.column)
-    text = f"of {score} intervals and p from bootstrap resamples, {_together(ranking)}."
-    if one.metric_tails is None:
+def _describe_tests(ranking: RankDocument) -> str:
+    """Explain the intervals and p-values of the tail comparisons."""
+    leader, family = ranking.leader, ranking.inference.family
+    score = "the score" if leader.column in ranking.provenance.metric_names else score_title(leader.column)
+    text = f"intervals and p of {score} come from bootstrap resamples, {_pair_confidence(ranking)}."
+    if leader.metric_tails is None:
         return text
-    claims = len(one.others) * len(ranking.means)
-    rule = f"{CORRECTIONS[family.correction]} over these {claims}, level {family.alpha:g}"
-    return f"{text} Of single metrics: p of “no milder”, one-sided; {rule}."
+    claims = len(leader.rivals) * len(ranking.means)
+    rule = f"{CORRECTIONS[family.correction]} over these {claims} claims, level {family.alpha:g}"
+    return f"{text} Single metrics: one-sided p for “not milder”; {rule}."
 
 
-def _together(ranking: RankDocument) -> str:
-    k, confidence = len(ranking.provenance.models), percent(ranking.inference.family.confidence)
-    return f"for all {k * (k - 1) // 2} pairs of models together ({confidence})" if k > 2 else confidence
+def _pair_confidence(ranking: RankDocument) -> str:
+    """Describe the confidence level, and that it is simultaneous over all pairs."""
+    k, confidence = len(ranking.provenance.models), format_percent(ranking.inference.family.confidence)
+    simultaneous = f"simultaneous for all {k * (k - 1) // 2} pairs of models ({confidence})"
+    return simultaneous if k > 2 else f"confidence {confidence}"
 
 
-def _level(ranking: RankDocument) -> str:
-    return percent(ranking.lead.found.dominance.estimates.tail_level)
+def _tail_share(ranking: RankDocument) -> str:
+    """Format the tail level in percent."""
+    return format_percent(ranking.leader.study.dominance.estimates.tail_level)

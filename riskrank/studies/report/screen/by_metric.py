@@ -1,69 +1,83 @@
-"""Differences of means, metric by metric: the tests that a verdict's words on single metrics rest on."""
+"""Section of a report on differences of means by metric, with their tests."""
 
 from collections.abc import Iterable
 
-from riskrank.engine.family import Side
-from riskrank.shown import numbers
-from riskrank.shown.means import CORRECTIONS
-from riskrank.shown.view import Line, Section, Table, headed
+from riskrank.engine.family import Answer
+from riskrank.render import numbers
+from riskrank.render.mean_tables import CORRECTIONS
+from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.wording import counted, names, percent, rounded
+from riskrank.studies.wording import counted, format_fixed, format_percent, join_names
 
-_SIDES = {Side.SHOWN: "better", Side.REFUTED: "worse", Side.OPEN: "open"}
-
-
-def to_the_first(what: str, answer: str, rows: Iterable[tuple[str, ...]], ranking: RankDocument) -> Table:
-    """Differences to the first: of what, of whom, how large, within which ends, p-value and answer."""
-    heads = *headed("on", "model", right=("difference", "interval", "p")), *headed(answer)
-    first = ranking.provenance.models[ranking.lead.first]
-    return Table(f"{what} of the others less that of {first}", heads, tuple(rows), stub=2)
+_SIDES = {Answer.SIGNIFICANT: "better", Answer.CONTRADICTED: "worse", Answer.UNDECIDED: "undecided"}
 
 
-def tested(ranking: RankDocument) -> bool:
-    """Whether means of several metrics were tested."""
-    return len(ranking.means) > 1 and ranking.lead.recommendation is not None
+def differences_table(
+    quantity: str, answer_head: str, rows: Iterable[tuple[str, ...]], ranking: RankDocument
+) -> Table:
+    """Return a table of differences from the leader, with intervals, p-values and answers.
+
+    Parameters
+    ----------
+    quantity : str
+        Name of the quantity, such as "Means".
+    answer_head : str
+        Heading of the column of answers.
+    rows : iterable of tuple of str
+    ranking : RankDocument
+    """
+    heads = *column_heads("on", "model", right=("difference", "interval", "p")), *column_heads(answer_head)
+    first = ranking.provenance.models[ranking.leader.first]
+    return Table(f"{quantity}: difference from {first}", heads, tuple(rows), stub=2)
 
 
-def against_the_next(ranking: RankDocument, _: ReportDocument) -> str:
-    """On how many metrics the first is better or worse than the model it is held against."""
-    one, models = ranking.lead, ranking.provenance.models
-    sides = (-one.contrasts.answers.side[one.other]).tolist()
-    told = [f"{word} on {sides.count(side)}" for side, word in _SIDES.items() if side in sides]
-    said = f"{models[one.first]} against {models[one.other]}: {', '.join(told)} of {len(sides)} metrics"
-    counts = one.contrasts.worse.sum(axis=0).tolist() if {*sides} == {Side.OPEN} else ()
-    shown = [f"{counted(n, 'other')} on {ranking.means[m].name}" for m, n in enumerate(counts) if n]
-    return f"{said}; better than {names(shown, len(shown))}" if shown else said
+def has_metric_tests(ranking: RankDocument) -> bool:
+    """Return True if the means of several metrics were tested."""
+    return len(ranking.means) > 1 and ranking.leader.recommendation is not None
 
 
-def differences(ranking: RankDocument, _: ReportDocument) -> list[Section]:
-    """A row a metric and model: its mean less that of the first, with interval, p-value and answer."""
-    one, models, family = ranking.lead, ranking.provenance.models, ranking.inference.family
+def rival_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Describe on how many metrics the leader is better or worse than its rival."""
+    leader, models = ranking.leader, ranking.provenance.models
+    sides = (-leader.contrasts.answers.side[leader.rival]).tolist()
+    counts_by_side = [f"{word} on {sides.count(side)}" for side, word in _SIDES.items() if side in sides]
+    counts_text = f"{', '.join(counts_by_side)} of {len(sides)} metrics"
+    text = f"{models[leader.first]} against {models[leader.rival]}: {counts_text}"
+    counts = leader.contrasts.worse.sum(axis=0).tolist() if {*sides} == {Answer.UNDECIDED} else ()
+    wins = [f"{counted(n, 'other')} on {ranking.means[m].name}" for m, n in enumerate(counts) if n]
+    return f"{text}; better than {join_names(wins, len(wins))}" if wins else text
+
+
+def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+    """Return a table of each metric's mean differences from the leader, and a line on the tests."""
+    leader, models, family = ranking.leader, ranking.provenance.models, ranking.inference.family
     rows = [
-        (mean.name, models[i], *_apart(ranking, i, m))
+        (mean.name, models[i], *_difference_cells(ranking, i, m))
         for m, mean in enumerate(ranking.means)
-        for i in one.others
+        for i in leader.rivals
     ]
-    together = f"hold together with {percent(family.confidence)}" if family.simultaneous else "are each alone"
+    level = format_percent(family.confidence)
+    coverage = f"are simultaneous ({level})" if family.simultaneous else "are pointwise"
     text = (
-        f"{models[one.first]} is the first of the ranking. p: Student's or Johnson's t of the differences, "
-        f"whichever is larger, one-sided; {CORRECTIONS[family.correction]} over the {len(rows)} of each "
-        f"direction, level {family.alpha:g}. Intervals {together}; where a test decides, they end at 0 at "
-        "the latest."
+        f"{models[leader.first]} is first in the ranking. p: the larger p of Student's and Johnson's "
+        f"one-sided t tests of the difference; {CORRECTIONS[family.correction]} over the {len(rows)} tests "
+        f"of each direction, level {family.alpha:g}. Intervals {coverage}; if a test is significant, they "
+        "are clipped at 0."
     )
-    return [to_the_first("Means", "shown", rows, ranking), Line(text, "Tests:")]
+    return [differences_table("Means", "result", rows, ranking), Line(text, "Tests:")]
 
 
-def _apart(ranking: RankDocument, model: int, metric: int) -> tuple[str, ...]:
-    """A difference and its interval in the units of the file, its p-value and answer."""
-    mean, held, at = ranking.means[metric], ranking.lead.contrasts, (model, metric)
-    units, answers = ranking.units[mean.name], held.answers
-    estimate = float(units.of(held.difference)[at])
-    low, high = (float(end[at]) for end in units.ends(answers.low, answers.high))
+def _difference_cells(ranking: RankDocument, model: int, metric: int) -> tuple[str, ...]:
+    """Return the cells of a row: difference and interval in the units of the file, p-value and answer."""
+    mean, contrasts, index = ranking.means[metric], ranking.leader.contrasts, (model, metric)
+    units, answers = ranking.units[mean.name], contrasts.answers
+    estimate = float(units.to_file_units(contrasts.difference)[index])
+    low, high = (float(end[index]) for end in units.interval_to_file_units(answers.low, answers.high))
     if units.label == mean.name:
-        apart = mean.gap(estimate), mean.span(low, high)
+        cells = mean.format_gap(estimate), mean.format_interval(low, high)
     else:
-        decimals = numbers.decimals_of_ends([low], [high])
-        apart = rounded(estimate, decimals), numbers.ends(low, high, decimals)
-    p = float(min(answers.p_adjusted[at], answers.p_against[at]))
-    return *apart, numbers.p_value(p), _SIDES[Side(int(answers.side[at]))]
+        decimals = numbers.interval_decimals([low], [high])
+        cells = format_fixed(estimate, decimals), numbers.format_difference_interval(low, high, decimals)
+    p = float(min(answers.p_adjusted[index], answers.p_against[index]))
+    return *cells, numbers.format_p_value(p), _SIDES[Answer(int(answers.side[index]))]

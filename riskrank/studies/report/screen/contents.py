@@ -1,217 +1,252 @@
-"""A report in words and tables, chapter by chapter, and the pictures that belong to each."""
+"""Contents of a report: text, tables and pictures of every part."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from riskrank.shown.agreement import agreement_with
-from riskrank.shown.contents import AUDIT, WHY, ChapterPart, Entry, Words, parts_of
-from riskrank.shown.means import means_say_it, only_share
-from riskrank.shown.screens import also
-from riskrank.shown.view import Line, Section, Table
+from riskrank.render.agreement import ranking_agreement_table
+from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
+from riskrank.render.screens import also_lines
+from riskrank.render.table_of_contents import (
+    AUDIT,
+    UNDERSTAND,
+    ChapterPart,
+    Entry,
+    SectionBuilder,
+    build_parts,
+)
+from riskrank.render.view import Line, Section, Table
 from riskrank.studies.copa.screen import detail as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance.screen import detail as dominance
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
 from riskrank.studies.gsd.screen import first as gsd
-from riskrank.studies.judged import screen as judged
+from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm.screen import first as mean_risk
-from riskrank.studies.rank.document import RankDocument, trade
-from riskrank.studies.rank.screen.detail import detail_table, reading, separation_line
-from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.rank.document import RankDocument, trade_off
+from riskrank.studies.rank.screen.detail import detail_table, reading_guide, separation_line
+from riskrank.studies.rank.screen.first import other_metric_table
 from riskrank.studies.report.screen import bad_cases, by_metric, summaries, tests, weights
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 
 
 def view(document: ReportDocument) -> list[Section]:
-    """All parts one below the other, without pictures."""
-    return [section for part in parts(document) for section in (*part.lead, *part.words)]
+    """Return the sections of all parts for the terminal, without pictures."""
+    return [section for part in report_parts(document) for section in (*part.lead, *part.words)]
 
 
-def parts(document: ReportDocument) -> list[ChapterPart]:
-    """Parts of a report, those that there is something to say in."""
-    return parts_of(document, REPORT)
+def report_parts(document: ReportDocument) -> list[ChapterPart]:
+    """Return the parts that a report contains."""
+    return build_parts(document, REPORT)
 
 
-def _told(label: str, finding: Callable[[Any, Any], str], more: str = "") -> Words:
-    """A finding where there is no heading to say it."""
-    return lambda study, whole: (
-        [Line(f"{said}. {more}".strip(), label)] if (said := finding(study, whole)) else []
+def _finding_line(label: str, finding: Callable[[Any, Any], str], note: str = "") -> SectionBuilder:
+    """Return a function that builds a labelled line from a summary, for output without headings."""
+    return lambda study, document: (
+        [Line(f"{text}. {note}".strip(), label)] if (text := finding(study, document)) else []
     )
 
 
-def _ranking(document: RankDocument, whole: ReportDocument) -> Iterator[Section]:
-    one = document.lead
-    yield from other_metrics(document)
-    yield detail_table(document, one)
-    if one.method in one.found.separations and document.inference.test:
-        yield separation_line(one)
-        yield from tests.two_counts(whole)
-    yield from also(document.more)
-    yield reading(document)
+def _ranking_sections(document: RankDocument, report: ReportDocument) -> Iterator[Section]:
+    """Yield the tables and lines on the ranking."""
+    leader = document.leader
+    yield from other_metric_table(document)
+    yield detail_table(document, leader)
+    if leader.method in leader.study.separations and document.inference.test:
+        yield separation_line(leader)
+        yield from tests.count_difference_lines(report)
+    yield from also_lines(document.more)
+    yield reading_guide(document)
 
 
-def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
-    """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
-    yield from summaries.in_short(pairs, document)
+def _pair_lines(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
+    """Yield the verdict of the pairwise study, and how its intervals differ from those of the ranking."""
+    yield from summaries.verdict_lines(pairs, document)
     if document.ranking.inference.test:
         text = (
-            "each is of one pair alone here: it may leave out 0 where the tests, corrected for all pairs, do "
-            "not separate the two. Those of the ranking hold for all models together."
+            "each interval holds for one pair alone. It may exclude 0 although the corrected tests do not "
+            "separate the two models. Intervals of the ranking are simultaneous for all models."
         )
         yield Line(text, "Intervals:")
 
 
-def _tasks(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+def _task_sections(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+    """Return the tables on the suite, unfolded."""
     assert ranking.suite is not None
-    return [replace(section, more=False) for section in task_details(ranking.suite, per_task=False)]
+    return [replace(section, details=False) for section in task_details(ranking.suite, per_task=False)]
 
 
-def _agreement(name: str, what: str, about: str, study: Callable[[ReportDocument], Any]) -> Entry:
-    """How far other methods or metrics agree with the ranking, and a word on what the table of it is."""
+def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[ReportDocument], Any]) -> Entry:
+    """Return the entry on how well other methods or metrics agree with the ranking.
+
+    Parameters
+    ----------
+    name : str
+        Key of :data:`CHAPTERS`, which is also the anchor.
+    varied : {"method", "metric"}
+        Property in which the compared rankings differ.
+    basis : str
+        Phrase for the rankings in the text.
+    study : callable
+        Function of the report that returns the document with the rankings.
+    """
     text = (
-        f"How far the ranking depends on the {what}: ranks by {about}, from the same samples, without tests. "
-        "τ is 1 for the same order and −1 for the opposite one."
+        f"Dependence of the ranking on the {varied}: ranks by {basis}, from the same samples, without tests. "
+        "τ is 1 for the same order and −1 for the reverse order."
     )
-    alone = "there is one, so that no method combines several; measures of risk are in part Mean and risk."
+    single_metric = (
+        "there is only one, so no method combines metrics; measures of risk are in part Mean and risk."
+    )
 
     def lead(_: RankDocument, document: ReportDocument) -> list[Line]:
-        return [Line(text), *[Line(alone, "Metrics:")] * (document.metrics is None)]
+        return [Line(text), *[Line(single_metric, "Metrics:")] * (document.metrics is None)]
 
-    def words(others: RankDocument, document: ReportDocument) -> list[Table]:
-        one = document.ranking.lead
-        return [agreement_with(f"{one.method}@{one.column}", document.ranking, others, what)]
+    def words(rankings: RankDocument, document: ReportDocument) -> list[Table]:
+        leader = document.ranking.leader
+        return [
+            ranking_agreement_table(f"{leader.method}@{leader.column}", document.ranking, rankings, varied)
+        ]
 
     title = CHAPTERS[name]
-    return Entry(AUDIT, name, title, study, ("bump",), lead=lead, words=words, finding=summaries.firsts)
+    return Entry(
+        AUDIT, name, title, study, ("bump",), lead=lead, words=words, finding=summaries.first_place_summary
+    )
 
 
-def _ranking_where(held: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
-    """The ranking, where something holds of it."""
-    return lambda document: document.ranking if held(document.ranking) else None
+def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
+    """Return a function that selects the report's ranking if it meets a condition, else None."""
+    return lambda document: document.ranking if condition(document.ranking) else None
 
 
-def _of_scores(name: str) -> Callable[[ReportDocument], Any]:
-    """A study of how scores are distributed, where their mean does not say it all."""
-    return lambda document: None if only_share(document.ranking) else getattr(document, name)
+def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
+    """Return a function that selects the part `name`, unless all scores are binary."""
+    return lambda document: None if single_binary_metric(document.ranking) else getattr(document, name)
 
 
-def _of_pair(document: ReportDocument) -> Document | None:
-    """The pairs, where there is one metric, and no judge whose labels decide."""
-    return None if trade(document.ranking) or document.ranking.judged else document.pairs
+def _deciding_pairs(document: ReportDocument) -> Document | None:
+    """Return the pairwise study if there is a single metric and no judge, else None."""
+    return None if trade_off(document.ranking) or document.ranking.judged else document.pairs
 
 
-def _reweighed(ranking: RankDocument) -> bool:
-    """Whether it was made without each metric, too."""
-    found = ranking.lead.recommendation
-    return found is not None and found.first_without_metric is not None
+def _has_metric_omission(ranking: RankDocument) -> bool:
+    """Return True if the ranking was recomputed without each metric in turn."""
+    recommendation = ranking.leader.recommendation
+    return recommendation is not None and recommendation.first_without_metric is not None
 
 
-_JUDGED, _SUITE = _ranking_where(attrgetter("judged")), _ranking_where(attrgetter("suite"))
-_OF_TASKS = _ranking_where(lambda ranking: ranking.suite and not trade(ranking))
-_ONCE = (
-    "Of samples run once, what another answer of the same model would change is part of it, what training "
-    "again would change is not."
+_JUDGED, _SUITE = _ranking_if(attrgetter("judged")), _ranking_if(attrgetter("suite"))
+_TASKS = _ranking_if(lambda ranking: ranking.suite and not trade_off(ranking))
+_SINGLE_RUN_NOTE = (
+    "With one run per sample, the noise includes differences between repeated answers of a model, but not "
+    "differences between training runs."
 )
 
 REPORT = (
     Entry(
-        *(WHY, "means", "Differences to the first", _ranking_where(only_share), ("forest",)),
-        lead=means_say_it,
+        *(UNDERSTAND, "means", "Differences from the first", _ranking_if(single_binary_metric), ("forest",)),
+        lead=binary_metric_lines,
     ),
     Entry(
-        *(WHY, "trade", "Who wins what", _ranking_where(trade), ("trade",)),
-        words=weights.more,
-        finding=by_metric.against_the_next,
+        *(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",)),
+        words=weights.weight_threshold_lines,
+        finding=by_metric.rival_summary,
     ),
-    Entry(WHY, "labels", "What the labels moved", _JUDGED, ("judge",), finding=summaries.labels_moved),
+    Entry(UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=summaries.label_summary),
     Entry(
-        *(WHY, "curves", "The tail that matters", _of_scores("ranking"), ("tvar",)),
-        lead=bad_cases.tested,
-        finding=bad_cases.tails_apart,
+        *(UNDERSTAND, "curves", "Worst cases", _unless_binary("ranking"), ("tvar",)),
+        lead=bad_cases.tail_test_lines,
+        finding=bad_cases.tail_comparison,
     ),
-    Entry(WHY, "pair", "The pair that decides", _of_pair, ("pair",)),
-    Entry(WHY, "unseen", "What these samples could have shown", attrgetter("ranking"), words=tests.not_shown),
-    # Of several metrics tasks are compared on the combined score alone.
-    Entry(WHY, "by-task", "Task by task", _OF_TASKS, ("taskforest",), finding=summaries.by_task),
+    Entry(UNDERSTAND, "pair", "The deciding pair", _deciding_pairs, ("pair",)),
+    Entry(
+        UNDERSTAND,
+        "unseen",
+        "Detection limits",
+        attrgetter("ranking"),
+        words=tests.limit_lines,
+    ),
+    # With several metrics, tasks are compared on the combined score only.
+    Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=summaries.task_summary),
     Entry(
         *(AUDIT, "ranking", CHAPTERS["ranking"], attrgetter("ranking")),
-        words=_ranking,
-        finding=summaries.told_apart,
+        words=_ranking_sections,
+        finding=summaries.separation_summary,
     ),
     Entry(
-        *(AUDIT, "differences", "Differences by metric", _ranking_where(by_metric.tested)),
-        words=by_metric.differences,
-        finding=by_metric.against_the_next,
+        *(AUDIT, "differences", "Differences by metric", _ranking_if(by_metric.has_metric_tests)),
+        words=by_metric.difference_sections,
+        finding=by_metric.rival_summary,
     ),
     Entry(
-        *(AUDIT, "weights", "Weights of the metrics", _ranking_where(_reweighed)),
-        lead=_told("Weights:", weights.stays_first),
+        *(AUDIT, "weights", "Weights of the metrics", _ranking_if(_has_metric_omission)),
+        lead=_finding_line("Weights:", weights.weights_summary),
         words=weights.details,
-        finding=weights.stays_first,
+        finding=weights.weights_summary,
     ),
     Entry(
-        *(AUDIT, "corrections", "Correction for many comparisons", attrgetter("ranking")),
-        words=tests.corrections,
-        finding=tests.corrected,
+        *(AUDIT, "corrections", "Correction for multiple comparisons", attrgetter("ranking")),
+        words=tests.correction_lines,
+        finding=tests.correction_summary,
     ),
     Entry(
-        *(AUDIT, "noise", "Where the noise comes from", attrgetter("ranking")),
-        lead=_told("Noise:", summaries.sources_of_noise, _ONCE),
-        finding=summaries.sources_of_noise,
+        *(AUDIT, "noise", "Sources of noise", attrgetter("ranking")),
+        lead=_finding_line("Noise:", summaries.noise_summary, _SINGLE_RUN_NOTE),
+        finding=summaries.noise_summary,
     ),
     Entry(
         *(AUDIT, "judge", "The judge and the labels", _JUDGED),
-        lead=lambda ranking, _: judged.lead(ranking.judged),
-        words=lambda ranking, _: judged.means(ranking.judged),
-        finding=lambda ranking, _: ranking.judged.worth.rstrip("."),
+        lead=lambda ranking, _: judged.lead_lines(ranking.judged),
+        words=lambda ranking, _: judged.mean_sections(ranking.judged),
+        finding=lambda ranking, _: ranking.judged.gain_sentence.rstrip("."),
     ),
     Entry(
-        *(AUDIT, "distributions", "Distributions", _of_scores("ranking"), ("quantiles",)),
-        finding=summaries.medians,
+        *(AUDIT, "distributions", "Distributions", _unless_binary("ranking"), ("quantiles",)),
+        finding=summaries.median_summary,
     ),
     Entry(
-        *(AUDIT, "risks", "Bad cases and hidden risks", _of_scores("ranking")),
+        *(AUDIT, "risks", "Bad cases and hidden risks", _unless_binary("ranking")),
         words=bad_cases.details,
-        finding=bad_cases.hidden,
+        finding=bad_cases.hidden_risk_summary,
     ),
     Entry(
-        *(AUDIT, "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "risks")),
-        lead=summaries.in_short,
-        # What stands beside the picture of all risks, instead of its numbers in columns.
-        words=lambda study, _: [one for one in mean_risk.details(study) if isinstance(one, Line)],
+        *(AUDIT, "mean-risk", CHAPTERS["risks"], _unless_binary("risks"), ("scatter", "risks")),
+        lead=summaries.verdict_lines,
+        # The picture of all risks replaces the tables.
+        words=lambda study, _: [section for section in mean_risk.details(study) if isinstance(section, Line)],
     ),
     Entry(
         *(AUDIT, "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap", "pair")),
-        lead=_two_tests,
+        lead=_pair_lines,
         words=lambda study, _: dominance.details(study),
     ),
     Entry(
         *(AUDIT, "tasks", "Tasks", _SUITE, ("taskforest", "profile")),
-        lead=_told("Suite:", lambda one, _: f"{one.suite.words}; models are ranked {one.suite.on}"),
-        words=_tasks,
-        finding=summaries.by_task,
+        lead=_finding_line(
+            "Suite:", lambda study, _: f"{study.suite.summary}; models are ranked {study.suite.scope_text}"
+        ),
+        words=_task_sections,
+        finding=summaries.task_summary,
     ),
     Entry(
         *(AUDIT, "groups", lambda study: f"{CHAPTERS['by_group']} by {study.groups.column}"),
         study=attrgetter("by_group"),
         words=lambda study, _: group_sections(study.groups),
     ),
-    # Of one metric, which nothing combines, the methods of the ranking.
-    _agreement("methods", "method", "methods", lambda document: document.methods or document.ranking),
-    _agreement("metrics", "metric", "each metric on its own", attrgetter("metrics")),
+    # A single metric needs no combination, so the methods are those of the ranking.
+    _agreement_entry("methods", "method", "methods", lambda document: document.methods or document.ranking),
+    _agreement_entry("metrics", "metric", "single metrics", attrgetter("metrics")),
     Entry(
         *(AUDIT, "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
-        lead=summaries.in_short,
+        lead=summaries.verdict_lines,
         words=lambda study, _: gsd.details(study),
     ),
     Entry(
         *(AUDIT, "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
-        lead=summaries.in_short,
+        lead=summaries.verdict_lines,
         words=lambda study, _: copa.details(study),
     ),
 )
-"""What a report holds, a row a part: chapter, place, title, study, kinds of pictures, words around them."""
+"""Parts of a report, one row per part."""

@@ -1,86 +1,108 @@
-"""What a reader of a folded part of a report learns from its summary line."""
+"""One-line summaries for the parts of a report."""
 
 import numpy as np
 
-from riskrank.shown.means import score_of
-from riskrank.shown.view import Line
+from riskrank.render.mean_tables import score_title
+from riskrank.render.view import Line
 from riskrank.studies.document import Document
 from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.repeats import split_run_variance
 from riskrank.studies.report.screen import by_metric
 from riskrank.studies.report.study import ReportDocument
-from riskrank.studies.runs import split_of_runs
-from riskrank.studies.suites import words
-from riskrank.studies.wording import counted, design, names, percent, rounded
-from riskrank.studies.wording import told_apart as apart
+from riskrank.studies.suites import sentences
+from riskrank.studies.wording import counted, design_words, format_fixed, format_percent, join_names
+from riskrank.studies.wording import distinct_pair as apart
 
 
-def in_short(study: Document, whole: ReportDocument) -> list[Line]:
-    """What the study's own command says first, less what the report says elsewhere."""
-    told = [one.sentence for one in study.findings if one.sentence in study.verdict]
-    new = [one for one in told if one not in whole.ranking.verdict and not one.startswith("By task")]
-    text = " ".join([*told[:1], *(one for one in new if one != told[0])]) or study.verdict
+def verdict_lines(study: Document, document: ReportDocument) -> list[Line]:
+    """Return the verdict of a study as a line, without sentences that appear elsewhere in the report."""
+    main_sentences = [sentence.sentence for sentence in study.findings if sentence.sentence in study.verdict]
+    new = [
+        sentence
+        for sentence in main_sentences
+        if sentence not in document.ranking.verdict and not sentence.startswith("By task")
+    ]
+    text = (
+        " ".join([*main_sentences[:1], *(sentence for sentence in new if sentence != main_sentences[0])])
+        or study.verdict
+    )
     metrics = "part Differences by metric tests means of metrics, part Ranking the combined score"
-    where = metrics if by_metric.tested(whole.ranking) else "part Ranking does that"
-    return [Line(text.replace("rank does that", where), "In short:")]
+    target = metrics if by_metric.has_metric_tests(document.ranking) else "part Ranking does that"
+    return [Line(text.replace("rank does that", target), "In short:")]
 
 
-def told_apart(ranking: RankDocument, _: ReportDocument) -> str:
-    """Who is first, and how many pairs the tests tell apart."""
-    one = ranking.lead
-    first, separation = ranking.provenance.models[one.first], one.found.separations.get(one.method)
+def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Name the leader, and give the number of significantly different pairs."""
+    leader = ranking.leader
+    first, separation = ranking.provenance.models[leader.first], leader.study.separations.get(leader.method)
     if separation is None or not ranking.inference.test:
         return f"{first} first"
     pairs = f"{separation.separated} of {counted(separation.pairs, 'pair')}"
-    return f"{first} first; {pairs} told apart by how they do against the field"
+    return f"{first} first; {pairs} separated by comparison with the field"
 
 
-def by_task(ranking: RankDocument, _: ReportDocument) -> str:
-    """What single tasks say of the two models of the verdict."""
-    one, models, suite = ranking.lead, ranking.provenance.models, ranking.suite
-    told = one.others and suite and words.by_task(suite, suite.columns[one.column], one.first, one.other)
-    return f"{models[one.first]} against {models[one.other]}: {told}" if told else ""
+def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Compare the leader with its rival on single tasks; empty without a suite."""
+    leader, models, suite = ranking.leader, ranking.provenance.models, ranking.suite
+    text = (
+        leader.rivals
+        and suite
+        and sentences.task_sentence(suite, suite.columns[leader.column], leader.first, leader.rival)
+    )
+    return f"{models[leader.first]} against {models[leader.rival]}: {text}" if text else ""
 
 
-def sources_of_noise(ranking: RankDocument, _: ReportDocument) -> str:
-    """What would come out otherwise another time, with shares of the variance where they can be told."""
-    one, models = ranking.lead, ranking.provenance.models
-    between = ranking.suite and one.others and ranking.suite.columns[one.column].between_tasks(one.pair)
+def noise_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Describe the sources of random variation, with their proportions of the variance if estimable."""
+    leader, models = ranking.leader, ranking.provenance.models
+    between = (
+        ranking.suite
+        and leader.rivals
+        and ranking.suite.columns[leader.column].task_variance_share(leader.pair)
+    )
     if between:
-        of = f"of the difference of {names([models[i] for i in one.pair])} on {score_of(one.column)}"
-        share = f"{percent(between)} of its variance is which tasks"
-        return f"{of}: on these tasks their samples; on tasks like these {share}"
-    split = None if one.scores.judged else split_of_runs(one.column, one.scores)
+        of = f"difference of {join_names([models[i] for i in leader.pair])} on {score_title(leader.column)}"
+        share = f"{format_percent(between)} of the variance comes from the choice of tasks"
+        return f"{of}: on these tasks, noise comes from the samples; on tasks like these, {share}"
+    split = None if leader.scores.judged else split_run_variance(leader.column, leader.scores)
     if split is None:
-        return f"which samples were drawn: {design(one.scores)}"
-    return f"{percent(split.share)} from runs of the same sample, the rest from which samples were drawn"
+        return f"choice of samples: {design_words(leader.scores)}"
+    from_runs = format_percent(split.run_variance_fraction)
+    return f"{from_runs} from repeated runs of a sample, the rest from the choice of samples"
 
 
-def labels_moved(ranking: RankDocument, _: ReportDocument) -> str:
-    """Whom the judge alone would have put first, or what it is worth."""
-    told = (one.sentence for one in ranking.findings if one.kind == "judge-alone")
-    return "" if ranking.judged is None else next(told, ranking.judged.worth).rstrip(".")
+def label_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Name the leader by the judge alone if it differs; otherwise describe the gain from the judge."""
+    texts = (finding.sentence for finding in ranking.findings if finding.kind == "judge-alone")
+    return "" if ranking.judged is None else next(texts, ranking.judged.gain_sentence).rstrip(".")
 
 
-def medians(ranking: RankDocument, _: ReportDocument) -> str:
-    """The middle scores of the two models of the verdict, in these samples."""
-    one, models = ranking.lead, ranking.provenance.models
-    if not one.others:
-        return "scores from the worst to the best"
-    middle = ranking.units[one.column].of(ranking.medians(one.column))
-    mine, its = apart(float(middle[one.first]), float(middle[one.other]), rounded, 2)
-    told = f"{mine} of {models[one.first]}, {its} of {models[one.other]}"
-    return f"half of the scores are at most {told} (not tested)"
+def median_summary(ranking: RankDocument, _: ReportDocument) -> str:
+    """Compare the median scores of the leader and its rival."""
+    leader, models = ranking.leader, ranking.provenance.models
+    if not leader.rivals:
+        return "scores from worst to best"
+    middle = ranking.units[leader.column].to_file_units(ranking.medians(leader.column))
+    leader_median, rival_median = apart(
+        float(middle[leader.first]), float(middle[leader.rival]), format_fixed, 2
+    )
+    values = f"{leader_median} for {models[leader.first]}, {rival_median} for {models[leader.rival]}"
+    return f"median scores: {values} (not tested)"
 
 
-def firsts(others: RankDocument, document: ReportDocument) -> str:
-    """In how many of the rankings which models come first, and how many turn the order around."""
-    ranking, models = document.ranking.lead.ranking, document.provenance.models
-    found = others.study.rankings.values()
-    counts = np.sum([one.rank == 1 for one in found], axis=0)
-    # Of as many the first of the report is named first.
+def first_place_summary(rankings_document: RankDocument, document: ReportDocument) -> str:
+    """Describe how many rankings each model leads, and how many reverse the report's order."""
+    ranking, models = document.ranking.leader.ranking, document.provenance.models
+    rankings = rankings_document.study.rankings.values()
+    counts = np.sum([candidate.rank == 1 for candidate in rankings], axis=0)
+    # Ties are in the order of the report.
     order = sorted(range(len(models)), key=lambda i: (-counts[i], ranking.rank[i]))
-    told = [f"{models[i]} in {counts[i]}" for i in order if counts[i]]
-    told[0] = f"{models[order[0]]} first in {counts[order[0]]} of {len(found)}"
-    shared = " (some share the first place)" * bool(sum(counts) > len(found))
-    turned = sum(tau <= -1 + 1e-9 for tau in others.agreement_with(ranking).values())
-    return names(told, len(told)) + shared + f"; in {turned} the order is the opposite" * bool(turned)
+    counts_text = [f"{models[i]} in {counts[i]}" for i in order if counts[i]]
+    counts_text[0] = f"{models[order[0]]} first in {counts[order[0]]} of {len(rankings)} rankings"
+    ties = " (some tie for the first place)" * bool(sum(counts) > len(rankings))
+    reversed_count = sum(tau <= -1 + 1e-9 for tau in rankings_document.agreement_with(ranking).values())
+    return (
+        join_names(counts_text, len(counts_text))
+        + ties
+        + f"; {reversed_count} reversed" * bool(reversed_count)
+    )

@@ -1,104 +1,128 @@
-"""The first screen of a trend: the last run against the baseline, the runs in a strip, and restless cases."""
+"""First screen of ``trend``: last run against baseline, a sparkline of all runs, and changed cases."""
 
 from collections.abc import Sequence
 
-from riskrank.shown.screens import MOST_ROWS, asked_for, offered, unseen, unshown
-from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Cell, Column, Line, OfRow, Section, Table, by_row
+from riskrank.render.screens import (
+    MOST_ROWS,
+    as_details,
+    detection_limit_lines,
+    follow_up_sections,
+    hidden_count_lines,
+)
+from riskrank.render.text_charts import sparklines
+from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.gate.verdicts import FAIL
 from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
-from riskrank.studies.trend.findings import difference, mean_words
+from riskrank.studies.trend.findings import format_difference, format_mean
 from riskrank.studies.trend.states import BETTER, WORSE
-from riskrank.studies.wording import counted, percent
+from riskrank.studies.wording import counted, format_percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}
-# Runs that a strip has room for, the last ones.
+# Number of latest runs that fit a sparkline.
 _STRIP = 40
 
 
 def view(document: TrendDocument) -> list[Section]:
-    """A line a metric and model, how sure it is, cases; then every run for who asks."""
+    """Return the sections of the screen: lines, error rate and changed cases, then every run as details."""
     lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
     return [
-        _lines(document, lines[:MOST_ROWS]),
-        *unshown(len(lines) - MOST_ROWS, "line"),
-        Line(_tests(document)),
-        *unseen(document),
-        *_restless(document),
-        *offered([by_row(f"{line.metric} of {line.model}", _OF_RUN, line.rows) for line in document.lines]),
-        *asked_for(_cases(document.found_cases, "All of these cases")),
+        _lines_table(document, lines[:MOST_ROWS]),
+        *hidden_count_lines(len(lines) - MOST_ROWS, "line"),
+        Line(_error_rate_text(document)),
+        *detection_limit_lines(document),
+        *_changed_cases(document),
+        *follow_up_sections(
+            [
+                build_table(f"{line.metric} of {line.model}", _RUN_COLUMNS, line.rows)
+                for line in document.lines
+            ]
+        ),
+        *as_details(_cases_tables(document.changed_cases, "All cases that flip or are lost")),
     ]
 
 
-def _lines(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
-    failed, several = any(line.last.failed for line in lines), len({line.model for line in lines}) > 1
-    columns: list[OfRow | None] = [
+def _lines_table(document: TrendDocument, lines: Sequence[TrendLine]) -> Table:
+    """Return a table with one row per metric and model."""
+    failed, several = any(line.last.failure_rate for line in lines), len({line.model for line in lines}) > 1
+    columns: list[RowColumn | None] = [
         (Column("metric", "left"), lambda line: line.metric),
         (Column("model", "left"), lambda line: line.model) if several else None,
-        (Column("mean"), lambda line: mean_words(line.last, ends=False)),
-        (Column("difference"), lambda line: difference(line.last, "baseline")),
-        (Column("answer", "left"), lambda line: _answer(line.last.against_baseline_answer)),
-        (Column("to run\nbefore", "left"), lambda line: _answer(line.last.against_last_answer)),
-        (Column("scored", spare=True), lambda line: _scored(line.last)) if failed else None,
+        (Column("mean"), lambda line: format_mean(line.last, with_interval=False)),
+        (Column("difference"), lambda line: format_difference(line.last, "baseline")),
+        (Column("answer", "left"), lambda line: _answer_cell(line.last.against_baseline_answer)),
+        (Column("previous\nrun", "left"), lambda line: _answer_cell(line.last.against_last_answer)),
+        (Column("scored", optional=True), lambda line: _format_scored(line.last)) if failed else None,
         (
-            Column("runs", "left", only="terminal", least=90),
+            Column("runs", "left", medium="terminal", min_width=90),
             lambda line: sparklines([[row.mean for row in line.rows[-_STRIP:]]])[0],
         ),
     ]
-    who = "" if several else f"{lines[0].model}, "
-    return by_row(f"{who}{document.runs[-1]} against {document.baseline}", columns, lines, stub=1 + several)
-
-
-def _scored(row: TrendRow) -> str:
-    return f"{row.scored:,} of {row.samples:,}"
-
-
-def _answer(answer: str | None) -> Cell:
-    return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
-
-
-def _tests(document: TrendDocument) -> str:
-    looks, sure = len(document.runs) - 1, 100 * (1 - document.family.confidence)
-    return (
-        f"{counted(looks, 'look')} at {document.baseline} as the baseline; any false 'worse' over all looks "
-        f"there will be: at most {sure:g} %, spent as look j has 1/(j(j + 1)) of it."
+    subject = "" if several else f"{lines[0].model}, "
+    return build_table(
+        f"{subject}{document.runs[-1]} against {document.baseline}", columns, lines, stub=1 + several
     )
 
 
-def _restless(document: TrendDocument) -> list[Section]:
-    """Cases that flip without a change of the model, and those that were lost for good."""
-    told = [
-        f"{line.flaky:,} of {line.cases:,} cases of {line.model} on {line.metric} flip to and fro "
-        f"({percent(line.flip_share or 0.0)} from a run to the next), {line.lost} shown lost for good"
+def _format_scored(row: TrendRow) -> str:
+    """Format the number of samples with a score."""
+    return f"{row.scored:,} of {row.samples:,}"
+
+
+def _answer_cell(answer: str | None) -> Cell:
+    """Return a coloured cell with the answer of a comparison; a dash without one."""
+    return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
+
+
+def _error_rate_text(document: TrendDocument) -> str:
+    """Describe the error rate that the tests control over all looks."""
+    looks, error_rate = len(document.runs) - 1, 100 * (1 - document.family.confidence)
+    return (
+        f"{counted(looks, 'look')} with baseline {document.baseline}; the probability of any false 'worse' "
+        f"over all looks is at most {error_rate:g} %, and look j spends the share 1/(j(j + 1))."
+    )
+
+
+def _changed_cases(document: TrendDocument) -> list[Section]:
+    """Return tables of cases that flip although the model did not change, and of permanently lost cases."""
+    sentences = [
+        f"{line.flaky:,} of {line.cases:,} cases of {line.model} on {line.metric} flip repeatedly "
+        f"({format_percent(line.flip_share or 0.0)} per run), {line.lost} significantly lost for good"
         for line in document.lines
         if line.cases is not None and (line.flaky or line.lost)
     ]
-    if not told:
+    if not sentences:
         return []
-    shown = document.found_cases[: document.cases]
-    more = f"; and {len(told) - 2} lines more" if len(told) > 2 else ""
-    return [Line(f"{'; '.join(told[:2])}{more}.", "Cases:"), *_cases(shown, "Cases that flip or were lost")]
+    cases = document.changed_cases[: document.n_cases]
+    more = f"; and {counted(len(sentences) - 2, 'more line')}" if len(sentences) > 2 else ""
+    return [
+        Line(f"{'; '.join(sentences[:2])}{more}.", "Cases:"),
+        *_cases_tables(cases, "Cases that flip or are lost"),
+    ]
 
 
-def _cases(cases: Sequence[TrendCase], title: str) -> list[Section]:
-    columns: list[OfRow] = [
+def _cases_tables(cases: Sequence[TrendCase], title: str) -> list[Section]:
+    """Return a table of cases; empty if there are none."""
+    columns: list[RowColumn] = [
         (Column("case", "left"), lambda case: case.sample),
         (Column("metric", "left"), lambda case: case.metric),
         (Column("model", "left"), lambda case: case.model),
         (Column("passed"), lambda case: f"{case.passed} of {case.runs}"),
         (Column("flips"), lambda case: f"{case.flips}"),
-        (Column("lost since", "left"), lambda case: Cell(case.lost_since, "red") if case.shown else "–"),
+        (
+            Column("lost since", "left"),
+            lambda case: Cell(case.lost_since, "red") if case.significant else "–",
+        ),
     ]
-    return [by_row(title, columns, cases)] if cases else []
+    return [build_table(title, columns, cases)] if cases else []
 
 
-# What every run of a line says.
-_OF_RUN: list[OfRow] = [
+# Columns of the table of all runs.
+_RUN_COLUMNS: list[RowColumn] = [
     (Column("run", "left"), lambda row: row.run),
-    (Column("mean"), mean_words),
-    (Column("against the baseline"), lambda row: difference(row, "baseline")),
-    (Column("answer"), lambda row: _answer(row.against_baseline_answer)),
-    (Column("against the run before"), lambda row: difference(row, "last")),
-    (Column("answer"), lambda row: _answer(row.against_last_answer)),
-    (Column("scored"), _scored),
+    (Column("mean"), format_mean),
+    (Column("against the baseline"), lambda row: format_difference(row, "baseline")),
+    (Column("answer"), lambda row: _answer_cell(row.against_baseline_answer)),
+    (Column("against the previous run"), lambda row: format_difference(row, "last")),
+    (Column("answer"), lambda row: _answer_cell(row.against_last_answer)),
+    (Column("scored"), _format_scored),
 ]

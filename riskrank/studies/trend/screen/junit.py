@@ -1,16 +1,16 @@
-"""A trend as tests of a CI server: one a metric and model, of the last run."""
+"""JUnit report of ``trend``: one test case per metric and model, for the last run."""
 
-from riskrank.shown.junit import Suite, TestCase
-from riskrank.studies.gate.screen.junit import kind_of
+from riskrank.render.junit import Suite, TestCase
+from riskrank.studies.gate.screen.junit import result_kind
 from riskrank.studies.trend.document import TrendDocument
 from riskrank.studies.trend.findings import line_sentence
 
 
 def suite(document: TrendDocument) -> Suite:
-    """A test case a line; what is open after a loss, or as the ruler moved, is what it counts as."""
+    """Return a JUnit suite with one test case per line; an option determines how inconclusive lines count."""
     cases = [
         TestCase(
-            kind_of(line.verdict, document.inconclusive),
+            result_kind(line.verdict, document.inconclusive),
             f"riskrank.trend.{line.metric}",
             line.model,
             line_sentence(line),

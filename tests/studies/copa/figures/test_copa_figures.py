@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.copa.choice import rank_models
-from riskrank.engine.copa.population import ccdf_quantiles, population
+from riskrank.engine.copa.population import build_population, ccdf_quantiles
+from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.sweep import sweep_weight
-from riskrank.engine.family import Family, Side
+from riskrank.engine.family import Answer, Family
 from riskrank.errors import UsageError
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_doubt, draw_front
+from riskrank.studies.copa.figures.plane import draw_front, draw_front_uncertainty
 
 
 def example(names, objectives=4, seed=0):
@@ -23,11 +23,11 @@ def example(names, objectives=4, seed=0):
     values[-1] = values[0]
     larger = np.array([False] + [True] * (objectives - 1))
     metrics = [f"objective with a long name {number}" for number in range(objectives)]
-    models = population(np.where(larger, values, -values), names=names, metrics=metrics)
+    models = build_population(np.where(larger, values, -values), names=names, metrics=metrics)
     return models, values, larger
 
 
-def test_the_front_is_the_sweep(names):
+def test_front_marks_match_the_sweep(names):
     models, values, larger = example(names(40))
     sweep = sweep_weight(models, 0, steps=500)
     panels = {
@@ -41,13 +41,13 @@ def test_the_front_is_the_sweep(names):
     assert shares == pytest.approx(np.broadcast_to(shares[0], shares.shape))  # the units of an axis
     assert [measured.get_xlabel()[-8:], measured.get_ylabel()[-8:]] == ["← better", "→ better"]
     coloured = {at for at, line in enumerate(ranked.lines) if line.get_marker() == "D"}
-    assert coloured == set(np.flatnonzero(~np.isnan(sweep.middle))) == set(sweep.model.tolist())
+    assert coloured == set(np.flatnonzero(~np.isnan(sweep.mean_parameter))) == set(sweep.model.tolist())
     for model in set(sweep.model.tolist()):
-        own = sweep.model == model
-        length = (sweep.high - sweep.low)[own]
-        middle = ((sweep.high + sweep.low) / 2)[own]
-        expected = np.average(middle, weights=length) if length.sum() else sweep.low[own][0]
-        assert sweep.middle[model] == pytest.approx(expected)
+        segments = sweep.model == model
+        length = (sweep.high - sweep.low)[segments]
+        middle = ((sweep.high + sweep.low) / 2)[segments]
+        expected = np.average(middle, weights=length) if length.sum() else sweep.low[segments][0]
+        assert sweep.mean_parameter[model] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("count", [2, 12, 60, 300])
@@ -59,21 +59,21 @@ def test_front_legible(legible, names, count):
 
 
 def measured_in(models, values, larger, percent):
-    return SimpleNamespace(population=models, values=values, larger_is_better=larger, percent=percent)
+    return SimpleNamespace(population=models, values=values, larger_is_better=larger, are_proportions=percent)
 
 
-def doubtful(count, values):
-    state = tuple((Side.SHOWN, Side.REFUTED, Side.OPEN)[at % 3] for at in range(count))
-    wide = 0.05 * np.ptp(values, axis=0)
+def uncertainty_of(count, values):
+    state = tuple((Answer.SIGNIFICANT, Answer.CONTRADICTED, Answer.UNDECIDED)[at % 3] for at in range(count))
+    margin = 0.05 * np.ptp(values, axis=0)
     states, shares = SimpleNamespace(state=state), SimpleNamespace(front=np.arange(count) / count)
-    ends = {"low": values - wide, "high": values + wide}
-    return SimpleNamespace(states=states, shares=shares, family=Family(), **ends)
+    limits = {"low": values - margin, "high": values + margin}
+    return SimpleNamespace(membership=states, shares=shares, family=Family(), **limits)
 
 
-def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
+def test_crosses_are_intervals_and_marks_are_states(names):
     models, values, larger = example(names(6))
-    table, points = measured_in(models, values, larger, np.arange(4) == 1), doubtful(6, values)
-    (axes, *_) = (axes for axes in draw_doubt(table, points, 1, 2).axes if axes.get_xlabel())
+    table, points = measured_in(models, values, larger, np.arange(4) == 1), uncertainty_of(6, values)
+    (axes, *_) = (axes for axes in draw_front_uncertainty(table, points, 1, 2).axes if axes.get_xlabel())
     assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
     assert axes.get_xlabel().endswith(" (%)  → better")
     assert "(%)" not in axes.get_ylabel()
@@ -86,30 +86,31 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
         face = axes.lines[3 * model + 2].get_markerfacecolor()
         assert (
             face
-            == {Side.SHOWN: "#1a1a1a", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[
-                points.states.state[model]
+            == {Answer.SIGNIFICANT: "#1a1a1a", Answer.CONTRADICTED: "#b3b3b3", Answer.UNDECIDED: "white"}[
+                points.membership.state[model]
             ]
         )
 
 
-def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
+def test_labelled_models_are_on_or_near_the_front(names, monkeypatch):
     models, values, larger = example(names(30))
     monkeypatch.setattr("riskrank.studies.copa.figures.plane._NAMED", 14)
-    told = []
+    labelled = []
     monkeypatch.setattr(
-        "riskrank.studies.copa.figures.plane.name_points", lambda *given, **_: told.append(given[5])
+        "riskrank.studies.copa.figures.plane.label_points",
+        lambda *arguments, **_: labelled.append(arguments[5]),
     )
-    draw_doubt(measured_in(models, values, larger, larger), doubtful(30, values), 0, 1)
+    draw_front_uncertainty(measured_in(models, values, larger, larger), uncertainty_of(30, values), 0, 1)
     on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]
-    assert told == [on + first_open]
+    assert labelled == [on + first_open]
 
 
 @pytest.mark.parametrize("count", [2, 12, 60])
-def test_doubt_legible(legible, names, count):
+def test_uncertainty_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
     table = measured_in(models, values, larger, larger)
-    legible(lambda: draw_doubt(table, doubtful(count, values), 0, 1))
+    legible(lambda: draw_front_uncertainty(table, uncertainty_of(count, values), 0, 1))
 
 
 @pytest.mark.slow
@@ -123,7 +124,7 @@ def test_boxes_and_parallel_legible(legible, names, count, objectives):
     assert (f"{count - 7} others" in words) == (count > 7)
 
 
-def test_objectives_stand_above_their_lines(names):
+def test_objective_labels_are_above_their_lines(names):
     models, _, _ = example(names(12), 7)
     lines, heads = draw_parallel(models, rank_models(models, p=np.inf).order).axes
     above = [heads.transData.transform(text.get_position())[0] for text in heads.texts[:7]]
@@ -162,7 +163,7 @@ def test_pictures_of_every_question(legible, table, options, kinds):
             result.plot()
 
 
-def test_samples_bring_the_picture_of_the_front_with_its_doubt():
+def test_samples_add_the_picture_of_front_uncertainty():
     rng = np.random.default_rng(2)
     table = {"model": [f"m{i % 3}" for i in range(90)], "sample": [f"s{i // 3}" for i in range(90)]}
     table |= {"acc": rng.random(90), "cost": rng.random(90)}

@@ -1,4 +1,4 @@
-"""Tables of models by objectives: what a cell says, and that the table fits a page."""
+"""Tables of models by objectives: contents of cells, and page width."""
 
 import io
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.engine.copa.population import population
-from riskrank.shown import numbers
-from riskrank.shown.formats.terminal import to_terminal
-from riskrank.shown.view import Column, by_row
+from riskrank.engine.copa.population import build_population
+from riskrank.render import numbers
+from riskrank.render.formats.terminal import to_terminal
+from riskrank.render.view import Column, build_table
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.screen.objectives import (
     objective_cells,
@@ -23,14 +23,14 @@ def ranked(values, upward, weights=None):
     oriented = values * np.where(upward, 1, -1)
     K = len(upward)
     return Objectives(
-        population=population(
+        population=build_population(
             oriented,
             names=[f"model-{i}" for i in range(len(values))],
             metrics=[f"metric{k}" for k in range(K)],
         ),
         values=values,
         larger_is_better=upward,
-        reweighted=None if weights is None else np.array(weights),
+        weight_override=None if weights is None else np.array(weights),
     )
 
 
@@ -48,15 +48,16 @@ def ranked(values, upward, weights=None):
         (1e-6, "<0.01 %"),
     ],
 )
-def test_top_share_is_never_rounded_onto_the_ends(u, text):
-    assert numbers.top_share(u) == text
+def test_rounded_top_share_stays_inside_the_range(u, text):
+    assert numbers.format_top_share(u) == text
 
 
 def test_cells_hold_the_value_and_the_rank():
     table = ranked([[0.5, 10], [0.9, 30], [0.7, np.nan]], [True, False])
     assert [column.head for column in objective_columns(table)] == ["metric0 ↑", "metric1 ↓"]
     texts = [
-        [cell.text for cell in row] for row in by_row("", objective_cells(table, [1, 0, 2]), [1, 0, 2]).rows
+        [cell.text for cell in row]
+        for row in build_table("", objective_cells(table, [1, 0, 2]), [1, 0, 2]).rows
     ]
     assert texts == [
         ["0.9000   best", "30.00   50 %"],
@@ -74,38 +75,38 @@ def test_weakest_objective_counts_those_that_share_the_place():
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_many_objectives_go_on_below_and_fit_the_page(width):
+def test_many_objectives_wrap_to_the_page_width(width):
     table = ranked(np.random.default_rng(0).normal(size=(6, 21)) * 1000, [True] * 21)
     models = list(range(6))
     columns = [(Column("model", "left"), table.name), *objective_cells(table, models)]
-    shown = by_row("Title", columns, models, stub=1)
+    rendered = build_table("Title", columns, models, stub=1)
     stream = io.StringIO()
-    to_terminal([shown], stream, width=width, color=False)
+    to_terminal([rendered], stream, width=width, color=False)
     page = stream.getvalue()
     assert max(map(len, page.splitlines())) <= width
     assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
 
 
-def test_shares_stand_on_the_first_screen_as_everywhere():
+def test_shares_are_printed_as_percentages():
     scores = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2}
     scores |= {"passed": [1, 1, 0, 1] * 10 + [1, 0] * 20, "cost": [1.5] * 40 + [0.5] * 40}
     table = rr.read(scores, wide=True, higher="passed", lower="cost")
-    shown, ranked = rr.copa(table).to_text(), rr.rank(table, no_test=True).to_text()
-    assert "75 %" in shown
+    output, ranked = rr.copa(table).to_text(), rr.rank(table, no_test=True).to_text()
+    assert "75 %" in output
     assert "75 %" in ranked
-    assert "0.75" not in shown
+    assert "0.75" not in output
 
 
 @pytest.mark.parametrize("price", [[1, 1], [0, 1]])
-def test_a_price_of_one_is_no_share(price):
+def test_price_is_not_a_share(price):
     table = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2, "passed": [1, 1, 0, 1] * 20}
-    table |= {"price": [float(one) for one in price for _ in range(40)]}
+    table |= {"price": [float(value) for value in price for _ in range(40)]}
     document = rr.copa(table, wide=True, higher="passed", lower="price", weights={"price": 0.5})
     assert "75 %" in document.to_text()
     heads, *lines = document.to_text().split("place", 1)[1].splitlines()
     assert "price ↓" in heads
     assert [line.split()[4] for line in lines if line.split()[1:2] in (["a"], ["b"])] == [
-        str(one) for one in price
+        str(value) for value in price
     ]
     assert all(row.low["price"] == row.high["price"] == row.values["price"] for row in document.rows)
 
@@ -119,12 +120,12 @@ def test_a_price_of_one_is_no_share(price):
         ("cost", [0, 1], "100 %"),
     ],
 )
-def test_scores_that_are_all_one_are_a_share_unless_bounds_or_a_price_say_no(name, bounds, text):
+def test_constant_unit_scores_are_shares_without_bounds(name, bounds, text):
     table = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2, name: [1.0] * 80}
     table |= {"other": [float(at % 7) for at in range(80)]}
     metrics = {name: {"direction": "higher"} | ({"bounds": bounds} if bounds else {})}
     metrics |= {"other": {"direction": "higher"}}
-    shown = rr.copa(table, wide=True, metrics=metrics, no_test=True).to_text()
-    line = next(line for line in shown.splitlines() if line.split()[1:2] == ["a"])
+    output = rr.copa(table, wide=True, metrics=metrics, no_test=True).to_text()
+    line = next(line for line in output.splitlines() if line.split()[1:2] == ["a"])
     assert f" {text} " in f"{line} "
     assert ("100 %" in line) == (text == "100 %")

@@ -5,13 +5,13 @@ import riskrank as rr
 from riskrank.engine.family import Family
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.rank_tests import run_criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.gsd.relation import DominanceRelation
 from riskrank.studies.gsd.figures.critical_difference import (
-    cliques,
     critical_difference,
     draw_critical_difference,
+    find_cliques,
 )
 from riskrank.studies.gsd.figures.hasse import HassePanel, draw_hasse
 from riskrank.studies.gsd.figures.null_distribution import draw_contamination, draw_null_distribution
@@ -32,36 +32,40 @@ def analysed(dominates, front, significant, delta=0.0):
         front=front,
         tests=dict.fromkeys(np.ndindex(dominates.shape)),
         p_adjusted=np.where(significant, 0.0, 1.0),
-        survives={},
+        tolerated_samples={},
         family=Family(),
     )
 
 
-def test_the_diagram_is_the_engine_s():
+def test_panel_matches_the_hasse_diagram():
     dominates, front = relation(12)
     significant = np.zeros_like(dominates)
     diagram = analysed(dominates, front, significant).hasse
     upper, lower = diagram.edges[0]
     significant[diagram.nodes[upper][-1], diagram.nodes[lower][0]] = True
-    found = HassePanel.of(analysed(dominates, front, significant), [f"m{i}" for i in range(12)])
-    edges = [(found.nodes[path[0]], found.nodes[path[-1]]) for path in found.paths]
+    panel = HassePanel.from_analysis(analysed(dominates, front, significant), [f"m{i}" for i in range(12)])
+    edges = [(panel.nodes[path[0]], panel.nodes[path[-1]]) for path in panel.paths]
     assert set(edges) == {(diagram.nodes[a], diagram.nodes[b]) for a, b in diagram.edges}
-    supported = [edge for edge, yes in zip(edges, found.significant, strict=True) if yes]
+    supported = [
+        edge for edge, is_significant in zip(edges, panel.significant, strict=True) if is_significant
+    ]
     assert supported == [(diagram.nodes[upper], diagram.nodes[lower])]
-    for node, inside in zip(found.nodes, found.front, strict=True):
+    for node, inside in zip(panel.nodes, panel.front, strict=True):
         assert inside == front[node[0]]
-    assert (0, 11) in found.nodes
-    assert found.left_out == 0
-    assert found.label == "δ = 0"
+    assert (0, 11) in panel.nodes
+    assert panel.excluded == 0
+    assert panel.label == "δ = 0"
 
 
-def test_of_very_many_nodes_the_top_ones():
+def test_large_diagram_keeps_the_top_nodes():
     order = np.arange(100)
     dominates = order[:, None] <= order[None]
-    found = HassePanel.of(analysed(dominates, order == 0, ~dominates), [str(model) for model in order])
-    assert found.left_out == 20
-    assert found.nodes == [(model,) for model in range(80)]
-    assert [(path[0], path[-1]) for path in found.paths] == [(node, node + 1) for node in range(79)]
+    panel = HassePanel.from_analysis(
+        analysed(dominates, order == 0, ~dominates), [str(model) for model in order]
+    )
+    assert panel.excluded == 20
+    assert panel.nodes == [(model,) for model in range(80)]
+    assert [(path[0], path[-1]) for path in panel.paths] == [(node, node + 1) for node in range(79)]
 
 
 @pytest.mark.parametrize("count", [2, 12, 60, 120])
@@ -80,36 +84,36 @@ def test_cliques_are_maximal():
         different = rng.random((7, 7)) < 0.25
         different = (different | different.T) & ~np.eye(7, dtype=bool)
 
-        def alike(first, last, different=different):
+        def not_different(first, last, different=different):
             return not different[first : last + 1, first : last + 1].any()
 
-        runs = [(a, b) for a in range(7) for b in range(a + 1, 7) if alike(a, b)]
+        runs = [(a, b) for a in range(7) for b in range(a + 1, 7) if not_different(a, b)]
         longest = {
             (a, b) for a, b in runs if not any((c, d) != (a, b) and c <= a and b <= d for c, d in runs)
         }
-        assert set(cliques(different)) == longest
+        assert set(find_cliques(different)) == longest
 
 
-def test_a_wrong_clique_of_other_tools():
+def test_cliques_exclude_significant_pairs():
     # 1 and 3 differ although neither differs from 2: two bars, not one.
     different = np.zeros((3, 3), dtype=bool)
     different[0, 2] = different[2, 0] = True
-    assert cliques(different) == ((0, 1), (1, 2))
-    assert cliques(np.ones((3, 3), dtype=bool)) == ()
+    assert find_cliques(different) == ((0, 1), (1, 2))
+    assert find_cliques(np.ones((3, 3), dtype=bool)) == ()
 
 
 @pytest.mark.parametrize("count", [2, 12, 60])
 def test_critical_difference(legible, names, count):
     scores = np.random.default_rng(0).normal(np.arange(count)[:, None, None] * 0.1, 1, (count, 25, 2))
     scores[-1] = scores[0]
-    tests = criteria_tests(scores)
-    found = [critical_difference(tests, number, f"criterion {number}", 0.05) for number in range(2)]
-    for number, one in enumerate(found):
-        assert np.array_equal(one.mean_rank, np.sort(tests.mean_rank[number]))
-        assert np.array_equal(tests.mean_rank[number][one.order], one.mean_rank)
-        for first, last in one.cliques:
-            assert tests.nemenyi_p_value[number, one.order[first], one.order[last]] > 0.05
-    criteria = [one.criterion for one in found]
+    tests = run_criteria_tests(scores)
+    diagrams = [critical_difference(tests, number, f"criterion {number}", 0.05) for number in range(2)]
+    for number, diagram in enumerate(diagrams):
+        assert np.array_equal(diagram.mean_rank, np.sort(tests.mean_rank[number]))
+        assert np.array_equal(tests.mean_rank[number][diagram.order], diagram.mean_rank)
+        for first, last in diagram.cliques:
+            assert tests.nemenyi_p_value[number, diagram.order[first], diagram.order[last]] > 0.05
+    criteria = [diagram.criterion for diagram in diagrams]
     legible(lambda: draw_critical_difference(tests, criteria, names(count), level=0.05, samples=25))
 
 
@@ -132,11 +136,11 @@ def example_tests(count):
 
 @pytest.mark.parametrize("count", [1, 12, 40])
 def test_contamination(legible, names, count):
-    tests = [one for one in example_tests(count) if one.contamination]
+    tests = [test for test in example_tests(count) if test.contamination]
     plot = draw_contamination(tests, names(count + 1), level=0.05, samples=80, label="δ = 0")
     axes = next(axes for axes in plot.axes if axes.get_ylabel() == "p-value")
-    for line, one in zip(axes.lines, tests, strict=False):
-        assert tuple(line.get_ydata()) == one.contamination
+    for line, test in zip(axes.lines, tests, strict=False):
+        assert tuple(line.get_ydata()) == test.contamination
     legible(lambda: draw_contamination(tests, names(count + 1), level=0.05, samples=80, label="δ = 0"))
 
 
@@ -182,13 +186,13 @@ def test_pictures_of_a_study(result, legible):
         legible(lambda kind=kind: result.plot(kind))
 
 
-def test_contamination_is_drawn_of_what_is_significant_without_it(result):
+def test_contamination_is_plotted_for_significant_pairs(result):
     for analysis in result.document.analyses:
-        drawn = f"contamination@{analysis.threshold}" in result.pictures
-        assert drawn == any(one.p_value <= 0.05 for one in analysis.tests.values())
+        is_plotted = f"contamination@{analysis.threshold}" in result.pictures
+        assert is_plotted == any(test.p_value <= 0.05 for test in analysis.tests.values())
 
 
-def test_the_null_distribution_is_that_of_the_test(result):
+def test_null_distribution_matches_the_test(result):
     document = result.document
     for analysis in document.analyses:
         for (i, j), test in analysis.tests.items():

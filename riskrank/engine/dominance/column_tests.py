@@ -1,0 +1,253 @@
+"""Dominance tests on columns of scores: estimates, rounds of resampling, and verdicts (method §3, §4)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from riskrank.engine.dominance.bootstrap import Bootstrap
+from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
+from riskrank.engine.dominance.influence import violation_influence
+from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.ranking import ViolationEstimates
+from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, all_replicates, all_resamples
+from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, paper_test
+from riskrank.engine.dominance.task_mean_tests import add_task_mean_tests
+from riskrank.engine.dominance.tests import (
+    DominanceTests,
+    Pairs,
+    collect_advice,
+    family_pairs,
+    sample_dominance,
+)
+from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.engine.sampling.processes import workers_for
+from riskrank.engine.types import Booleans
+from riskrank.errors import UsageError, option
+
+__all__ = ["Inference"]
+
+
+@dataclass(frozen=True)
+class DominanceStudy:
+    """Verdicts on all claims about one column of scores.
+
+    Attributes
+    ----------
+    estimates : ViolationEstimates
+    replicates : Replicates or None
+        None without resampling.
+    tests : tuple of DominanceTests
+        One per claim.
+    advice : tuple of str
+        Warnings about the verdicts.
+    """
+
+    estimates: ViolationEstimates
+    replicates: Replicates | None
+    tests: tuple[DominanceTests, ...]
+    advice: tuple[str, ...]
+
+    @property
+    def resamples(self) -> int | None:
+        """Total number of resamples over all rounds; None without resampling."""
+        return None if self.replicates is None else self.replicates.count
+
+    @property
+    def leading_pair(self) -> tuple[int, int]:
+        """The two models with the smallest mean second-order ratios, better one first."""
+        ratios = self.estimates.ratios[1]
+        i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
+        return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
+
+
+@dataclass(frozen=True)
+class TopModel:
+    """Top-ranked model on a column of scores.
+
+    Attributes
+    ----------
+    model : int
+    order : int or None
+        Order of dominance used by the ranking; None for other rankings.
+    pair : (int, int)
+        The model described in texts and figures, and the model it is compared with.
+    ahead : ndarray of bool, shape (k, k), or None
+        Significant wins in the tests behind the ranking; None without tests.
+    """
+
+    model: int
+    order: int | None
+    pair: tuple[int, int]
+    ahead: Booleans | None = field(default=None, compare=False)
+
+
+def study_dominance(
+    scores: ClusteredScores,
+    claims: Sequence[Claim],
+    inference: Inference,
+    *,
+    pairs: Pairs | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> DominanceStudy:
+    """Estimate violation ratios, resample the scores, and test the claims.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Scores of k models.
+    claims : sequence of Claim
+    inference : Inference
+        Test settings.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that form the family of each claim; by default all k(k - 1).
+    progress : callable, optional
+        Called with the number of completed resamples and the number planned so far.
+
+    Returns
+    -------
+    DominanceStudy
+
+    Raises
+    ------
+    InputError
+        If a test is requested on fewer than 10 samples.
+    """
+    question = Question(scores, tuple(claims), None if pairs is None else tuple(pairs))
+    return study_columns([question], inference, progress=progress)[0]
+
+
+def study_columns(
+    questions: Sequence[Question], inference: Inference, *, progress: Callable[[int, int], None] | None = None
+) -> list[DominanceStudy]:
+    """Estimate, resample and test several columns of scores with one pool of worker processes.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+        All columns use the same random streams; each column is resampled until all its claims are decided.
+    inference, progress
+        See :func:`study_dominance`.
+
+    Returns
+    -------
+    list of DominanceStudy
+        One per question.
+
+    Raises
+    ------
+    InputError
+        If a test is requested on fewer than 10 samples.
+    """
+    if inference.test:
+        for question in questions:
+            require_testable(question.scores)
+    if inference.uses_resampling:
+        return _test_in_rounds(questions, inference, progress)
+    studies = []
+    for question in questions:
+        tests: tuple[DominanceTests, ...]
+        advice: tuple[str, ...] = ()
+        if inference.test:
+            tests = asymptotic_tests(question, inference)
+            advice = collect_advice(question.scores, inference, tests)
+        else:
+            tests = tuple(sample_dominance(question.estimates, claim) for claim in question.claims)
+        studies.append(DominanceStudy(question.estimates, None, tests, advice))
+    return studies
+
+
+def _test_in_rounds(
+    questions: Sequence[Question], inference: Inference, progress: Callable[[int, int], None] | None
+) -> list[DominanceStudy]:
+    """Resample in rounds until all claims on all columns are decided or the last round is reached."""
+    # The paper's algorithm is not tested in rounds.
+    tests = [
+        [BootstrapTest(question, claim, inference) for claim in question.claims if not inference.paper_exact]
+        for question in questions
+    ]
+    rounds = [_round_totals(question, inference) for question in questions]
+    columns = [_bootstrap_column(question) for question in questions]
+    replicates: dict[int, Replicates] = {}
+    limit = inference.work_limit if inference.resamples == "auto" and not inference.paper_exact else 0.0
+    for at, column in enumerate(columns):
+        # If there are only a few possible resamples, all are enumerated.
+        multisets = all_resamples(column, limit)
+        if multisets is not None:
+            replicates[at], rounds[at] = all_replicates(column, multisets), ()
+            for test in tests[at]:
+                test.update(replicates[at], last=True)
+    with workers_for(inference.jobs) as workers:
+        bootstrap = Bootstrap(columns, seed=inference.seed, workers=workers, progress=progress)
+        for number in range(max(map(len, rounds), default=0)):
+            totals = {
+                at: totals[number]
+                for at, totals in enumerate(rounds)
+                if number < len(totals) and (number == 0 or not all(test.closed for test in tests[at]))
+            }
+            if not totals:
+                break
+            for at, resampled in bootstrap.extend(totals).items():
+                replicates[at] = resampled
+                for test in tests[at]:
+                    test.update(resampled, last=number == len(rounds[at]) - 1)
+    studies = []
+    for at, question in enumerate(questions):
+        estimates = question.estimates
+        if inference.paper_exact:
+            level = inference.family.interval_level(1)
+            results = tuple(
+                paper_test(estimates, replicates[at], claim, level=level) for claim in question.claims
+            )
+        else:
+            results = tuple(test.result(replicates[at]) for test in tests[at])
+            if question.scores.n_random_tasks:
+                smallest = replicates[at].smallest_probability(_round_totals(question, inference)[-1])
+                add_means = partial(add_task_mean_tests, inference=inference, smallest=smallest)
+                results = tuple(add_means(question, result) for result in results)
+        advice = collect_advice(question.scores, inference, results)
+        studies.append(DominanceStudy(estimates, replicates[at], results, advice))
+    return studies
+
+
+def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
+    """Return the cumulative number of resamples after each round; without claims there is one round."""
+    if not question.claims:
+        return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
+    scores = question.scores
+    family = family_pairs(scores.models, question.pairs)
+    fewest = fewest_samples(pair_samples(scores)[family])
+    return inference.round_totals(len(family[0]), _bootstrap_column(question).comparisons, fewest)
+
+
+def _bootstrap_column(question: Question) -> BootstrapColumn:
+    """Return a question's column with the settings for the bootstrap statistics that its tests need."""
+    scores, claims = question.scores, question.claims
+    some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
+    return BootstrapColumn(
+        scores,
+        orders=tuple(sorted({claim.order for claim in claims})),
+        # The head-to-head comparison with a ranking's leader (½) uses the same resamples.
+        thresholds=tuple(sorted({0.5} | {claim.boundary for claim in claims if claim.kind != RELATIVE})),
+        # Win rates need no pairs.
+        pairs=(question.pairs if some else None) if claims else (),
+    )
+
+
+def asymptotic_tests(question: Question, inference: Inference) -> tuple[DominanceTests, ...]:
+    """Test a question's claims with influence functions instead of resampling (method §4, "CLT")."""
+    scores = question.scores
+    if scores.n_random_tasks:
+        raise UsageError(
+            f"{option('variance', 'clt')} cannot generalise to tasks like these",
+            found=f"{scores.n_random_tasks} tasks, too few for the central limit theorem",
+            hint=f"leave out {option('variance')}, or use only these tasks: {option('tasks', 'fixed')}",
+        )
+    orders = {claim.order for claim in question.claims}
+    influences = {order: violation_influence(scores, order=order) for order in orders}
+    family, pairs = inference.family, question.pairs
+    return tuple(
+        clt_test(question.estimates, influences[claim.order], claim, family=family, pairs=pairs)
+        for claim in question.claims
+    )

@@ -1,0 +1,264 @@
+"""Sequential stopping for a family of claims, with counted p-values, tail extrapolation and rank tests.
+
+Source: method §4, rules 1 to 4. A family consists of the tests of one claim on m ordered pairs. Each round
+adds resamples, and a pair that is closed keeps the p-value of the round that closed it.
+
+`extrapolate_tail` fits an exponential tail to the replicates of a relative statistic (method §4, rule 3). It
+is only used for relative claims, with a p-value far below the level. For direct and absolute claims, the
+replicates can be nearly constant at 0 although the null hypothesis is true. Any fitted tail would then be
+significant.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc
+
+from riskrank.engine.dominance.inference import MAX_RESAMPLES
+from riskrank.engine.family import Family
+from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
+from riskrank.engine.types import Booleans, Floats, Integers
+
+TAIL_SHARE = 0.05
+
+# The mean excess over fewer distinct values is a poor estimate of the tail.
+FEWEST_IN_TAIL = 20
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+def extrapolate_tail(replicates: Floats) -> Floats:
+    """Return tail probabilities of "Δε is at least 0", extrapolated from the largest 5 % of the replicates.
+
+    The tail is fitted on the scale s = arcsin √((1 + Δε)/2). With q the 95 % quantile of the replicates and μ
+    their mean excess over it, p = 0.05·exp(−(s(0) − q)/μ).
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (B, m)
+        Replicates of Δε for each pair, all below 0.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        NaN if fewer than 20 distinct values lie above the quantile.
+    """
+    count = len(replicates)
+    place = (count - 1) * (1 - TAIL_SHARE)
+    start = int(place)
+    upper = np.sort(np.partition(replicates, start, axis=0)[start:], axis=0)
+    upper = np.arcsin(np.sqrt(np.clip((1 + upper) / 2, 0.0, 1.0)))
+    above_start = upper[min(1, len(upper) - 1)]
+    quantile = upper[0] + (place - start) * (above_start - upper[0])
+    above = upper > quantile
+    different = np.count_nonzero(above[1:] & (np.diff(upper, axis=0) > 0), axis=0) + above[0]
+    excess = np.where(above, upper - quantile, 0.0).sum(axis=0) / np.maximum(above.sum(axis=0), 1)
+    fitted = different >= FEWEST_IN_TAIL
+    continued = TAIL_SHARE * np.exp(-(np.pi / 4 - quantile) / np.where(fitted, excess, 1.0))
+    # The fit can underflow, and a p-value must not be 0.
+    return np.where(fitted, np.maximum(continued, SMALLEST), np.nan)
+
+
+# Repeated tests at the full level would be liberal, so earlier rounds use half of it.
+EARLY = 0.5
+
+# Rule 3b: without a count, the rank test's p-value times this factor is used.
+STAND_IN = 10.0
+
+# An extrapolated tail closes claims with an adjusted p-value of at most a tenth of the level.
+TAIL_MARGIN = 0.1
+
+# A pair needs no finer count if it has more crossings than a significant pair would have in 95 % of cases.
+# If less than one crossing is expected, four or more always exceed this limit.
+_SURPRISE = 0.05
+_FEW_CROSSINGS = 3
+
+
+@dataclass(frozen=True)
+class ResampleCounts:
+    """Numbers of crossings for one family in all resamples so far.
+
+    Attributes
+    ----------
+    resamples : int
+        Number of resamples, B.
+    crossings : ndarray of int, shape (m,)
+        Number of resamples in which a pair's statistic is at or above its boundary.
+    tail : ndarray, shape (m,), or None
+        Extrapolated tail probabilities, NaN where no tail can be fitted. None if extrapolation is not
+        allowed.
+    """
+
+    resamples: int
+    crossings: Integers
+    tail: Floats | None = None
+
+
+class ClaimFamily:
+    """Sequential tests of one claim on m ordered pairs; each pair is closed once it is decided.
+
+    Parameters
+    ----------
+    samples : ndarray or Dof, shape (m,)
+        Number of independent samples n behind each pair, or degrees of freedom.
+    guard : ndarray, shape (m,)
+        Rank-test p-values p_g; 0 for pairs without a rank test.
+    guard_factor : float
+        Every p-value is at least p_g divided by this factor (method §4, rule 4).
+    exact : ndarray, shape (m,), or float
+        Exact p-values for binary scores, another lower bound on the p-values.
+    family : Family
+        Level and correction.
+    max_resamples : int
+        Number of resamples sufficient to decide every claim. A pair is closed early as not significant only
+        if its crossings are too many even for this number of resamples.
+    """
+
+    def __init__(
+        self,
+        samples: Floats | Dof,
+        guard: Floats,
+        *,
+        guard_factor: float,
+        exact: Floats | float = 0.0,
+        family: Family,
+        max_resamples: int,
+    ) -> None:
+        m = len(guard)
+        self._samples, self._guard = samples, guard
+        self._floor = np.maximum(guard / guard_factor, exact)
+        self._family, self._most = family, max_resamples
+        self.p_value: Floats = np.ones(m)
+        self.p_adjusted: Floats = np.ones(m)
+        self.closed: Booleans = np.zeros(m, dtype=bool)
+        self.dominates: Booleans = np.zeros(m, dtype=bool)
+        self.extrapolated: Booleans = np.zeros(m, dtype=bool)
+        self.decided: Booleans = np.ones(m, dtype=bool)
+        self.resamples: Integers = np.zeros(m, dtype=np.int64)
+        self.needed: Integers = np.zeros(m, dtype=np.int64)
+
+    def update(self, counts: ResampleCounts, *, last: bool) -> None:
+        """Close the pairs that are decided in this round, or all pairs in the last round.
+
+        Parameters
+        ----------
+        counts : ResampleCounts
+            Crossings in all resamples so far.
+        last : bool
+            True in the last round.
+        """
+        b = counts.resamples
+        family = self._family if last else self._family.scaled(EARLY)
+        share = (1 + counts.crossings) / (b + 1)
+        p_value = self._guarded(expanded_p_value(share, self._samples))
+        self._close_significant(p_value, family, b)
+        if counts.tail is not None:
+            usable = np.isfinite(counts.tail) & (counts.crossings == 0)
+            tail = expanded_p_value(np.where(usable, counts.tail, 1.0), self._samples)
+            # For scores with few values the replicates are nearly a point mass, which has no tail. In the
+            # last round, the rank test's p-value replaces the tail if there is no crossing: rule 3b.
+            pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
+            ranks = pointed & (counts.crossings == 0) & ~usable & (self._guard > 0)
+            tail[ranks] = np.minimum(self._guard[ranks] * STAND_IN, 1.0)
+            continued = np.minimum(p_value, self._guarded(tail))
+            before = self.closed.copy()
+            self._close_significant(continued, self._family.scaled(TAIL_MARGIN), b)
+            self.extrapolated |= self.closed & ~before
+            # A claim closed by its tail makes the levels of the other claims less strict.
+            self._close_significant(p_value, family, b)
+        adjusted = self._adjusted(p_value)
+        self._close_not_significant(counts, p_value, adjusted)
+        if last:
+            self._mark_undecided(counts)
+            remaining = ~self.closed
+            self._close(remaining, p_value, adjusted, b)
+
+    def close_all(self, resamples: int, masses: Floats, rarest: float) -> None:
+        """Close all pairs after every possible resample was enumerated.
+
+        Parameters
+        ----------
+        resamples : int
+        masses : ndarray, shape (m,)
+            Total probability of the resamples in which a pair's statistic is at or above its boundary.
+        rarest : float
+            Smallest probability of a single resample, which bounds the observable probabilities from below.
+        """
+        # A sum of all probabilities can fall below 1 by rounding.
+        share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
+        p_value = self._guarded(expanded_p_value(share, self._samples))
+        self._close_significant(p_value, self._family, resamples)
+        adjusted, remaining = self._adjusted(p_value), ~self.closed
+        if not remaining.any():
+            return
+        levels = np.full(len(remaining), self._next_level())
+        unseen = (masses < rarest) & (self._floor <= levels)
+        self.decided[remaining & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
+        self._close(remaining, p_value, adjusted, resamples)
+
+    def _guarded(self, p_value: Floats) -> Floats:
+        """Raise p-values to the lower bounds from the rank tests and exact tests."""
+        return np.maximum(p_value, self._floor)
+
+    def _adjusted(self, p_value: Floats) -> Floats:
+        """Return adjusted p-values for all pairs; closed pairs keep their p-value."""
+        return self._family.adjust_p_values(np.where(self.closed, self.p_value, p_value))
+
+    def _close(self, mask: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
+        """Close the masked pairs and record their p-values and the number of resamples."""
+        self.p_value[mask] = p_value[mask]
+        self.p_adjusted[mask] = adjusted[mask]
+        self.resamples[mask] = resamples
+        self.closed |= mask
+
+    def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:
+        """Close the open pairs that are significant at the level of the given family."""
+        adjusted = self._adjusted(p_value)
+        mask = ~self.closed & family.significant(adjusted)
+        self.dominates |= mask
+        self._close(mask, p_value, adjusted, resamples)
+
+    def _close_not_significant(self, counts: ResampleCounts, p_value: Floats, adjusted: Floats) -> None:
+        """Close the open pairs with too many crossings to become significant by the last round.
+
+        Under a step-down correction, each pair that is not rejected keeps the levels of the others strict.
+        Pairs are therefore examined in order of decreasing crossings.
+        """
+        lost = int(np.count_nonzero(self.closed & ~self.dominates))
+        remaining = np.flatnonzero(~self.closed)
+        most = max(self._most, counts.resamples)
+        best = self._guarded(expanded_p_value((1 + counts.crossings) / (most + 1), self._samples))
+        remaining = remaining[np.argsort(-best[remaining], kind="stable")]
+        levels = self._family.largest_levels(len(self.closed), lost + np.arange(len(remaining)))
+        beyond = (best[remaining] > levels) & ~self._family.significant(adjusted[remaining])
+        # Only for pairs with few crossings can the number of resamples be decisive.
+        few = np.flatnonzero(beyond & (counts.crossings[remaining] <= _FEW_CROSSINGS))
+        beyond[few] = ~self._is_coarse(counts, remaining[few], levels[few], most)
+        closing = np.zeros(len(self.closed), dtype=bool)
+        closing[remaining[: len(remaining) if beyond.all() else int(np.argmin(beyond))]] = True
+        self._close(closing, p_value, adjusted, counts.resamples)
+
+    def _mark_undecided(self, counts: ResampleCounts) -> None:
+        """Mark open pairs with too few resamples for their level, and record the number they need."""
+        remaining = np.flatnonzero(~self.closed)
+        if not remaining.size:
+            return
+        level = np.full(len(remaining), self._next_level())
+        coarse = remaining[self._is_coarse(counts, remaining, level, counts.resamples)]
+        self.decided[coarse] = False
+        share = np.maximum(unexpanded_p_value(level[0], self._samples[coarse]), 1 / MAX_RESAMPLES)
+        self.needed[coarse] = np.ceil(np.minimum(1 / share, MAX_RESAMPLES)).astype(np.int64)
+
+    def _is_coarse(self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
+        """Return True for pairs with few crossings that need more resamples to reach their level."""
+        coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= _FEW_CROSSINGS)
+        few = pairs[coarse]
+        share = unexpanded_p_value(levels[coarse], self._samples[few])
+        # Probability of at least this many crossings if the true share were just small enough.
+        crossings = counts.crossings[few]
+        chance = np.where(crossings == 0, 1.0, bdtrc(np.maximum(crossings - 1, 0), counts.resamples, share))
+        coarse[coarse] = (1 / (resamples + 1) > share) & (chance > _SURPRISE)
+        return coarse
+
+    def _next_level(self) -> float:
+        """Return the level that the next pair must reach to become significant."""
+        return self._family.level_after_rejections(len(self.closed), int(np.count_nonzero(self.dominates)))

@@ -1,0 +1,211 @@
+"""Cost per success, θ = Σ costs / Σ successes, of a single model or of two models (method §18).
+
+With cost c and success s of a sample, "θ is below θ₀" is a claim about the mean of θ₀s − c. The interval for
+θ contains all θ₀ for which neither side is significant, by the larger of Student's and Johnson's p-values.
+For two models, the logarithm of the ratio varies like the mean of ψ = (c_A − θ_A s_A)/c̄_A − (c_B − θ_B
+s_B)/c̄_B. A few huge costs increase both θ and this standard error, which makes it look certain that the
+other model is cheaper. The difference is therefore also tested with its standard error under the null
+hypothesis, where both models have the same θ. The largest p-value is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.bisection import bisect
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.student import MeanDifference, Student, mean_difference
+from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.types import Floats, Integers
+
+MIN_SUCCESSES = 10
+"""With fewer successes the interval is too often unbounded."""
+_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Costs and successes of one model by sample.
+
+    Attributes
+    ----------
+    costs, successes : ndarray, shape (n,)
+        Costs are non-negative; successes are 0 or 1, or proportions in between.
+    units : ndarray of int, shape (n,)
+        Resampling unit of each sample; non-decreasing integers without gaps.
+    """
+
+    costs: Floats
+    successes: Floats
+    units: Integers
+
+    @classmethod
+    def from_rows(cls, costs: Floats, successes: Floats, units: Integers) -> Costs:
+        """Sort rows by unit."""
+        order = np.argsort(units, kind="stable")
+        return cls(costs[order], successes[order], units[order])
+
+    @property
+    def has_enough_successes(self) -> bool:
+        """True if there are at least :data:`MIN_SUCCESSES` successes."""
+        return float(self.successes.sum()) >= MIN_SUCCESSES
+
+    @property
+    def per_success(self) -> float:
+        """Cost per success."""
+        return float(self.costs.sum() / self.successes.sum())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the cost per success."""
+        return float(cluster_means(self.per_success * self.influence()[:, None], self.units).error[0])
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the limits at a two-sided level; the upper limit is infinite if no high cost is rejected."""
+        estimate, largest = self.per_success, 1e6 * self.per_success
+
+        def below(bound: float) -> bool:
+            return self.p_below(bound) > level / 2
+
+        low, _ = bisect(lambda bound: self.p_above(bound) > level / 2, estimate, 0.0, _STEPS)
+        return low, np.inf if below(largest) else bisect(below, estimate, largest, _STEPS)[0]
+
+    def p_below(self, bound: float) -> float:
+        """Return the one-sided p-value for the claim that the cost per success is below the bound."""
+        return _larger_p_value(self._slack(bound))
+
+    def p_above(self, bound: float) -> float:
+        """Return the one-sided p-value for the claim that the cost per success is above the bound."""
+        return _larger_p_value(self._slack(bound).mirrored())
+
+    def _slack(self, bound: float) -> MeanDifference:
+        """Return the mean of bound · success − cost."""
+        return mean_difference((bound * self.successes, self.units), (self.costs, self.units), paired=True)
+
+    def influence(self) -> Floats:
+        """Return each sample's influence on the logarithm of the cost per success."""
+        return (self.costs - self.per_success * self.successes) / self.costs.mean()
+
+
+def _larger_p_value(difference: MeanDifference) -> float:
+    """Return the larger of Student's and Johnson's one-sided p-values."""
+    return max(difference.student_p_value(), difference.johnson_p_value())
+
+
+def _difference_at_boundary(
+    new: Costs, old: Costs, factor: float = 1.0, margin: float = 0.0, *, paired: bool = True
+) -> MeanDifference:
+    """Return factor · θ_old + margin − θ_new, with its standard error under the hypothesis that it is 0.
+
+    Under this hypothesis both models share one θ, which is estimated from both.
+    """
+    rates = new.successes.mean(), old.successes.mean()
+    theta = (old.costs.mean() + new.costs.mean() - margin * rates[0]) / (rates[1] + factor * rates[0])
+    scaled_old = factor * (old.costs - theta * old.successes) / rates[1], old.units
+    scaled_new = (new.costs - (factor * theta + margin) * new.successes) / rates[0], new.units
+    return mean_difference(scaled_old, scaled_new, paired=paired)
+
+
+def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool = True) -> float:
+    """Return the one-sided p-value for the claim that new costs less per success than old plus `margin`.
+
+    The statistic is log(θ_old + m) − log θ_new or, for m < 0, log θ_old − log(θ_new − m). A logarithm log(θ +
+    m) has the influence function of log θ times θ/(θ + m). The result is at least the p-value with the
+    standard error under the null hypothesis.
+
+    Parameters
+    ----------
+    new, old : Costs
+    margin : float
+        Margin m in cost units; if negative, new must be cheaper by this amount.
+    paired : bool
+        True if both models share their resampling units.
+    """
+    estimate, sides = 0.0, []
+    for model, added, sign in ((old, max(margin, 0.0), 1.0), (new, max(-margin, 0.0), -1.0)):
+        estimate += sign * np.log(model.per_success + added)
+        sides.append((model.influence() * model.per_success / (model.per_success + added), model.units))
+    difference = replace(mean_difference(*sides, paired=paired), estimate=float(estimate))
+    return max(
+        _larger_p_value(difference),
+        _larger_p_value(_difference_at_boundary(new, old, margin=margin, paired=paired)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CostRatios(Student):
+    """Logarithms of θ_old/θ_new for pairs of models on the same samples.
+
+    Attributes
+    ----------
+    at_boundary : (ndarray, ndarray)
+        P-values for the claims "above" and "below" the boundary, with the standard error under the null
+        hypothesis.
+    """
+
+    at_boundary: tuple[Floats, Floats] = field(kw_only=True)
+
+    @property
+    def mirrored(self) -> CostRatios:
+        """The same ratios with the sign reversed."""
+        above, below = self.at_boundary
+        return replace(self, value=-self.value, skewness=-self.skewness, at_boundary=(below, above))
+
+    def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
+        """Return the larger of both p-values; `boundary` must be the one used for `at_boundary`."""
+        return np.maximum(super().p_above(boundary), self.at_boundary[0])
+
+    @classmethod
+    def from_pairs(cls, pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> CostRatios:
+        """Compute the ratios for (new, old) pairs; the claim is θ_new < (1 − boundary) · θ_old."""
+        rows = []
+        for (new, old), saving in zip(pairs, boundary, strict=True):
+            log = mean_difference((old.influence(), old.units), (new.influence(), new.units), paired=True)
+            at_boundary = _difference_at_boundary(new, old, 1 - saving)
+            ratio = np.log(old.per_success / new.per_success)
+            p_values = _larger_p_value(at_boundary), _larger_p_value(at_boundary.mirrored())
+            rows.append((ratio, log.error, log.samples - 1, log.skewness, *p_values))
+        *parts, above, below = np.array(rows).T
+        return cls(*parts, at_boundary=(above, below))
+
+    @classmethod
+    def all_pairs(cls, models: Sequence[Costs]) -> CostRatios:
+        """Compute the ratios for all ordered pairs of models, shape (k, k)."""
+        k = len(models)
+        pairs = [(new, old) for new in models for old in models]
+        ratios = cls.from_pairs(pairs, np.zeros(k * k))
+        parts = {name: getattr(ratios, name).reshape(k, k) for name in ("value", "error", "df", "skewness")}
+        above, below = (p_value.reshape(k, k) for p_value in ratios.at_boundary)
+        return cls(**parts, at_boundary=(above, below))
+
+
+def relative_costs(pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> Evidence:
+    """Return evidence for claims about relative savings per success, 1 − θ_new/θ_old.
+
+    Parameters
+    ----------
+    pairs : sequence of (Costs, Costs)
+        New and old model, on the same samples.
+    boundary : ndarray
+        The claim is that 1 − θ_new/θ_old is above this value, which is less than 1.
+    """
+    ratios = CostRatios.from_pairs(pairs, boundary)
+    plain = ratios.evidence(-np.log1p(-boundary), ratios.df + 1)
+
+    def interval(level: float) -> tuple[Floats, Floats]:
+        low, high = plain.interval(level)
+        return -np.expm1(-low), -np.expm1(-high)
+
+    return Evidence.build(
+        -np.expm1(-ratios.value),
+        plain.p_above,
+        plain.p_below,
+        error=np.exp(-ratios.value) * ratios.error,
+        boundary=boundary,
+        samples=plain.samples,
+        interval=interval,
+    )

@@ -1,0 +1,118 @@
+"""Pairwise comparisons of models that were scored on different sets of tasks (method §16).
+
+Each pair is compared on its shared tasks, provided that there are at least :data:`MIN_SHARED`. Plain means of
+the available scores would depend on which tasks a model lacks. Least-squares means from an additive model
+with model and task effects do not; they order models that are not significantly different.
+"""
+
+from itertools import combinations
+
+import numpy as np
+
+from riskrank.engine.evidence.student import Student
+from riskrank.engine.types import Booleans, Floats, Integers
+
+MIN_SHARED = 6
+"""Smallest number of tasks shared by the models of a pair."""
+
+
+def shared_differences(values: Floats, units: Integers) -> Student:
+    """Return the differences in means for all pairs, first minus second, each based on shared tasks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k, n)
+        Score of each model on each task; NaN if missing.
+    units : ndarray of int, shape (n,)
+        Cluster of each task, for example all votes by one person; distinct numbers for independent tasks.
+
+    Returns
+    -------
+    Student
+        Shape (k, k), from paired tests; NaN for models that share too few units.
+    """
+    k = len(values)
+    value, error, df = np.full((3, k, k), np.nan)
+    np.fill_diagonal(value, 0.0)
+    np.fill_diagonal(error, 0.0)
+    np.fill_diagonal(df, 1.0)
+    for i, j in combinations(range(k), 2):
+        difference = values[i] - values[j]
+        shared = np.isfinite(difference)
+        difference, (ids, unit) = difference[shared], np.unique(units[shared], return_inverse=True)
+        if ids.size >= MIN_SHARED:
+            value[i, j] = difference.mean()
+            squares = (np.bincount(unit, difference - difference.mean()) ** 2).sum()
+            error[i, j] = error[j, i] = np.sqrt(squares * ids.size / (ids.size - 1)) / difference.size
+            df[i, j] = df[j, i] = ids.size - 1
+            value[j, i] = -value[i, j]
+    return Student(value, error, df)
+
+
+def additive_means(values: Floats) -> Floats:
+    """Return least-squares means over all tasks, from an additive model with model and task effects.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k, n)
+        Scores (NaN if missing) of models in a single group of :func:`connected_groups`.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        Equal to the plain means if no score is missing.
+    """
+    present = np.isfinite(values)
+    scores, counts = np.where(present, values, 0.0), present.sum(axis=0)
+    # After elimination of the task effects, the model effects are determined up to a constant.
+    share = present / np.maximum(counts, 1)
+    equations = np.diag(present.sum(axis=1)) - share @ present.T
+    targets = scores.sum(axis=1) - share @ scores.sum(axis=0)
+    effects = np.linalg.lstsq(equations, targets, rcond=None)[0]
+    has_scores = counts > 0
+    tasks = (scores - present * effects[:, None]).sum(axis=0)[has_scores] / counts[has_scores]
+    return effects + tasks.mean()
+
+
+def transitive_closure(edges: Booleans) -> Booleans:
+    """Return the reachability matrix of a directed graph, shape (k, k)."""
+    reachable = edges.copy()
+    for middle in range(len(reachable)):
+        reachable |= reachable[:, [middle]] & reachable[[middle]]
+    return reachable
+
+
+def connected_groups(compared: Booleans) -> list[list[int]]:
+    """Return the connected components of the comparison graph, the largest first.
+
+    Parameters
+    ----------
+    compared : ndarray of bool, shape (k, k)
+        Symmetric; True if two models are compared.
+    """
+    reachable = transitive_closure(compared | np.eye(len(compared), dtype=bool))
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in reachable}
+    return sorted(map(list, groups), key=lambda group: (-len(group), group))
+
+
+def cyclic_wins(wins: Booleans) -> list[tuple[int, int]]:
+    """Return the wins (winner, loser) that belong to a cycle."""
+    reachable = transitive_closure(wins)
+    return [(i, j) for i, j in np.argwhere(wins).tolist() if reachable[j, i]]
+
+
+def topological_order(wins: Booleans, means: Floats) -> Integers:
+    """Order models such that none precedes a model that beats it; apart from that, by their means.
+
+    Parameters
+    ----------
+    wins : ndarray of bool, shape (k, k)
+        True where the first model beats the second; must not contain a cycle.
+    means : ndarray, shape (k,)
+        Larger is better.
+    """
+    remaining, order = list(np.argsort(-means, kind="stable").tolist()), []
+    while remaining:
+        order.append(next(i for i in remaining if not wins[remaining, i].any()))
+        remaining.remove(order[-1])
+    return np.array(order, dtype=np.int64)

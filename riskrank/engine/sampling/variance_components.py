@@ -1,0 +1,190 @@
+"""Variance components of a model's mean, between samples and between runs on a sample; pass^k and pass@k.
+
+One-way random-effects model: run r of a model on sample s has the score μ + b_s + w_sr, with variance σ_b²
+between samples and σ_w² within samples. With n_s runs on sample s and N runs in total, the mean over all rows
+has the variance σ_b² Σ n_s²/N² + σ_w²/N. The components are estimated by analysis of variance (Henderson's
+method I), which is unbiased even for unequal n_s. For a samples, the estimates are σ_w² = MSW and σ_b² = (MSB
+− MSW)/n₀, with n₀ = (N − Σ n_s²/N)/(a − 1).
+
+For runs that pass or fail, pass^k is the probability that all of k runs pass. Pass@k is the probability that
+at least one passes (method §10). Suppose that c of r runs on a sample passed, and that k runs are drawn
+without replacement. They all pass with probability C(c, k)/C(r, k), and all fail with probability C(r − c,
+k)/C(r, k). Both estimates are unbiased for any r ≥ k, whereas the minimum and maximum over the available runs
+depend on their number.
+
+References
+----------
+S. R. Searle, G. Casella, C. E. McCulloch (1992). Variance Components. Wiley, chapter 3.6.
+doi:10.1002/9780470316856
+W. G. Cochran (1977). Sampling Techniques, 3rd edition. Wiley, chapter 10.6 (number of runs per sample).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # loads its functions when they are first used
+
+from riskrank.engine.sampling.cluster_means import LEVEL
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans, Floats, Integers
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variance components of the means of k models, in squared units of the scores.
+
+    For a model with a single run on every sample, the components cannot be separated, so all attributes
+    except ``runs`` and ``variance`` are NaN.
+
+    Attributes
+    ----------
+    runs : ndarray, shape (k,)
+        Runs per sample, N/a.
+    between, within : ndarray, shape (k,)
+        Estimates of σ_b² and σ_w². The unbiased estimate of σ_b² may be negative if samples differ no more
+        than runs on the same sample do.
+    variance : ndarray, shape (k,)
+        Variance of the model's mean; a negative estimate of σ_b² is replaced by 0.
+    within_share : ndarray, shape (k,)
+        Proportion of that variance due to runs, in [0, 1]; more repeats cannot reduce the variance by more
+        than this.
+    more_samples, more_runs : ndarray, shape (k,)
+        Variance of the mean with twice the number of samples, and with twice the number of runs per sample.
+        Both double the total number of runs, and the first is never larger. Repeats are only worthwhile if
+        samples themselves are expensive.
+    """
+
+    runs: Floats
+    between: Floats
+    within: Floats
+    variance: Floats
+    within_share: Floats
+    more_samples: Floats
+    more_runs: Floats
+
+
+def variance_components(scores: ClusteredScores) -> VarianceComponents | None:
+    """Split the variance of each model's mean into components between and within samples.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Scores of k models on independent samples, of which some have several runs.
+
+    Returns
+    -------
+    VarianceComponents or None
+        None if no model has several runs on a sample, if a model has only one sample, if samples are
+        clustered (which would add a third component), or if a variance overflows.
+    """
+    if scores.has_nested_samples or min(scores.cluster_counts) < 2 or scores.sizes == scores.cluster_counts:
+        return None
+    rows = [_model_components(*model) for model in zip(scores.values, scores.clusters, strict=True)]
+    columns = np.array(rows).T
+    return None if np.isinf(columns).any() else VarianceComponents(*columns)
+
+
+def _model_components(value: Floats, sample: Integers) -> tuple[float, ...]:
+    """Return the values of the `VarianceComponents` attributes for one model."""
+    runs = np.bincount(sample)
+    total, count = value.size, runs.size
+    largest = np.abs(value).max()
+    # Scaling by a power of two is exact and avoids overflow of squares.
+    exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
+    scaled = np.ldexp(value, -exponent)
+    centred = scaled - scaled.mean()
+    means = np.bincount(sample, centred) / runs
+    concentration = float((runs.astype(float) ** 2).sum()) / total
+
+    def squared(variance: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(variance, 2 * exponent))
+
+    if total == count:
+        variance = centred.var(ddof=1) / total
+        return 1.0, np.nan, np.nan, squared(variance), np.nan, np.nan, np.nan
+    within = float(((centred - means[sample]) ** 2).sum()) / (total - count)
+    mean_square = float((runs * (means - centred.mean()) ** 2).sum()) / (count - 1)
+    between = (mean_square - within) * (count - 1) / (total - concentration)
+    from_samples = max(between, 0.0) * concentration / total
+    from_runs = within / total
+    variance = from_samples + from_runs
+    return (
+        total / count,
+        squared(between),
+        squared(within),
+        squared(variance),
+        from_runs / variance if variance > 0 else 0.0,
+        squared(variance / 2),
+        squared(from_samples + from_runs / 2),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """Number of passed runs of one model on each sample.
+
+    Attributes
+    ----------
+    passed : ndarray of int, shape (n,)
+        Passed runs c of each sample.
+    runs : ndarray of int, shape (n,)
+        Runs r of each sample.
+    """
+
+    passed: Integers
+    runs: Integers
+
+    @classmethod
+    def from_runs(cls, passed: Booleans, samples: Integers) -> Passes:
+        """Count the passed runs and all runs on each sample.
+
+        Parameters
+        ----------
+        passed : ndarray of bool, shape (rows,)
+        samples : ndarray of int, shape (rows,)
+            Sample of each run, numbered 0, 1, … without gaps.
+        """
+        counts = np.bincount(samples, minlength=int(samples.max(initial=-1)) + 1)
+        return cls(np.bincount(samples[passed], minlength=counts.size), counts)
+
+    @property
+    def n_flaky(self) -> int:
+        """Number of samples on which some runs pass and others fail."""
+        return int(np.count_nonzero((self.passed > 0) & (self.passed < self.runs)))
+
+    def all_pass(self, k: int) -> Floats:
+        """Return pass^k for each sample, shape (n,); every sample needs at least k runs."""
+        return _subset_probability(self.passed, self.runs, k)
+
+    def any_pass(self, k: int) -> Floats:
+        """Return pass@k for each sample, shape (n,); every sample needs at least k runs."""
+        return 1 - _subset_probability(self.runs - self.passed, self.runs, k)
+
+
+def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
+    """Return C(c, k)/C(r, k): the probability that k runs drawn from r are all among the c counted ones."""
+    if np.any(runs < k):
+        raise ValueError(f"a sample with {int(runs.min())} runs is too small for k = {k}")
+    probability = np.ones(counts.shape)
+    for i in range(k):
+        probability *= np.maximum(counts - i, 0) / (runs - i)
+    return probability
+
+
+def mean_interval(proportions: Floats) -> tuple[float, float, float]:
+    """Return the mean of proportions in [0, 1] with its 95 % interval.
+
+    The interval is Student's. It is Wilson's for a single value or equal values, for which Student's interval
+    would have no width.
+    """
+    n, mean = proportions.size, float(proportions.mean())
+    z = float(scipy.special.ndtri((1 + LEVEL) / 2))
+    centre, width = mean + z * z / (2 * n), z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    wilson = (centre - width) / (1 + z * z / n), (centre + width) / (1 + z * z / n)
+    if n < 2 or np.ptp(proportions) == 0:
+        return mean, max(float(wilson[0]), 0.0), min(float(wilson[1]), 1.0)
+    half = float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2)) * float(proportions.std(ddof=1)) / np.sqrt(n)
+    return mean, max(mean - half, 0.0), min(mean + half, 1.0)

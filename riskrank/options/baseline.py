@@ -1,0 +1,101 @@
+"""Reading options for gates, and margins by metric."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from riskrank.errors import UsageError, option
+from riskrank.options.option import param
+from riskrank.options.reading import ReadOptions
+from riskrank.options.values import name_value_pairs, number_or_nan
+
+BASELINE = "baseline"
+"""Name of the baseline's model in a gate, independent of its original name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateReading(ReadOptions):
+    """Reading options for commands that decide claims; failed samples count as missing scores.
+
+    Attributes
+    ----------
+    grows : bool
+        True if samples are still being added, so that missing scores are not an error.
+    compared : tuple of str
+        Model pairs in the claims, as ``new:old``. They help to identify the column of model names.
+    """
+
+    missing: str = param(
+        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
+        "or decide only claims that hold for all possible values (bounds). auto: bounds, on samples that "
+        "all models have.",
+        "auto",
+        choices=("auto", "error", "drop", "worst", "bounds"),
+        internal_choices=("keep",),
+    )
+    grows: bool = False
+    compared: tuple[str, ...] = ()
+
+
+def blessing_options(reading: GateReading) -> GateReading:
+    """Return the reading options for scores that are saved as a baseline without a claim.
+
+    Missing scores are then an error, unless the user chose otherwise.
+    """
+    missing = "error" if reading.missing == "auto" else reading.missing
+    return replace(reading, min_models=1, missing=missing)
+
+
+class Percent(str):
+    """Margin relative to the old mean, such as ``2%``.
+
+    It is not a number, because a number is a margin in the units of the metric.
+    """
+
+    __slots__ = ()
+
+    @property
+    def share(self) -> float:
+        """Margin as a fraction: 0.02 for ``2%``."""
+        return float(self[:-1]) / 100
+
+
+Margin = float | Percent
+
+
+def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
+    """Parse margins by metric; "" stands for all other metrics, and ``2%`` is relative to the old mean.
+
+    Raises
+    ------
+    UsageError
+        If a margin is not a number, is negative, or is given twice.
+    """
+    result: dict[str, Margin] = {}
+    for metric, value in name_value_pairs(values):
+        margin, number = _margin(value)
+        if not (math.isfinite(number) and number >= 0):
+            raise UsageError(
+                f"{option('margin')} must be a number of at least 0",
+                found=str(value),
+                hint="write it in the units of the metric, as in "
+                + option("margin", f"{metric or 'METRIC'}=0.02")
+                + ("" if metric else f", or {option('margin', '0.02')} for one metric")
+                + f"; {option('margin', '2%')} is relative to the old mean",
+            )
+        if metric in result:
+            raise UsageError(
+                f"{option('margin')} is given twice" + (f" for {metric}" if metric else ""),
+                found=f"{result[metric]} and {margin}",
+                hint=f"give one margin per metric: {option('margin', 'METRIC=0.02')}",
+            )
+        result[metric] = margin
+    return tuple(result.items())
+
+
+def _margin(value: Any) -> tuple[Margin, float]:
+    """Parse a margin; return it with its numeric value, which is NaN if the text is not a number."""
+    if isinstance(value, str) and value.endswith("%"):
+        number = number_or_nan(value[:-1])
+        return (Percent(f"{number:.12g}%") if number else 0.0), number
+    return number_or_nan(value), number_or_nan(value)

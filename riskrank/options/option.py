@@ -1,0 +1,333 @@
+"""Option declarations: fields of frozen dataclasses with a type, a default, a help text and constraints.
+
+The command line, the Python signatures, the docs, the type checks, the configuration file, ``meta.settings``
+and the suggested flags are all derived from these declarations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from inspect import get_annotations
+from operator import ge, gt, lt
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+
+from riskrank.errors import UsageError, check_choice, option
+from riskrank.options.values import (
+    contradict,
+    named_numbers,
+    parse_ints,
+    parse_numbers,
+    split_names,
+    to_names,
+)
+
+# Numbers by metric name; "" stands for all other metrics.
+ByName = tuple[tuple[str, float], ...]
+
+# Sections of --help, in this order.
+INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
+PANELS = (INPUT, METHOD, TESTS, OUTPUT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionSpec:
+    """Metadata of an option declaration.
+
+    Attributes
+    ----------
+    words : str
+        Help text for the command line and for Python. Other options are marked in it by
+        :func:`riskrank.errors.option`.
+    metavar : str
+        Placeholder of the value on the command line.
+    choices : tuple
+        Valid values, checked when the settings are created; empty if any value is valid.
+    internal_choices : tuple
+        Further valid values that only commands set internally.
+    example : str
+        Example value for error messages.
+    unset : str
+        Description of the default, if the default value does not explain itself.
+    short : str
+        Short flag, one letter.
+    panel : str
+        Section of ``--help``, if it differs from that of the group.
+    raw : bool
+        True if the settings class normalises the value itself.
+    commas : bool
+        True if a command-line value may contain several names, separated by commas.
+    python_alias : str
+        Alias of the Python keyword.
+    cli_equivalent : str
+        Equivalent command-line option, for an option that exists only in Python.
+    accepts_true : bool
+        True if Python accepts ``True`` instead of a value.
+    common : bool
+        True if ``--help`` shows the option, False if only ``--help-all`` does.
+    affects_result : bool
+        True if the option can affect the result, so that output documents record it.
+    least, above, below : float or None
+        Inclusive lower bound, exclusive lower bound, and exclusive upper bound.
+    needs : str
+        Options that this one requires, separated by spaces. An option at its default counts as absent.
+    against : tuple of str
+        Options that cannot be combined with this one.
+    """
+
+    words: str
+    metavar: str = ""
+    choices: tuple[Any, ...] = ()
+    internal_choices: tuple[Any, ...] = ()
+    example: str = ""
+    unset: str = ""
+    short: str = ""
+    panel: str = ""
+    raw: bool = False
+    commas: bool = False
+    python_alias: str = ""
+    cli_equivalent: str = ""
+    accepts_true: bool = False
+    common: bool = True
+    affects_result: bool = True
+    least: float | None = None
+    above: float | None = None
+    below: float | None = None
+    needs: str = ""
+    against: tuple[str, ...] = ()
+
+    def refusal(self, number: float) -> str:
+        """Return a description of the bounds if the number violates one of them, else an empty string."""
+        bounds = (("at least", self.least, ge), ("above", self.above, gt), ("below", self.below, lt))
+        checks = [(f"{words} {end:g}", keeps(number, end)) for words, end, keeps in bounds if end is not None]
+        return "" if all(holds for _, holds in checks) else " and ".join(words for words, _ in checks)
+
+
+def param(words: str, default: Any = None, **attributes: Any) -> Any:
+    """Declare an option as a dataclass field.
+
+    Parameters
+    ----------
+    words : str
+        Help text.
+    default : object
+    **attributes Attributes of :class:`OptionSpec`.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class TallySettings(Settings):
+    ...     top: int | None = param("Only so many models.", metavar="N")
+    """
+    return field(default=default, metadata={"spec": OptionSpec(words=words, **attributes)})
+
+
+def several(words: str, **attributes: Any) -> Any:
+    """Declare an option with several values, by default an empty tuple."""
+    return param(words, (), **attributes)
+
+
+def switch(words: str, **attributes: Any) -> Any:
+    """Declare an option that is off by default."""
+    return param(words, False, **attributes)
+
+
+def rare(words: str, default: Any = None, **attributes: Any) -> Any:
+    """Declare a rarely needed option, shown only by ``--help-all``."""
+    return param(words, default, common=False, **attributes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """An option of a settings class.
+
+    Attributes
+    ----------
+    name : str
+        Name of the keyword argument; in the flag, dashes replace underscores.
+    kind : type
+        Declared type.
+    default : object
+    panel : str
+        Section of ``--help``.
+    spec : OptionSpec
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    panel: str
+    spec: OptionSpec
+
+    @property
+    def flag(self) -> str:
+        """Long flag of the command line."""
+        return f"--{self.name.rstrip('_').replace('_', '-')}"
+
+    @property
+    def several(self) -> bool:
+        """True if the option takes several values, such as names, numbers, or numbers by name."""
+        return get_origin(self.kind) in (tuple, dict)
+
+    @property
+    def by_name(self) -> bool:
+        """True if the option takes numbers by metric name; the name "" stands for all other metrics."""
+        return get_origin(self.kind) is dict or get_origin((get_args(self.kind) or (None,))[0]) is tuple
+
+    @property
+    def switch(self) -> bool:
+        """True if the option is a boolean flag."""
+        return self.kind is bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base class of all option groups, which are immutable and validated on creation.
+
+    A command's settings class inherits from the option groups it uses. Every ``__post_init__`` calls that of
+    its parent.
+    """
+
+    PANEL: ClassVar[str] = METHOD
+
+    def __post_init__(self) -> None:
+        """Normalise every option to its declared type, and check choices, bounds and combinations.
+
+        Raises
+        ------
+        UsageError
+            If a value is invalid.
+        """
+        for opt in options_of(type(self)):
+            current = _normalised(opt, getattr(self, opt.name))
+            self._normalise(opt.name, current)
+            if opt.spec.choices:
+                free = (opt.default, *opt.spec.internal_choices)
+                for value in current if opt.several else (current,):
+                    if value not in free:
+                        check_choice(opt.name, value, opt.spec.choices)
+            for name, number in current.items() if isinstance(current, dict) else ((None, current),):
+                if number is not None and (bounds := opt.spec.refusal(number)):
+                    usual = opt.spec.unset or opt.default
+                    written = option(opt.name, opt.spec.example or opt.spec.metavar)
+                    raise UsageError(
+                        f"{option(opt.name)} must be {bounds}",
+                        found=f"{number:g}" if name is None else f"{name}={number:g}",
+                        hint=f"{usual} is the default" if usual else f"write {written}, or leave it out",
+                    )
+            if current != opt.default:
+                self._check_partners(opt, current)
+
+    def _check_partners(self, opt: Option, current: Any) -> None:
+        """Raise UsageError if an option lacks a required option or conflicts with another one."""
+        opts = {other.name: other for other in options_of(type(self))}
+        chosen = {name: value for name in opts if (value := getattr(self, name)) != opts[name].default}
+        for name in opt.spec.against:
+            if chosen.get(name):
+                contradict(_option_with_value(opt.name, current), _option_with_value(name, chosen[name]))
+        needed = next((name for name in opt.spec.needs.split() if not chosen.get(name)), None)
+        if needed is None:
+            return
+        partner = opts[needed]
+        written = partner.spec.example or partner.spec.metavar
+        values = (True,) if partner.switch else partner.spec.choices or (written,)
+        requirement = option(needed, next(value for value in values if value != partner.default))
+        raise UsageError(
+            f"{option(opt.name)} needs {requirement}",
+            found=f"no {requirement}",
+            hint=f"add {requirement}, or leave out {option(opt.name)}",
+        )
+
+    def _normalise(self, name: str, value: Any) -> None:
+        """Store the normalised value of an option."""
+        object.__setattr__(self, name, value)
+
+
+def _option_with_value(name: str, value: Any) -> str:
+    """Mark an option in a message, with its value unless that is a tuple or a mapping."""
+    return option(name) if isinstance(value, tuple | dict) else option(name, value)
+
+
+def _normalised(opt: Option, value: Any) -> Any:
+    """Convert a value to the declared type of its option.
+
+    Names and numbers become tuples, and weights a mapping. For an option with choices, an integer becomes a
+    string.
+    """
+    member = (get_args(opt.kind) or (None,))[0]
+    if opt.spec.raw:
+        return value
+    if get_origin(opt.kind) is dict:
+        return named_numbers(opt.name, value or {})
+    if get_origin(opt.kind) is tuple and member is str:
+        commas = opt.spec.commas and isinstance(value, str)
+        return split_names([value], parameter=opt.name) if commas else to_names(value)
+    if get_origin(opt.kind) is tuple and member in (int, float):
+        read = parse_ints if member is int else parse_numbers
+        example = opt.spec.example or ("100,500" if member is int else "0.05,0.1")
+        return read(value, parameter=opt.name, example=example)
+    if opt.spec.choices and isinstance(value, int):
+        return str(value)
+    return value
+
+
+def options_of(group: Any) -> tuple[Option, ...]:
+    """Return the options of a settings class in declaration order, inherited ones included."""
+    return _collect_options(group)
+
+
+@cache
+def _collect_options(group: Any) -> tuple[Option, ...]:
+    """Return the options of a settings class from its dataclass fields; cached."""
+    hints = get_type_hints(group)
+    return tuple(
+        Option(
+            name=entry.name,
+            kind=hints[entry.name],
+            default=None if entry.default is MISSING else entry.default,
+            panel=entry.metadata["spec"].panel or _panel(group, entry.name),
+            spec=entry.metadata["spec"],
+        )
+        for entry in fields(group)
+        if "spec" in entry.metadata
+    )
+
+
+def _panel(group: type, name: str) -> str:
+    """Return the help section of the first base class that declares an option."""
+    owner = [cls for cls in group.__mro__ if name in get_annotations(cls)][-1]
+    return str(getattr(owner, "PANEL", METHOD))
+
+
+def non_defaults(group: Any, exclude: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the options that affect the result and differ from their defaults, by name."""
+    decide = [opt for opt in options_of(type(group)) if opt.spec.affects_result and opt.name not in exclude]
+    chosen = {opt.name: value for opt in decide if (value := getattr(group, opt.name)) != opt.default}
+    return {name: value for name, value in chosen.items() if value or not isinstance(value, tuple | dict)}
+
+
+def changed_settings(settings: Any, reading: Any = None) -> dict[str, Any]:
+    """Return all options that differ from their defaults, as JSON values, except the seed.
+
+    Output documents store the seed separately, and only if random numbers were used.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings of the study.
+    reading : ReadOptions, optional
+        Reading options; settings of the study take precedence.
+    """
+    chosen = non_defaults(settings, exclude=("seed",))
+    names = [opt.name for opt in options_of(type(settings))]
+    read = {} if reading is None else non_defaults(reading, exclude=names)
+    return {name: _json_value(value) for name, value in (read | chosen).items()}
+
+
+def _json_value(value: Any) -> Any:
+    """Convert a value to a JSON-serialisable form."""
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        named = dict(value)
+        return named[""] if set(named) == {""} else named
+    if isinstance(value, tuple):
+        return [_json_value(item) for item in value]
+    return "inf" if value == float("inf") else value

@@ -1,0 +1,297 @@
+"""Options for reading score tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from riskrank.errors import UsageError, listing, option
+from riskrank.options.judges import NO_COLUMN, check_judge
+from riskrank.options.option import INPUT, METHOD, Settings, param, rare, several, switch
+from riskrank.options.values import check_directions, check_metrics, contradict
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
+
+# Options for exports.
+EXPORT_RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(Settings):
+    """Options for reading score files.
+
+    Attributes
+    ----------
+    sample_optional : bool
+        Whether to accept a table without a sample column, with one row per model. Its only sample is named
+        ``""``.
+    min_models : int
+        Smallest number of models that the command accepts.
+    judges : bool
+        Whether the command supports judge scores calibrated on human labels.
+    texts : bool
+        Whether the command shows single cases, with inputs and outputs from the files.
+    tests : bool
+        Whether the command runs tests, and so warns about scores that are autocorrelated in file order.
+    weighs_tasks : bool
+        Whether the command weights the tasks of a suite, and so needs two samples per task. Other commands
+        pool the samples.
+    allow_constant : bool
+        Whether to accept a metric with a single value.
+    paired_only : bool
+        True if the command does not support unpaired models, so that errors do not suggest them.
+    largest : float
+        Largest absolute score that the command can process.
+    """
+
+    PANEL: ClassVar[str] = INPUT
+
+    columns: str | None = param(
+        "Assign roles to columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two columns.",
+        metavar="ROLE=NAME,...",
+    )
+    cluster: str | None = param(
+        "Cluster column, such as users or documents: clusters are resampled as units. none treats samples "
+        "as independent.",
+        metavar="COL",
+    )
+    group_by: str | None = param(
+        "Group column: analyse each group of samples, and all samples together.", metavar="COL"
+    )
+    task: str | None = param(
+        "Task column, by default the column named task: tasks are weighted equally. none pools all samples.",
+        metavar="COL",
+    )
+    task_weight: tuple[str, ...] = rare(
+        "Weights of the tasks: equal, samples (by number of samples), or TASK=VALUE, with 1 for the other "
+        "tasks.",
+        (),
+        metavar="TASK=VALUE",
+        unset="equal",
+    )
+    time: str | None = rare(
+        "Time column: neighbouring samples are resampled together as blocks. none ignores the order.",
+        metavar="COL",
+    )
+    folds: int | None = rare(
+        "Samples are cross-validation folds, K per repeat; the tests allow for shared training rows.",
+        metavar="K",
+        least=2,
+        against=("human", "unpaired"),
+    )
+    noise: tuple[str, ...] = rare(
+        "Columns of random factors, such as judges, prompts or seeds, to generalise to other levels. Only "
+        "means are compared.",
+        (),
+        metavar="COL,...",
+        commas=True,
+        # Items and the named sources are the only random factors, and human labels calibrate only one judge.
+        against=("human", "unpaired", "cluster", "group_by", "time", "folds"),
+    )
+    wide: bool = switch("Read a wide table: one row per model and sample, one column per metric.")
+    matrix: str | None = rare(
+        "Read a matrix of METRIC: one row per sample, one column per model.", metavar="METRIC"
+    )
+    where: str | None = param(
+        "Read only the rows that satisfy an SQL condition on any columns of the file.", metavar="CONDITION"
+    )
+    sql: str | None = rare(
+        "Reshape the input with SELECT ... FROM scores; a database runs the query itself.", metavar="QUERY"
+    )
+    models: tuple[str, ...] = several("Keep only these models.", metavar="A,B,...", commas=True)
+    metric: tuple[str, ...] = several(
+        "Keep only this metric; TASK=NAME keeps it for one task.", metavar="NAME"
+    )
+    metrics_file: str | None = param(
+        "TOML file with direction, weight, scale, transform and bounds of each metric.", metavar="FILE.toml"
+    )
+    lower: tuple[str, ...] = several(
+        "Metrics where lower is better; * means all metrics not listed.", metavar="NAME,...", commas=True
+    )
+    higher: tuple[str, ...] = several(
+        "Metrics where higher is better; * means all metrics not listed.", metavar="NAME,...", commas=True
+    )
+    weight: dict[str, float] = several(
+        "Weight of a metric in P(IC), by default 1; equal sets equal weights for all metrics.",
+        metavar="NAME=VALUE",
+        panel=METHOD,
+        python_alias="weights",
+    )
+    directions: Mapping[str, str] | None = param(
+        f'Mapping of metrics to "lower" or "higher"; it combines {option("lower")} and {option("higher")}.',
+        cli_equivalent="lower",
+    )
+    metrics: Mapping[str, Mapping[str, Any]] | None = param(
+        "Mapping of metric names to their direction, weight, scale, transform and bounds, as in",
+        cli_equivalent="metrics_file",
+    )
+    human: str | None = rare(
+        f"Metric with human labels for some samples, which calibrate the scores of {option('judge')}.",
+        metavar="METRIC",
+        panel=METHOD,
+    )
+    judge: str | None = rare(
+        f"Metric with a judge's scores for all samples, which are calibrated on {option('human')}.",
+        metavar="METRIC",
+        panel=METHOD,
+    )
+    missing: str = param(
+        "Missing scores: stop with an error, drop their samples, or count them as the worst possible score.",
+        "error",
+        choices=("error", "drop", "worst"),
+        internal_choices=("keep",),
+    )
+    repeats: str = param(
+        "Several scores of a model on one sample: stop with an error, use the mean, the worst (min: all "
+        "runs pass) or the best (max: one run passes), or keep them as repeats (draws).",
+        "error",
+        choices=("error", "mean", "min", "max", "draws"),
+    )
+    unpaired: bool = rare("The models have different samples.", False)
+    input_format: str | None = rare(
+        "Format of the input, if the file name does not show it.", choices=FORMATS
+    )
+    sheet: str | None = rare("Sheet of a workbook, by name or number.", metavar="NAME")
+    skip_rows: int | None = rare("Number of rows above the header, such as titles.", metavar="N", least=1)
+    from_: str | None = param(
+        "The inputs are harness exports: lm-eval, inspect, ..., or auto to detect the format. Folders are "
+        "accepted.",
+        metavar="FORMAT",
+    )
+    filter: tuple[str, ...] = rare(
+        "Exports: filter, prompt or scorer to keep; '*' keeps all.", (), metavar="NAME"
+    )
+    split: tuple[str, ...] = rare(
+        "Exports: split or perturbation to keep; '*' keeps all.", (), metavar="NAME"
+    )
+    model_from_path: str | None = rare(
+        "Exports: pattern with one group that matches the model name in the path.", metavar="REGEX"
+    )
+    parts: bool = rare("Exports: turn a list of numbers into one metric per element.", False)
+    skip_bad: bool = rare("Exports: skip and count entries that cannot be read.", False)
+    max_bytes: int | None = rare(
+        "Size limit of an unpacked file, in bytes.",
+        metavar="N",
+        least=1,
+        unset="16 GiB; 2 GiB for an export, 1 GiB for a pipe",
+    )
+    sample_optional: bool = False
+    min_models: int = 2
+    judges: bool = False
+    texts: bool = False
+    tests: bool = False
+    weighs_tasks: bool = False
+    allow_constant: bool = False
+    paired_only: bool = False
+    largest: float = math.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_export()
+        self._check_matrix()
+        if self.task == NO_COLUMN and self.task_weight:
+            contradict(option("task", NO_COLUMN), option("task_weight", self.task_weight[0]))
+        if self.noise and self.repeats in ("min", "max"):  # min and max are not means of the runs
+            contradict(option("noise", ",".join(self.noise)), option("repeats", self.repeats))
+        check_judge(vars(self))
+        self._unfold_metrics()
+        if both := sorted(set(self.lower) & set(self.higher)):
+            raise UsageError(
+                f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
+                found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
+                hint=f"keep '{both[0]}' in one of the two",
+            )
+
+    def _unfold_metrics(self) -> None:
+        """Move directions from `directions` and `metrics` to `lower` and `higher`."""
+        directions = check_directions(self.directions)
+        descriptions: dict[str, dict[str, Any]] = {}
+        for name, described in check_metrics(self.metrics).items():
+            direction = described.pop("direction", None)
+            if direction is not None:
+                directions |= check_directions({name: direction}, parameter="metrics")
+            descriptions |= {name: described} if described else {}
+        if descriptions and self.metrics_file is not None:
+            contradict(option("metrics"), option("metrics_file"))
+        for side in ("lower", "higher"):
+            more = [name for name, direction in directions.items() if direction == side]
+            self._normalise(side, tuple(dict.fromkeys((*getattr(self, side), *more))))
+        self._normalise("directions", None)
+        self._normalise("metrics", descriptions or None)
+
+    @property
+    def corrects_judge(self) -> bool:
+        """True if judge scores are calibrated on human labels."""
+        return self.judges and self.human is not None
+
+    @property
+    def file_options(self) -> ReadOptions:
+        """Options for reading files; with a judge, scores stay uncalibrated and missing labels are kept."""
+        if not self.corrects_judge:
+            return self
+        both = (str(self.human), str(self.judge))
+        return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
+
+    def _check_matrix(self) -> None:
+        """Raise UsageError if `matrix` is empty or conflicts with another option."""
+        if self.matrix is not None and (self.wide or not self.matrix.strip()):
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('wide', True)}"
+                if self.wide
+                else f"{option('matrix')} needs the name of the metric",
+                found="a numeric column is a model in a matrix, and a metric in a wide table",
+                hint="leave out one of the two; for a matrix of one metric write "
+                f"{option('matrix', 'accuracy')}",
+            )
+        if self.matrix is not None and self.group_by is not None:
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('group_by', self.group_by)}",
+                found="in a matrix, each column without another role is a model",
+                hint="write the scores as a long table with a column of groups",
+            )
+
+    def _check_export(self) -> None:
+        """Raise UsageError for export options with score tables, or table options with exports."""
+        if self.from_ is None:
+            rules = [name for name in EXPORT_RULES if getattr(self, name)]
+            if rules:
+                raise UsageError(
+                    f"{option(rules[0])} applies only to exports of harnesses",
+                    found=f"no {option('from')}: the inputs are score tables",
+                    hint=f"add {option('from', 'auto')}, or leave out {option(rules[0])}",
+                )
+            return
+        # A query may turn the long rows of an export into any layout.
+        shapes = ("wide", "matrix") if self.sql is None else ()
+        for name in (name for name in (*shapes, "input_format", "sheet", "skip_rows") if getattr(self, name)):
+            raise UsageError(
+                f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
+                found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
+                hint="leave out one of the two",
+            )
+
+
+SHARED = "shared"  # value of missing: compare each pair of models on their common samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankReading(ReadOptions):
+    """Reading options for ``rank``, which can also compare models scored on different samples."""
+
+    missing: str = param(
+        "Missing scores: stop with an error, drop their samples, count them as the worst possible score, "
+        "or compare each pair of models on the samples both have (shared, means only).",
+        "error",
+        choices=("error", "drop", "worst", SHARED),
+        internal_choices=("keep",),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The comparison on common samples supports no other design of the samples.
+        for name in ("human", "noise", "unpaired", "group_by", "time", "folds"):
+            value = getattr(self, name)
+            if self.missing == SHARED and value and value != NO_COLUMN:
+                contradict(option("missing", SHARED), option(name, value))

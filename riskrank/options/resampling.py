@@ -1,0 +1,124 @@
+"""Options for resampling and significance tests."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.errors import UsageError, option
+from riskrank.options.option import TESTS, Settings, param, rare, switch
+
+CORRECTIONS = ("holm", "bonferroni", "bh", "none")
+
+# Fewest resamples that can give p = 0.05.
+FEWEST_RESAMPLES = 20
+
+# Numbers with more digits are mistakes.
+_DIGITS = 16
+# Most score comparisons for an automatic number of resamples; the default of the engine.
+WORK_LIMIT = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Settings):
+    """Execution options, which never affect the result."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    jobs: int | None = rare(
+        "Number of processes; it does not change the results.",
+        metavar="N",
+        unset="all cores",
+        affects_result=False,
+        least=1,
+    )
+    executor: str | None = rare(
+        "Executor to run on: a concurrent.futures.Executor, or dask:ADDRESS. It does not change the results.",
+        metavar="dask:ADDRESS",
+        affects_result=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingSettings(Settings):
+    """Options for the bootstrap."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    # True if the number of resamples can follow from the family of tests.
+    auto_resamples: ClassVar[bool] = False
+
+    resamples: int = param("Number of bootstrap resamples.", 1000, metavar="B")
+    alpha: float = param(
+        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=1
+    )
+    seed: int = param("Seed of the random numbers.", 0, metavar="N", least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        value: Any = self.resamples
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) < _DIGITS:
+            value = int(value)
+            self._normalise("resamples", value)
+        auto = value == "auto" and self.auto_resamples
+        if not auto and not (isinstance(value, int) and value >= FEWEST_RESAMPLES):
+            few = f"be at least {FEWEST_RESAMPLES}"
+            raise UsageError(
+                f"{option('resamples')} must "
+                + (few if len(str(value)) < _DIGITS else f"have fewer than {_DIGITS} digits"),
+                found=str(self.resamples),
+                hint="p = 0.05 needs at least 20; 1000 is usual",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelSettings(Settings):
+    """Significance level and multiple-testing correction for tests without resampling."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    alpha: float = param(
+        "Significance level of the family of tests.", 0.05, metavar="LEVEL", above=0, below=1
+    )
+    correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilySettings(ResamplingSettings):
+    """Bootstrap options for a family of tests, with a multiple-testing correction."""
+
+    auto_resamples: ClassVar[bool] = True
+
+    resamples: int | str = param(  # type: ignore[assignment]  # a number or auto
+        "Number of bootstrap resamples; auto uses as many as the family of tests needs.",
+        "auto",
+        metavar="auto|B",
+    )
+    correction: str = rare("Correction for multiple tests.", "holm", choices=CORRECTIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectionSettings(FamilySettings):
+    """Rejection rule for dominance tests."""
+
+    paper_exact: bool = rare(
+        "Use the rejection rule printed in Algorithm 1 of the paper (liberal).",
+        False,
+        against=("correction",),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedSettings(RejectionSettings):
+    """Options that disable tests or limit their cost."""
+
+    no_test: bool = switch(
+        "Compute only statistics, without resampling; any number of samples is accepted.",
+        against=("paper_exact",),
+    )
+    work_limit: float = rare(
+        "Limit of score comparisons (pairs x samples x resamples) for auto resamples.",
+        WORK_LIMIT,
+        metavar="W",
+        unset="1e9",
+        above=0,
+        against=("resamples",),
+    )

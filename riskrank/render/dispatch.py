@@ -1,0 +1,113 @@
+"""Dispatch of documents to the renderers of the output formats."""
+
+import io
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from riskrank.render.escapes import escape_for_html
+from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.render.formats.latex import to_latex
+from riskrank.render.formats.markdown import to_markdown
+from riskrank.render.formats.terminal import to_terminal
+from riskrank.render.glossary import GLOSSARY_HINT
+from riskrank.render.page import can_make_pages
+from riskrank.render.screens import first_screen
+from riskrank.render.sections import sections_with_parameters
+from riskrank.render.view import spell_sections
+from riskrank.studies.document import Document
+
+if TYPE_CHECKING:
+    from riskrank.render.junit import Suite
+
+# Functions that build the JUnit suite of a document, by its schema.
+_SUITES = {
+    "diff": "riskrank.studies.diff.screen.cases:suite",
+    "gate": "riskrank.studies.gate.screen.junit:suite",
+    "trend": "riskrank.studies.trend.screen.junit:suite",
+}
+
+
+def render(
+    document: Document,
+    output_format: str,
+    *,
+    encoding: str,
+    width: int | None,
+    color: bool,
+    flags: bool = True,
+    explain: bool = True,
+) -> bytes:
+    """Render a document in an output format, and return the bytes to write.
+
+    Parameters
+    ----------
+    document : Document
+    output_format : str
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, for gates,
+        ``junit``.
+    encoding : str
+        Encoding of the terminal, for tables.
+    width, color
+        As in :func:`riskrank.render.formats.terminal.to_terminal`.
+    flags : bool
+        Whether to name parameters as command-line flags instead of Python keywords. Only human-readable
+        formats name parameters.
+    explain : bool
+        Whether to append the details to the first screen of a table; other formats always contain them.
+    """
+    if output_format == "parquet":
+        return to_parquet(document)
+    if output_format == "table":
+        return _render_terminal(document, encoding, width, color, flags, explain)
+    if output_format == "markdown":
+        return render_markdown(document, flags=flags).encode("utf-8")
+    if output_format == "latex":
+        return to_latex(sections_with_parameters(document, flags=flags)).encode("utf-8")
+    if output_format == "html":
+        page = import_module("riskrank.render.page.page")
+        return str(page.to_page(document, flags=flags)).encode("utf-8")
+    if output_format == "junit":
+        return bytes(import_module("riskrank.render.junit").write_junit(build_suite(document)))
+    if output_format == "csv":
+        return to_csv(document).encode("utf-8")
+    writers = {"json": to_json, "jsonl": to_jsonl}
+    return writers[output_format](document).encode("utf-8")
+
+
+def build_suite(document: Document) -> "Suite":
+    """Return the JUnit test suite of a document, with warnings about sample size as properties."""
+    module, _, function = _SUITES[document.schema].partition(":")
+    suite: Suite = getattr(import_module(module), function)(document)
+    limits = [finding for finding in document.findings if finding.kind in ("few", "unequal-clusters")]
+    weak = {" ".join(filter(None, (finding.kind, finding.on))): finding.sentence for finding in limits}
+    return replace(suite, properties={**suite.properties, **weak})
+
+
+def render_markdown(document: Document, *, flags: bool = True) -> str:
+    """Render a document as Markdown, preceded by its HTML marker if it has one."""
+    marker = document.marker
+    return (f"{marker}\n\n" if marker else "") + to_markdown(sections_with_parameters(document, flags=flags))
+
+
+def render_notebook(document: Document) -> str:
+    """Render a document as HTML for a notebook; without Jinja2 and Matplotlib, as terminal output."""
+    if not can_make_pages():
+        options: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
+        return f"<pre>{escape_for_html(render(document, 'table', **options, explain=False).decode())}</pre>"
+    page = import_module("riskrank.render.page.page")
+    return str(page.to_page(document, flags=False, template="fragment.html"))
+
+
+def _render_terminal(
+    document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
+) -> bytes:
+    # Rich reads the encoding from the stream to choose displayable characters.
+    """Render a document as terminal output."""
+    page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
+    sections = sections_with_parameters(document, flags=flags)
+    explained = [*sections, *spell_sections([GLOSSARY_HINT], flags=flags)]
+    to_terminal(explained if explain else first_screen(sections), page, width=width, color=color)
+    page.seek(0)
+    lines = [line.rstrip() for line in page.read().splitlines()]
+    return ("\n".join(lines) + "\n").encode(encoding)

@@ -1,0 +1,1 @@
+"""Pictures: common style, building blocks, and plots shared by several studies."""

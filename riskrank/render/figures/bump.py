@@ -1,0 +1,146 @@
+"""Bump chart: ranks of the same models by several methods or groups ([COPA] Fig. 6 and 7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.types import Floats, Integers
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.labels import spread_labels
+from riskrank.render.figures.legend import PLAIN, by_importance, choose_looks, draw_marked_line, grey_note
+from riskrank.render.figures.marks import model_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.rows import MOST_NAMED
+from riskrank.render.figures.style import (
+    FAINT,
+    FOCUS,
+    INK,
+    MARGIN,
+    QUIET,
+    ROW,
+    SMALL,
+    Plot,
+    in_common_style,
+    start_sheet,
+)
+
+_THIN = 3.0
+_HEAD = 130.0
+
+
+@dataclass(frozen=True)
+class Bump:
+    """Data for a bump chart.
+
+    Attributes
+    ----------
+    ranks : ndarray of int, shape (M, k)
+        Ranks, 1 for the best; ties share the smallest rank.
+    positions : ndarray, shape (M, k)
+        Vertical positions from the top, 0 for the first; ties share their mean position.
+    focus : tuple of int
+        Highlighted models: the leaders by the first method, and those whose rank changes most.
+    """
+
+    ranks: Integers
+    positions: Floats
+    focus: tuple[int, ...]
+
+
+def arrange_bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
+    """Arrange rankings for a bump chart.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (M, k)
+        One row per method; 1 is best.
+    named : sequence of int
+        Models named in the verdict, which are highlighted first.
+    """
+    ahead = np.array([(row[:, None] < row).sum(axis=0) for row in ranks])
+    tied = np.array([(row[:, None] == row).sum(axis=0) - 1 for row in ranks])
+    places = ahead + tied / 2
+    first = np.argsort(places[0], kind="stable")
+    # Rank changes beyond ties: from the last place that one method allows to the first of another.
+    movement = ahead.max(axis=0) - (ahead + tied).min(axis=0)
+    movers = [int(j) for j in np.argsort(-movement, kind="stable") if movement[j] > 0]
+    leaders = first[: FOCUS - min(3, len(movers))].tolist()
+    focus = list(dict.fromkeys([*named, *leaders, *movers, *first.tolist()]))[:FOCUS]
+    focus = sorted(focus, key=lambda j: (float(places[0][j]), j))
+    return Bump(ranks, places, tuple(by_importance(named, focus)))
+
+
+@in_common_style
+def draw_bump(
+    chart: Bump,
+    names: Sequence[str],
+    methods: Sequence[str],
+    title: str,
+    *,
+    column_kind: str = "method",
+    ranked_by: str = "",
+) -> Plot:
+    """Draw a bump chart with one column per method and the best models at the top.
+
+    Parameters
+    ----------
+    chart : Bump
+    names : sequence of k str
+    methods : sequence of M str
+    title : str
+    column_kind : str
+        Noun for the columns, such as ``method``.
+    ranked_by : str
+        Phrase that describes the ranking criterion, if the columns do not name it.
+    """
+    k, M = len(names), len(methods)
+    step = ROW if k <= MOST_NAMED else _THIN
+    heads = fit_names(methods, _HEAD)
+    widest = max(text_width(head, SMALL) for head in heads)
+    upright = M * (widest + 10) <= 420
+    across = max(70.0, widest + 10) if upright else 34.0
+    named = set(range(k)) if k <= MOST_NAMED else set(chart.focus)
+    labels = dict(zip(sorted(named), fit_names([names[j] for j in sorted(named)], 150.0), strict=True))
+    margin = max(text_width(label) for label in labels.values()) + 34
+    height, above = step * k, (16.0 if upright else widest + 10)
+    height = max(height, ROW * len(named)) if k > MOST_NAMED else height
+    page = start_sheet(
+        title,
+        f"Columns: {column_kind}s; rank 1{ranked_by} at the top. The number next to a name is the rank. Tied "
+        f"models share the smallest rank and are drawn at their mean rank.{grey_note(k)}",
+        width=max(2 * (MARGIN + margin) + across * (M - 1), 320.0),
+        height=above + height + 2 * MARGIN,
+    )
+    canvas = page.canvas()
+    top, left = MARGIN + height, MARGIN + margin
+    x = left + across * np.arange(M)
+    y = top - height / k * (chart.positions + 0.5)
+    for x_column, head in zip(x, heads, strict=True):
+        canvas.plot([x_column, x_column], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
+        style: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
+        write_text(canvas, x_column, top + 6, head, ha="center", size=SMALL, **style)
+    looks = choose_looks(k, chart.focus)
+    for j, look in enumerate(looks):
+        draw_marked_line(canvas, x, y[:, j], look, j, 3.5 if step > 4 else 1.5)
+    models = sorted(labels)
+    # Names at both ends of the lines, with the rank next to the line.
+    for side_column, align, direction in ((0, "right", -1), (M - 1, "left", 1)):
+        heights = y[side_column]
+        highest = max(heights.max(), MARGIN + ROW * len(models))
+        for j, label_y in zip(
+            models, spread_labels(heights[models], ROW, MARGIN + ROW / 2, highest), strict=True
+        ):
+            color, mark = QUIET if looks[j] is PLAIN else INK, model_mark(j)
+            rank = str(chart.ranks[side_column, j])
+            write_text(
+                canvas, x[side_column] + direction * 8, label_y, rank, mark, align, size=SMALL, color=color
+            )
+            write_text(canvas, x[side_column] + direction * 28, label_y, labels[j], mark, align, color=color)
+            if abs(label_y - heights[j]) > 1:
+                line: dict[str, Any] = {"color": looks[j].color, "linewidth": 0.6}
+                canvas.plot(
+                    [x[side_column], x[side_column] + direction * 7], [heights[j], label_y], gid=mark, **line
+                )
+    return page.figure

@@ -1,0 +1,323 @@
+"""Legends, and looks of models: colors, dashes and markers for highlighted models, grey for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial, wraps
+from itertools import islice
+from typing import Any, TypeVar
+
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.marks import curve_mark, model_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.style import (
+    DASHES,
+    FOCUS,
+    GREY,
+    INK,
+    MARGIN,
+    MARKERS,
+    PALETTE,
+    QUIET,
+    ROW,
+    Sheet,
+    start_sheet,
+)
+
+P = TypeVar("P")
+WIDEST = 150.0
+"""Room for a name next to a picture, in points."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Color, dash, marker and line width of a model; dash and marker remain visible in greyscale."""
+
+    color: str
+    dash: Any
+    marker: str
+    width: float
+    layer: int
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """Matplotlib keyword arguments for a line of this model."""
+        how = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
+        return how | {"zorder": self.layer}
+
+
+PLAIN = Look(GREY, "solid", "o", 1.0, 2)
+
+
+# Numbers of the looks by model, the most important first, and the models that the verdict names.
+_STUDY: ContextVar[tuple[Mapping[int, int], Sequence[int]] | None] = ContextVar("_STUDY", default=None)
+
+
+def assign_looks(models: Sequence[str], order: Iterable[int]) -> dict[int, int]:
+    """Assign look indices to the most important models.
+
+    The same set of models has the same looks in every study, regardless of order.
+
+    Parameters
+    ----------
+    models : sequence of str
+    order : iterable of int
+        Models, most important first. If there are more models than looks, only the first ones have a look.
+
+    Returns
+    -------
+    dict of int to int
+        Look index by model.
+    """
+    by_name, assigned = sorted(models), dict[int, int]()
+    for model in islice(order, FOCUS):
+        preferred = by_name.index(models[model])
+        free = [
+            (preferred + step) % FOCUS
+            for step in range(FOCUS)
+            if (preferred + step) % FOCUS not in assigned.values()
+        ]
+        assigned[model] = free[0]
+    return assigned
+
+
+def with_study_looks(
+    draw: Callable[[], P], numbers: Mapping[int, int], named: Sequence[int]
+) -> Callable[[], P]:
+    """Wrap a drawing function to use the same looks as in all pictures of the study.
+
+    Parameters
+    ----------
+    draw : callable
+    numbers : mapping of int to int
+        Result of :func:`assign_looks`.
+    named : sequence of int
+        Models named in the study's verdict.
+    """
+
+    @wraps(draw)
+    def drawing() -> P:
+        token = _STUDY.set((numbers, named))
+        try:
+            return draw()
+        finally:
+            _STUDY.reset(token)
+
+    return drawing
+
+
+def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callable[[], P]:
+    """Wrap a drawing function whose model indices differ from those of the study.
+
+    Parameters
+    ----------
+    draw : callable
+    numbers : sequence of int
+        Index in the study of each of its models.
+    """
+
+    def drawing() -> P:
+        study = _STUDY.get()
+        if study is None:
+            return draw()
+        place = {number: place_ for place_, number in enumerate(numbers)}
+        looks_of = {place[model]: look for model, look in study[0].items() if model in place}
+        return with_study_looks(draw, looks_of, [place[model] for model in study[1] if model in place])()
+
+    return drawing
+
+
+def row_color(model: int, default: str = QUIET) -> str:
+    """Return the color of a model if the verdict names it, else a default color."""
+    study = _STUDY.get()
+    return model_color(model) if study is not None and model in study[1] else default
+
+
+def model_color(model: int) -> str:
+    """Return the color of a model in the pictures of its study, or dark grey without one."""
+    numbers, _ = _STUDY.get() or ({}, ())
+    return PALETTE[numbers[model]] if model in numbers else QUIET
+
+
+def grey_note(models: int) -> str:
+    """Return a sentence about models drawn in grey, or an empty string if all have a color."""
+    return " Grey: all other models." if models > FOCUS else ""
+
+
+def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -> list[Look]:
+    """Return the looks of all models, as assigned in the current study, if any.
+
+    Parameters
+    ----------
+    count : int
+        Number of models.
+    order : iterable of int
+        Models, most important first.
+    are_models : bool
+        False for curves of methods or pairs, which have no look in the study.
+    """
+    numbers: Mapping[int, int] = {model: place for place, model in enumerate(islice(order, FOCUS))}
+    named: Sequence[int] = ()
+    if (study := _STUDY.get()) is not None and are_models:
+        numbers, named = study
+    looks = [PLAIN] * count
+    # More important curves are drawn first: where curves coincide, dashes reveal the curve below.
+    for layer, (model, number) in enumerate(numbers.items()):
+        width = 2.6 if model in named else 1.5
+        looks[model] = Look(PALETTE[number], DASHES[number], MARKERS[number], width, 10 + layer)
+    return looks
+
+
+def by_importance(named: Sequence[int], order: Iterable[int]) -> list[int]:
+    """Return the models named in the verdict, followed by all other models in the given order."""
+    return [*named, *(model for model in order if model not in named)]
+
+
+@dataclass(frozen=True)
+class Key:
+    """Legend of a picture.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Labels of the entries, shortened to fit.
+    looks : tuple of Look
+    marks : tuple of str or None
+        Mark of each entry's model.
+    width, height : float
+        Size of the legend, in points.
+    """
+
+    names: tuple[str, ...]
+    looks: tuple[Look, ...]
+    marks: tuple[str | None, ...]
+
+    _SAMPLE = 24.0
+
+    @classmethod
+    def from_names(
+        cls,
+        names: Sequence[str],
+        order: Iterable[int],
+        looks: Sequence[Look],
+        marks: Sequence[str | None] | None = None,
+    ) -> Key:
+        """Create a legend that lists the models with a distinct look and counts the others.
+
+        Parameters
+        ----------
+        names : sequence of str
+        order : iterable of int
+            Models, most important first.
+        looks : sequence of Look
+        marks : sequence of str or None, optional
+            Mark of each name; by default, the marks of models.
+        """
+        marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
+        named = [model for model in order if looks[model] is not PLAIN]
+        if len(named) == len(names) - 1:
+            named += {*range(len(names))} - {*named}
+        labels = fit_names([names[model] for model in named], WIDEST)
+        unnamed = len(names) - len(named)
+        if unnamed:
+            labels.append(f"{unnamed} other{'s' if unnamed > 1 else ''}")
+        return cls(
+            tuple(labels),
+            (*(looks[model] for model in named), *([PLAIN] if unnamed else [])),
+            (*(marks[model] for model in named), *([None] if unnamed else [])),
+        )
+
+    @property
+    def width(self) -> float:
+        """Width of the legend, in points."""
+        return self._SAMPLE + 12 + max((text_width(name) for name in self.names), default=0.0)
+
+    @property
+    def height(self) -> float:
+        """Height of the legend, in points."""
+        return ROW * len(self.names)
+
+    def draw(
+        self,
+        canvas: Axes,
+        left: float,
+        top: float,
+        *,
+        markers: bool = False,
+        entry_heights: Iterable[float] | None = None,
+    ) -> None:
+        """Draw the legend, with its upper left corner at the given point of a sheet's canvas.
+
+        Parameters
+        ----------
+        canvas : Axes
+        left, top : float
+            Position in points.
+        markers : bool
+            Whether to draw markers on the lines.
+        entry_heights : iterable of float, optional
+            Vertical position of each entry, in points; by default, entries are stacked.
+        """
+        heights = (
+            [top - ROW * (at + 0.5) for at in range(len(self.names))]
+            if entry_heights is None
+            else entry_heights
+        )
+        for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
+            xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
+            style: dict[str, Any] = look.line | {
+                "marker": look.marker if markers else "none",
+                "markersize": 4,
+            }
+            canvas.plot(xs, [y] * len(xs), markevery=[1], gid=mark, **style)
+            color = QUIET if look is PLAIN else INK
+            write_text(canvas, left + self._SAMPLE + 6, y, name, mark, color=color)
+
+
+def axes_with_key(
+    key: Key, title: str, reading: str, *, method: str = "", width: float = 190.0, bottom: float = 42.0
+) -> tuple[Sheet, Axes, Callable[..., None]]:
+    """Create a sheet that contains axes with a legend on the right.
+
+    Parameters
+    ----------
+    key : Key
+    title, reading, method : str
+        See :func:`start_sheet`.
+    width : float
+        Width of the axes, in points. Their height is at least that of the legend.
+    bottom : float
+        Space for the tick labels and the axis label below, in points.
+
+    Returns
+    -------
+    page : Sheet
+    axes : Axes
+    legend : callable
+        Draws the legend in its position; keyword arguments are passed to :meth:`Key.draw`.
+    """
+    height, left = max(200.0, key.height), 58.0
+    total_width = left + width + 20 + key.width + MARGIN
+    page = start_sheet(title, reading, width=total_width, height=bottom + height + 4, method=method)
+    axes = page.axes(left, bottom, width, height)
+    axes.grid(visible=True)
+    return page, axes, partial(key.draw, page.canvas(), left + width + 20, bottom + height)
+
+
+def draw_marked_line(
+    axes: Axes, x: ArrayLike, y: ArrayLike, look: Look, model: int, size: float, **style: Any
+) -> None:
+    """Draw a model's line through points, with its markers."""
+    axes.plot(x, y, **(look.line | style), gid=curve_mark(model))
+    points: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": look.marker,
+        "markersize": size,
+        "zorder": look.layer,
+    }
+    axes.plot(x, y, color=look.color, **(points | style), gid=model_mark(model))

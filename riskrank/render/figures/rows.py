@@ -1,0 +1,194 @@
+"""Rows for models, with names on the left as long as they fit, then thin rows without names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
+from riskrank.engine.types import Floats
+from riskrank.render.figures.fonts import text_width
+from riskrank.render.figures.marks import PANEL_NAMES, model_mark, panel_mark, write_text
+from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, start_sheet
+
+MOST_NAMED = 80
+"""Number of rows up to which all have a name; if there are more, the first ones have."""
+FIRST = 40
+_THIN = 2.5
+BELOW, _BETWEEN = 44.0, 26.0
+"""Room below rows for tick labels, and between axes, in points."""
+_STEP = ROW + 2.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Row layout, in points above the lower edge of the drawing.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names in the first rows, shortened to fit.
+    y : ndarray, shape (k,)
+        Vertical center of each row, from top to bottom.
+    height : float
+        Total height of all rows.
+    unnamed : int
+        Number of rows without a name.
+    marks : tuple of str
+        Mark of the models in each row.
+    """
+
+    labels: tuple[str, ...]
+    y: Floats
+    height: float
+    unnamed: int
+    marks: tuple[str, ...]
+
+    @classmethod
+    def from_names(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
+        """Lay out rows in the given order.
+
+        Parameters
+        ----------
+        names : sequence of k str
+        marks : sequence of k str
+            Mark of the models in each row.
+        width : float
+            Space for a name, in points.
+        """
+        k = len(names)
+        named = k if k <= MOST_NAMED else FIRST
+        heights = np.array([_STEP] * named + [_THIN] * (k - named))
+        # The count of unnamed rows needs the height of a name.
+        height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
+        return cls(
+            tuple(fit_names(names[:named], width)),
+            height - np.cumsum(heights) + heights / 2,
+            height,
+            k - named,
+            tuple(marks),
+        )
+
+    @classmethod
+    def for_models(cls, names: Sequence[str], order: Iterable[int]) -> Rows:
+        """Lay out one row per model.
+
+        Parameters
+        ----------
+        names : sequence of k str
+            Names in the order of the study.
+        order : iterable of int
+            Models from top to bottom.
+        """
+        models = list(order)
+        return cls.from_names([names[model] for model in models], [model_mark(model) for model in models])
+
+    @property
+    def width(self) -> float:
+        """Width of the name column with its margin, in points."""
+        return max(text_width(label) for label in (*self.labels, self._unnamed_label)) + MARGIN + 14
+
+    @property
+    def _unnamed_label(self) -> str:
+        """Label that gives the number of rows without a name."""
+        return f"{self.unnamed} others" if self.unnamed else ""
+
+    def prepare_axes(self, axes: Axes, label: str, steps: int) -> None:
+        """Set up axes for the rows, with a label and about `steps` ticks on the x-axis."""
+        axes.set(ylim=(0, self.height), yticks=[])
+        axes.set_xlabel(label, size=SMALL)
+        axes.spines["left"].set_visible(False)
+        axes.xaxis.set_major_locator(MaxNLocator(steps))
+
+    def draw(self, canvas: Axes, bottom: float, left: float | None = None) -> None:
+        """Write the names on a sheet's canvas, right-aligned.
+
+        Parameters
+        ----------
+        canvas : Axes
+        bottom : float
+            Lower edge of the rows, in points.
+        left : float, optional
+            Left edge of the drawing next to the names; by default, the width of the names.
+        """
+        left = self.width if left is None else left
+        for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
+            write_text(canvas, left - 6, bottom + y, label, mark, "right")
+        canvas.set_gid(PANEL_NAMES)
+        if self.unnamed:
+            y = bottom + float(self.y[len(self.labels) :].mean())
+            write_text(canvas, left - 6, y, self._unnamed_label, ha="right", size=SMALL, color=QUIET)
+
+
+def ruled_sheet(
+    rows: Rows,
+    title: str,
+    reading: str,
+    *,
+    width: float,
+    columns: int = 1,
+    gap: float = 6.0,
+    method: str = "",
+) -> tuple[Sheet, list[Axes]]:
+    """Create a sheet with row names on the left, axes next to them, and a faint rule per named row.
+
+    Parameters
+    ----------
+    rows : Rows
+    title, reading : str
+    width : float
+        Width of each axes, in points.
+    columns : int
+        Number of axes next to each other.
+    gap : float
+        Space between the axes and the heading, in points.
+    method : str
+        See :func:`start_sheet`.
+
+    Returns
+    -------
+    page : Sheet
+    panels : list of Axes
+    """
+    step = width + _BETWEEN
+    total_width = rows.width + columns * step - _BETWEEN + MARGIN + 10
+    page = start_sheet(title, reading, width=total_width, height=BELOW + rows.height + gap, method=method)
+    panels = [page.axes(rows.width + number * step, BELOW, width, rows.height) for number in range(columns)]
+    for number, axes in enumerate(panels):
+        for y, mark in zip(rows.y[: len(rows.labels)], rows.marks, strict=False):
+            axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+        axes.set_gid(panel_mark(number))
+    rows.draw(page.canvas(), BELOW)
+    edges = [rows.width + number * step - _BETWEEN / 2 for number in range(1, columns)]
+    page.figure.panels = (rows.width - 6, *edges, total_width)
+    return page, panels
+
+
+def draw_bar(axes: Axes, limits: ArrayLike, y: float, mark: str, color: str, *, width: float = 2.2) -> None:
+    """Draw an interval in a row."""
+    axes.plot(limits, [y, y], color=color, linewidth=width, solid_capstyle="butt", zorder=2, gid=mark)
+
+
+def draw_dot(
+    axes: Axes,
+    x: float,
+    y: float,
+    mark: str,
+    color: str,
+    *,
+    marker: str = "o",
+    size: float = 4.5,
+    filled: bool = True,
+    fill: Any = None,
+) -> None:
+    """Draw a marker in a row, hollow unless `filled`; `fill` overrides the interior color."""
+    rim = 0.0 if filled and fill is None else 0.9
+    style: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
+    fill = fill or (color if filled else "white")
+    axes.plot([x], [y], marker=marker, color=color, markerfacecolor=fill, gid=mark, **style)

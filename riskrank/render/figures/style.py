@@ -1,0 +1,265 @@
+"""Common style of all pictures: fonts, colors and page layout.
+
+Figures are created without pyplot, and Matplotlib's global settings change only while drawing. Therefore a
+user's ``matplotlibrc`` does not affect pictures, and pictures do not affect a user's notebook.
+"""
+
+import io
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from riskrank.render.escapes import escape_controls, protect_spaces, restore_spaces
+from riskrank.render.figures.fonts import (
+    TEXT,
+    escape_missing_glyphs,
+    font_families,
+    silent_font_search,
+    text_width,
+)
+from riskrank.render.figures.marks import HEADING, marks_to_classes
+from riskrank.render.figures.units import Thousands
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Okabe and Ito's colors, which suit all common kinds of color vision, without yellow, which is too pale
+# on white. Dashes and markers distinguish models in grey.
+PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+GOOD = "#009E73"
+"""Color of passed claims; no model has it."""
+DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (6, 2)),
+    (0, (1, 1.3)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1.5)),
+    (0, (10, 2, 1, 1.5, 1, 1.5)),
+    (0, (10, 3)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+FOCUS = len(PALETTE)
+"""Number of models with a color of their own; all others are grey."""
+
+INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
+ON_DARK, ON_PALE = "#fefefe", "#010101"
+"""Text colors on a colored background, which the dark theme does not change."""
+SMALL, TITLE = 8.0, 11.0
+ROW = 13.0
+"""Height of a line of names, in points."""
+
+PNG_DOTS = 144
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "riskrank"},
+    "pdf": {"CreationDate": None, "Creator": "riskrank", "Producer": None},
+    "png": {"Software": "riskrank"},
+}
+# Groups of Matplotlib's settings that affect a drawing; a user's matplotlibrc must not change them.
+_STYLED = {
+    *("agg", "axes", "errorbar", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers"),
+    *("mathtext", "patch", "path", "pdf", "polaraxes", "savefig", "scatter", "svg", "text"),
+    *("xaxis", "xtick", "yaxis", "ytick"),
+}
+
+
+@contextmanager
+def common_style() -> Iterator[None]:
+    """Use the common style within this context, and restore Matplotlib's settings afterwards."""
+    settings = {
+        name: value for name, value in matplotlib.rcParamsDefault.items() if name.partition(".")[0] in _STYLED
+    }
+    settings |= {
+        "font.family": list(font_families()),
+        "font.size": TEXT,
+        "text.parse_math": False,  # a $ in a name is literal
+        "text.color": INK,
+        "axes.edgecolor": QUIET,
+        "axes.labelcolor": INK,
+        "axes.labelsize": TEXT,
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "xtick.color": QUIET,
+        "ytick.color": QUIET,
+        "xtick.labelsize": SMALL,
+        "ytick.labelsize": SMALL,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "grid.color": FAINT,
+        "grid.linewidth": 0.6,
+        "hatch.linewidth": 0.6,
+        "image.composite_image": False,  # parts of an image belong to different models
+        "svg.hashsalt": "riskrank",  # element names would be random otherwise
+        "pdf.fonttype": 42,
+    }
+    with matplotlib.rc_context(settings), silent_font_search():
+        yield
+
+
+def in_common_style(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function to draw in the common style."""
+
+    @wraps(function)
+    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        with common_style():
+            return function(*args, **kwargs)
+
+    return draw
+
+
+class Plot(Figure):
+    """A figure with reproducible file output, displayed automatically in notebooks.
+
+    Attributes
+    ----------
+    title, reading : str
+        Full text of the heading.
+    heading : float
+        Height of the heading, in points.
+    panels : tuple of float
+        Left edges of side-by-side panels, and right edge of the last one, in points. Row names are to the
+        left of the first edge.
+    """
+
+    title: str = ""
+    reading: str = ""
+    heading: float = 0.0
+    panels: tuple[float, ...] = ()
+
+    def to_bytes(self, file_format: str, *, text_as_text: bool = False) -> bytes:
+        """Render the figure as an SVG, PNG or PDF file.
+
+        Parameters
+        ----------
+        file_format : {"svg", "png", "pdf"}
+        text_as_text : bool
+            Whether to keep text in an SVG as text, instead of drawing glyphs as paths.
+        """
+        buffer = io.BytesIO()
+        for artist in self.findobj(Text):
+            artist.set_text(escape_controls(artist.get_text()))  # no format can write control characters
+        fonts: dict[Any, Any] = {"svg.fonttype": "none" if text_as_text else "path"}
+        with common_style(), matplotlib.rc_context(fonts), warnings.catch_warnings():
+            if text_as_text:  # the viewer has other fonts
+                warnings.filterwarnings("ignore", "Glyph .* missing")
+            self.savefig(
+                buffer,
+                format=file_format,
+                dpi=PNG_DOTS,
+                metadata=_METADATA[file_format],
+                facecolor="white",
+                edgecolor="none",
+            )
+        data = buffer.getvalue()
+        return marks_to_classes(data) if file_format == "svg" else data
+
+    def _repr_png_(self) -> bytes:
+        return self.to_bytes("png")
+
+
+def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
+    """Break text into lines of at most the given width, in points; a longer word is kept on its own line."""
+    lines: list[str] = []
+    space, used = text_width("n n", size) - text_width("nn", size), 0.0
+    for word in map(restore_spaces, protect_spaces(text).split()):
+        # Summed widths of words ignore kerning, which matters only close to the end of a line.
+        used += space + text_width(word, size)
+        longer = f"{lines[-1]} {word}" if lines else word
+        near_limit = abs(used - width) < 0.04 * width
+        if lines and (text_width(longer, size) if near_limit else used) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+            used = text_width(word, size)
+    return lines
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure with a heading; coordinates are in points from the lower left corner.
+
+    Attributes
+    ----------
+    figure : Plot
+    width, height : float
+        Size of the whole sheet, in points.
+    top : float
+        Lower edge of the heading, the upper limit of the drawing area.
+    """
+
+    figure: Plot
+    width: float
+    height: float
+    top: float
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """Add axes at a position given in points."""
+        place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        axes = self.figure.add_axes(place)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(Thousands())
+        return axes
+
+    def canvas(self) -> Axes:
+        """Add invisible axes that cover the whole sheet, with coordinates in points."""
+        axes = self.axes(0, 0, self.width, self.height)
+        axes.set(xlim=(0, self.width), ylim=(0, self.height), autoscale_on=False)
+        axes.set_axis_off()
+        axes.set_zorder(5)
+        axes.patch.set_visible(False)
+        return axes
+
+
+MARGIN = 12.0
+ABOVE = 8.0
+"""Room between the heading and the drawing, for a label at the top of an axis."""
+
+
+def start_sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:
+    """Create a sheet with a title, a short text on how to read the picture, and space for the drawing.
+
+    Parameters
+    ----------
+    title, reading : str
+    width : float
+        Width of the sheet, in points.
+    height : float
+        Height of the space below the heading, in points.
+    method : str
+        Name of the statistical method, appended to the reading.
+    """
+    reading += f" Method: {method}." if method else ""
+    text_width_ = width - 2 * MARGIN
+    titles = [
+        (line, TITLE, "bold", INK)
+        for line in wrap_text(escape_missing_glyphs(title), text_width_, TITLE * 1.08)
+    ]
+    words = [
+        (line, SMALL, "normal", QUIET)
+        for line in wrap_text(escape_missing_glyphs(reading), text_width_, SMALL)
+    ]
+    lines = [*titles, *words]
+    heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
+    total_height = height + heading
+    figure = Plot(figsize=(width / 72, total_height / 72), dpi=72)
+    figure.title, figure.reading, figure.heading = title, reading, heading
+    FigureCanvasAgg(figure)
+    steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
+    for (line, size, weight, color), offset in zip(lines, steps, strict=False):
+        style: dict[str, Any] = {"size": size, "weight": weight, "color": color, "gid": HEADING}
+        figure.text(MARGIN / width, 1 - offset / total_height, line, va="top", ha="left", **style)
+    return Sheet(figure, width, total_height, height)

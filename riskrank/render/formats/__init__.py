@@ -1,0 +1,1 @@
+"""Renderers of the output formats, one module per format."""

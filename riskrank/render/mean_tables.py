@@ -1,0 +1,308 @@
+"""Table columns and lines shared by several first screens: raw means, tails, sample sizes and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from riskrank.engine.dominance.column_tests import DominanceStudy
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
+from riskrank.engine.types import Floats
+from riskrank.render.screens import MOST_METRICS, hidden_count_lines
+from riskrank.render.view import Bar, Cell, Column, Line, ModelColumn, Section, build_table, cell_text
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.metric_means import MetricMeans, TailMeans, is_bad_case_level
+from riskrank.studies.wording import counted, design_words, detection_limit_words, format_percent
+
+CORRECTIONS = {
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "none": "no correction",
+}
+
+# If the other models use less than this share of an axis, distant models are excluded from it.
+_CROWDED = 0.1
+# Ratio of upper to lower end from which an axis is logarithmic.
+_LOGARITHMIC = 20.0
+
+
+@dataclass(frozen=True)
+class BarScale:
+    """Linear or logarithmic scale of a column of bars."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    @classmethod
+    def covering(cls, means: Floats, low: Floats, high: Floats) -> BarScale:
+        """Create a scale that covers means and their intervals.
+
+        Outlying models that would compress all other means are excluded: at most a third of the models, all
+        on the same side.
+
+        Parameters
+        ----------
+        means, low, high : ndarray, shape (k,)
+            Non-finite limits are ignored.
+        """
+        values = np.array([low, means, high])
+        full = cls._spanning(values)
+        order = np.argsort(means)
+        for count in range(1, means.size // 3 + 1):
+            for distant in (order[-count:], order[:count]):
+                narrowed = cls._spanning(np.delete(values, distant, axis=1))
+                if 0 < full._position(narrowed.high) - full._position(narrowed.low) < _CROWDED:
+                    return narrowed
+        return full
+
+    @classmethod
+    def _spanning(cls, values: Floats) -> BarScale:
+        """Create the scale from the smallest to the largest finite value."""
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        return cls(low, high, logarithmic=low > 0 and high >= _LOGARITHMIC * low)
+
+    def bar(self, value: float, low: float, high: float) -> Bar:
+        """Return the bar for a value and its interval; an infinite limit extends to the end of the scale."""
+        left = low if np.isfinite(low) else value if np.isnan(low) else self.low
+        right = high if np.isfinite(high) else value if np.isnan(high) else self.high
+        beyond = int(value > self.high) - int(value < self.low)
+        return Bar(self._position(value), self._position(left), self._position(right), beyond)
+
+    def _position(self, value: float) -> float:
+        """Return the position of a value on the scale, from 0 to 1."""
+        value = min(max(value, self.low), self.high)
+        if self.logarithmic:
+            return float(np.log(value / self.low) / np.log(self.high / self.low))
+        width = self.high - self.low
+        return (value - self.low) / width if width > 0 else 0.5
+
+
+def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[int]) -> ModelColumn:
+    """Add interval bars to a column of raw means.
+
+    Parameters
+    ----------
+    column : ModelColumn
+    mean : MetricMeans
+    models : sequence of int
+        Models that have a row in the table.
+    """
+    low, high = mean.intervals
+    rows = list(models)
+    scale = BarScale.covering(mean.mean[rows], low[rows], high[rows])
+    kind = ("log",) if scale.logarithmic else ()
+    head, cell = column
+
+    def cell_with_bar(i: int) -> Cell:
+        return Cell(cell_text(cell(i)), bar=scale.bar(float(mean.mean[i]), float(low[i]), float(high[i])))
+
+    return replace(
+        head, axis=(mean.format_value(scale.low), *kind, mean.format_value(scale.high))
+    ), cell_with_bar
+
+
+def metric_head(mean: MetricMeans) -> str:
+    """Return a metric's column head: its name and an arrow for its direction, bracketed if assumed."""
+    arrow = "↓" if mean.lower_is_better else "↑"
+    return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
+
+
+def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[ModelColumn]:
+    """Return table columns with tail means or, for binary scores, failure rates.
+
+    The list is empty if tail means add no information to the means.
+
+    Parameters
+    ----------
+    column : str
+        Metric or portfolio.
+    metrics : sequence of MetricMeans
+    tail : TailMeans
+    """
+    metric = next((mean for mean in metrics if mean.name == column), None)
+    if metric is not None and metric.is_proportion:
+        mean = metric  # bound for the lambda
+        return [
+            (
+                Column("failed"),
+                lambda i: mean.format_value(
+                    float(mean.mean[i] if mean.lower_is_better else 1 - mean.mean[i])
+                ),
+            )
+        ]
+    if not tail.is_informative:
+        return []
+    suffix = "" if metric is not None or len(metrics) == 1 else "\ncombined"
+    return [(Column(f"worst {format_percent(tail.level)}{suffix}", optional=bool(suffix)), tail.format_mean)]
+
+
+def side_by_side_table(
+    models: Sequence[str],
+    means: Sequence[MetricMeans],
+    columns: Sequence[str],
+    order: Iterable[int],
+    note: Callable[[int, int], str],
+    annotation: str,
+) -> list[Section]:
+    """Return a table of means by model and score column, each with an annotation.
+
+    A portfolio has no raw mean, so its column contains only the annotation.
+
+    Parameters
+    ----------
+    models : sequence of k str
+    means : sequence of MetricMeans
+    columns : sequence of str
+        Metrics or portfolios.
+    order : iterable of int
+        Models, in row order.
+    note : callable
+        Maps the indices of a column and a model to the annotation.
+    annotation : str
+        Meaning of the annotations, for the column heads.
+    """
+    by_name, rows = {mean.name: mean for mean in means}, list(order)
+
+    def annotated_mean(number: int, mean: MetricMeans, i: int) -> str:
+        return f"{mean.format_mean(i)} ({note(number, i)})"
+
+    cells: list[ModelColumn] = [(Column("model", "left"), lambda i: models[i])]
+    for number, name in enumerate(columns[:MOST_METRICS]):
+        mean = by_name.get(name)
+        if mean is None:
+            cells.append((Column(name), partial(note, number)))
+        else:
+            cells.append(
+                with_interval_bars(
+                    (Column(f"{metric_head(mean)}\n({annotation})"), partial(annotated_mean, number, mean)),
+                    mean,
+                    rows,
+                )
+            )
+    return [build_table("", cells, rows), *hidden_count_lines(len(columns) - MOST_METRICS, "metric")]
+
+
+def describe_samples(scores: ClusteredScores) -> str:
+    """Return a phrase with the sample size and the detection limit for rare events."""
+    limit = detection_limit_words(scores.min_effective_size)
+    few = scores.judged and not is_bad_case_level(MIN_LABELS / scores.n_labelled)
+    return f"{design_words(scores)} ({limit}{'; too few labels for a tail' if few else ''})"
+
+
+def single_binary_metric(study: Document) -> str:
+    """Return the name of a study's only metric if it is binary; otherwise an empty string."""
+    means: Sequence[MetricMeans] = getattr(study, "means", ())
+    return means[0].name if len(means) == 1 and means[0].is_proportion else ""
+
+
+def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
+    """Return a line on why a binary metric has no distribution plots; an empty list for other scores."""
+    metric = single_binary_metric(study)
+    if not metric:
+        return []
+    text = (
+        f"Every score of {metric} is 0 or 1, so the mean describes the full distribution: curves, tails and "
+        "risk measures would add nothing."
+    )
+    return [Line(text)]
+
+
+PORTFOLIOS = {
+    "P(IC)": "share of scores{} no better, geometric mean over metrics, {}",
+    "P(EC)": "share of all samples{} that are worse on every metric",
+}
+
+
+def score_title(column: str) -> str:
+    """Return the name of a metric or portfolio, as used in picture titles."""
+    return "the combined score" if column in PORTFOLIOS else column
+
+
+def score_label(column: str) -> str:
+    """Return the name of a metric or portfolio, as used in table titles."""
+    return f"{score_title(column)}, {column}" if column in PORTFOLIOS else column
+
+
+def combined_score_lines(column: str, document: Document) -> list[Line]:
+    """Return a line that defines a portfolio score and its weights; an empty list for a metric."""
+    if column not in PORTFOLIOS:
+        return []
+    scope, unit = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")
+    text = PORTFOLIOS[column].format(scope, _format_weights(document.provenance)) + unit
+    return [Line(text, "Combined score:")]
+
+
+def _format_weights(origin: Provenance) -> str:
+    """Describe the weights of the metrics, with at most three that differ from the most common weight."""
+    weights = {metric["name"]: metric["weight"] for metric in origin.metrics if isinstance(metric, Mapping)}
+    if all(weight is None for weight in weights.values()):
+        return "equal weights"
+    numeric = {name: 1.0 if weight is None else float(weight) for name, weight in weights.items()}
+    common = max(numeric.values(), key=[*numeric.values()].count)
+    different = [
+        f"{name} {weight:g}" for name, weight in numeric.items() if weight != common or len(numeric) < 4
+    ]
+    remainder = f", the others {common:g}" if len(different) < len(numeric) else ""
+    return f"weighted {', '.join(different)}{remainder}" if len(different) < 4 else "weighted"
+
+
+def separation_line(
+    scores: ClusteredScores,
+    inference: Inference,
+    separated: Mapping[str, int],
+    pairs: int,
+    tests: str,
+    undecided: int,
+    suffix: str,
+) -> Line:
+    """Return a line with sample size, detection limit, and the number of significant pairs per column.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    inference : Inference
+    separated : mapping of str to int
+        Number of significantly different pairs, by score column.
+    pairs : int
+        Number of all pairs.
+    tests : str
+        Phrase that describes the tests.
+    undecided : int
+        Number of claims that need more resamples.
+    suffix : str
+        Text to append, such as the smallest detectable difference.
+    """
+    rule = "k²" if inference.paper_exact else CORRECTIONS[inference.family.correction]
+    several = len(separated) > 1
+    counts = ", ".join(f"{name} {count}" if several else str(count) for name, count in separated.items())
+    open_text = f", {undecided} need{'s' * (undecided == 1)} more resamples" if undecided else ""
+    family = inference.family.text
+    text = f"{counts} of {counted(pairs, 'pair')} separated{open_text} ({tests}, {family}, {rule})"
+    return Line(f"{describe_samples(scores)}; {text}{suffix}.")
+
+
+def inference_line(
+    study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
+) -> Line:
+    """Return a line on the design, the resampling and the family of tests."""
+    size = design_words(scores)
+    if not inference.test:
+        return Line(f"{size}; not tested, so the verdicts describe only these samples.", "Data:")
+    pairs = len(models) * (len(models) - 1)
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
+    source = "asymptotic standard errors"
+    if inference.uses_resampling:
+        source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
+    level = inference.family.interval_level(1)
+    text = (
+        f"{size}, {source}; {rule} over the "
+        f"{pairs} ordered pairs of each order, test and threshold, level {level:g}."
+    )
+    return Line(text, "Tests:")

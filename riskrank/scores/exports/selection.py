@@ -1,0 +1,230 @@
+"""Select the models, filters, splits and metrics of an export, using explicit options only."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, index_of, listing, nearest, option
+from riskrank.options.reading import ReadOptions
+
+ALL = "*"
+
+
+def resolve_model_name(
+    path: Path, logged_name: str | None, options: ReadOptions, *, label: str | None = None
+) -> str:
+    """Return the name of a file's model: from the path rule, otherwise the log, otherwise the label.
+
+    Raises
+    ------
+    InputError
+        If the model has no name.
+    UsageError
+        If the path rule does not match the path.
+    """
+    if options.model_from_path is not None:
+        return _match_model_name(path, options.model_from_path)
+    name = (logged_name or label or "").strip()
+    if not name:
+        raise InputError(
+            f"{path}: the file does not name its model",
+            found="no model name",
+            hint=f"write NAME={path}, or extract the name from the path with {option('model_from_path')}",
+        )
+    return name
+
+
+def _match_model_name(path: Path, pattern: str) -> str:
+    """Return the part of a path that the regular expression captures as the model name."""
+    flag, example = option("model_from_path", pattern), option("model_from_path", "runs/([^/]+)/")
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        hint = f"write a regular expression with a group around the model: {example}"
+        raise UsageError(f"{flag} is not a valid regular expression", found=str(error), hint=hint) from None
+    named, groups = "model" in expression.groupindex, expression.groups
+    if not named and groups != 1:
+        hint = f"for example {example}; write other groups as (?:…)"
+        raise UsageError(f"{flag} needs one group around the model", found=f"{groups} groups", hint=hint)
+    match = expression.search(path.as_posix())
+    name = match and match["model" if named else 1]
+    if not name:
+        hint = "the pattern is searched in the given path, including folders"
+        raise UsageError(f"{flag} finds no model in a path", found=str(path), hint=hint)
+    return name
+
+
+def select_values(
+    parameter: str, requested: Sequence[str], available: Iterable[str], *, plural: str, context: str
+) -> tuple[str, ...]:
+    """Select filters, splits or similar values according to an option, without guessing.
+
+    Parameters
+    ----------
+    parameter : {"filter", "split"}
+        Name of the option.
+    requested : sequence of str
+        Values of the option; ``*`` selects all.
+    available : iterable of str
+        Values in the order of the export.
+    plural, context : str
+        Words for the message, for example ``"filters"`` and ``"task gsm8k"``.
+
+    Returns
+    -------
+    tuple of str
+        The requested values that are available, or the only available one.
+
+    Raises
+    ------
+    UsageError
+        If there are several values and the option selects none of them.
+    """
+    values = tuple(dict.fromkeys(available))
+    if ALL in requested:
+        return values
+    selected = tuple(name for name in values if name in requested)
+    if selected or len(values) <= 1:
+        return selected or values
+    nearest_value = next((match for name in requested if (match := nearest(name, values))), None)
+    raise UsageError(
+        f"{context}: several {plural}; select one",
+        found=listing(values, 20)
+        + (f"; {option(parameter)} names {listing(requested)}" if requested else ""),
+        hint=f"did you mean {option(parameter, nearest_value)}?"
+        if nearest_value
+        else f"select one: {option(parameter, values[0])}; or keep all: {option(parameter, ALL)}",
+    )
+
+
+def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the metrics requested for each task, by name or as ``TASK=NAME``; an empty set means all."""
+    prefixes = {task: f"{task}=" for task in tasks}
+    for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
+    return {
+        task: frozenset(text.removeprefix(prefix) for text in requested if text.startswith(prefix))
+        or for_all_tasks
+        for task, prefix in prefixes.items()
+    }
+
+
+def require_known_values(
+    parameter: str, requested: Sequence[str], available: Mapping[str, object] | Iterable[str]
+) -> None:
+    """Check that an option names only values that occur in the export.
+
+    Raises
+    ------
+    UsageError
+        If a requested value does not occur.
+    """
+    values = tuple(dict.fromkeys(available))
+    for name in requested:
+        if name != ALL:
+            index_of(name, values, kind=parameter, parameter=parameter)
+
+
+def reject_unsupported_options(
+    options: ReadOptions, format_name: str, *, supported: Sequence[str] = ()
+) -> None:
+    """Reject options that a format does not support; the value ``*`` is accepted.
+
+    Raises
+    ------
+    UsageError
+        If an unsupported option is set.
+    """
+    for parameter, requested in (("filter", options.filter), ("split", options.split)):
+        values = [value for value in requested if value != ALL]
+        if values and parameter not in supported:
+            raise UsageError(
+                f"{option(parameter, values[0])}: exports of {format_name} do not support this option",
+                found=f"the format {format_name}",
+                hint=f"remove {option(parameter)}",
+            )
+
+
+def select_variants(
+    rows: pl.DataFrame, options: ReadOptions, plurals: Mapping[str, str], *, context: str
+) -> pl.DataFrame:
+    """Keep the rows of the judges, references or similar variants that the option `filter` selects.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    options : ReadOptions
+    plurals : mapping of str to str
+        Columns that identify the variant, with their plurals for messages.
+    context : str
+        Name of the format, for messages.
+
+    Returns
+    -------
+    DataFrame
+        Rows of the selected variants. If several are selected, each becomes its own metric, ``score,judge``.
+
+    Raises
+    ------
+    UsageError
+        If there are several variants and the option selects none of them.
+    """
+    values_by_column = {column: rows[column].drop_nulls().unique().sort().to_list() for column in plurals}
+    if plurals:
+        require_known_values(
+            "filter", options.filter, [name for names in values_by_column.values() for name in names]
+        )
+    for column, plural in plurals.items():
+        selected = select_values(
+            "filter", options.filter, values_by_column[column], plural=plural, context=context
+        )
+        rows = rows.filter(pl.col(column).is_in(selected)) if selected else rows
+        if len(selected) > 1:
+            rows = rows.with_columns(metric=pl.concat_str("metric", column, separator=","))
+    return rows
+
+
+def select_by_task(
+    rows: pl.DataFrame,
+    requested: Sequence[str],
+    parameter: str,
+    *,
+    plural: str,
+    context: str,
+    task_column: str = "task",
+    column: str = "",
+) -> pl.DataFrame:
+    """Keep the rows of the filters or splits that an option selects within each task.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    requested : sequence of str
+        Values of the option.
+    parameter : {"filter", "split"}
+        Name of the option.
+    plural, context : str
+        Words for messages: the plural of the values, and the word for a task.
+    task_column : str
+        Column that names the task.
+    column : str
+        Column that contains the values, if its name differs from the option.
+
+    Raises
+    ------
+    UsageError
+        If a task has several values and none is selected, or if a requested value does not occur.
+    """
+    column = column or parameter
+    require_known_values(parameter, requested, rows[column].unique(maintain_order=True))
+    values_by_task = rows.group_by(task_column, maintain_order=True).agg(
+        pl.col(column).unique(maintain_order=True)
+    )
+    selected = [
+        (task, name)
+        for task, names in values_by_task.iter_rows()
+        for name in select_values(parameter, requested, names, plural=plural, context=f"{context} {task}")
+    ]
+    pairs = pl.DataFrame(selected, schema={task_column: pl.String, column: pl.String}, orient="row")
+    return rows.join(pairs, on=[task_column, column], how="semi", maintain_order="left")

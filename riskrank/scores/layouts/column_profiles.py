@@ -1,0 +1,300 @@
+"""Cached profiles of table columns: kinds, counts, parsed numbers, and tests for keys and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
+from riskrank.scores.files.source import Source
+from riskrank.scores.names.directions import (
+    clearly_higher_is_better,
+    is_duration,
+    looks_like_a_cost,
+    metric_in_file_name,
+    names_a_metric,
+)
+from riskrank.scores.names.score_columns import ROW_IDENTIFIER, ColumnSplit, split_score_columns
+from riskrank.scores.names.vocabulary import (
+    column_for_role,
+    has_word,
+    is_unnamed,
+    looks_like_an_identifier,
+    suggests_role,
+    to_numeric,
+    vocabulary,
+    words,
+)
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.written_numbers import NumberFormat
+
+# More rows slow profiling without changing the result; more columns are not all meant as metrics.
+_MAX_ROWS, _MAX_COLUMNS = 2_000_000, 1_000
+# Cached numbers, 80 MB in total: several checks use the same columns.
+_MAX_CACHED = 10_000_000
+# A larger share of text cells is not a mistake.
+_MAX_TEXT_SHARE = 0.1
+# Names of columns with the reason for a missing score.
+_STATUS_WORDS = vocabulary("status") - {"outcome"}
+# An index must restart at least this often, and have at least this many values.
+_MIN_SEQUENCES, _MIN_POSITIONS = 3, 3
+# Added column with the file index of each row, if files name models.
+FILE = "\0file"
+
+
+@dataclass(eq=False)
+class Columns:
+    """Columns of a table with cached statistics.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    names : sequence of str
+        Columns to profile.
+    label : str
+        Name of the table in messages.
+    decimal_comma : bool
+        Whether numbers may have a decimal comma.
+    by_file : bool
+        Whether each file may contain the scores of one model, named by the label of the file.
+    is_complete : bool
+        Whether every named column of the files was loaded.
+    metrics : collection of str
+        Metrics that the user requested.
+    """
+
+    frame: pl.DataFrame
+    names: Sequence[str]
+    label: str = ""
+    decimal_comma: bool = False
+    by_file: bool = False
+    is_complete: bool = True
+    metrics: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        frame, self.names, self.height = self.frame, [*self.names], self.frame.height
+        self.file_metric = metric_in_file_name(Path(self.label).stem)
+        self.n_unique = cache(self._n_unique)
+        self.raw_kind = cache(lambda name: column_kind(frame[name], self.decimal_comma))
+        self.kind = cache(self._kind)
+        self.numbers = lru_cache(_MAX_CACHED // max(frame.height, 1))(self._numbers)
+        self.is_integer = cache(lambda name: bool(to_numeric(frame[name]).dtype.is_integer()))
+        self.n_sequences = cache(self._n_sequences)
+
+    @cached_property
+    def text_scores(self) -> dict[str, NumberFormat]:
+        """Text columns that contain scores: numbers with a unit or sign, or words such as pass and fail."""
+        from riskrank.scores.table.written_numbers import number_format, outcome_format
+
+        text = [name for name in self.names if self.raw_kind(name) == "text"]
+        writings = {name: w for name in text if (w := number_format(self.frame[name])) is not None}
+        # Several columns with model names each contain the outcomes of one model: build_41, build_42.
+        model_columns = [name for name in text if column_for_role("model", [name]) is not None]
+        candidates = [name for name in text if len(model_columns) > 1 or name not in model_columns]
+        truths = {name: w for name in candidates if (w := outcome_format(self.frame[name])) is not None}
+        if not truths:
+            return writings
+        numeric = [name for name in self.names if self.raw_kind(name) == "number" and not self._is_role(name)]
+        numbers = {name: parse_scores(self.frame[name], self.decimal_comma)[0] for name in numeric}
+        scores, excluded = self._split_numbers(numbers)
+        texts = {name: w.numbers(self.frame[name]) for name, w in writings.items()}
+        values = [parse_scores(text, self.decimal_comma)[0] for text in texts.values()]
+        values += [numbers[name] for name in scores]
+        if values:
+            # Run states are scores only if all other scores are costs.
+            if writings or not all(map(looks_like_a_cost, scores)):
+                truths = {n: w for n, w in truths.items() if n in self.metrics or not w.has_failure_words}
+            return writings | {name: w for name, w in truths.items() if self._is_score(name, w, values)}
+        return _select_outcomes(truths, bool(excluded))
+
+    def _is_role(self, name: str) -> bool:
+        """Return True if a column looks like a role or an identifier rather than a score."""
+        return suggests_role(name) or looks_like_an_identifier(name, self.frame[name])
+
+    def _is_score(self, name: str, writing: NumberFormat, scores: Sequence[np.ndarray]) -> bool:
+        """Return True if outcome words alongside numeric scores are a score, not a flag or a status."""
+        if name in self.metrics:
+            return True
+        if words(name) & _STATUS_WORDS:
+            failed = writing.numbers(self.frame[name]).to_numpy() == 0
+            if any(np.isnan(numbers[failed]).mean() > 0.5 for numbers in scores):
+                return False
+        by_name = has_word(name, "verdict") or (has_word(name, "truths") and clearly_higher_is_better(name))
+        is_explicit = writing.outcomes is not None and writing.outcomes.is_explicit
+        return not looks_like_a_cost(name) and (by_name or is_explicit)
+
+    def _kind(self, name: str) -> str:
+        """Return ``number``, ``text``, ``empty`` or ``other``; text that encodes scores is ``number``."""
+        kind = self.raw_kind(name)
+        return "number" if kind == "text" and name in self.text_scores else kind
+
+    def by_kind(self, kind: str) -> list[str]:
+        """Return the names of the columns of one kind."""
+        return [name for name in self.names if self.kind(name) == kind]
+
+    def _n_unique(self, *names: str) -> int:
+        """Return the number of distinct values of a column, or of distinct rows of several columns."""
+        if not names:
+            return 1
+        frame = self.frame[[*dict.fromkeys(names)]]
+        return int(frame.n_unique() if frame.width > 1 else frame.to_series().n_unique())
+
+    def is_key(self, *names: str) -> bool:
+        """Return True if the values of the columns together identify each row."""
+        # The product of counts is an upper bound that is much cheaper to compute.
+        return prod(map(self.n_unique, names)) >= self.height == self.n_unique(*names)
+
+    def shared_proportion(self, name: str, by: Sequence[str]) -> float:
+        """Return the proportion of a column's values that occur in every group of the columns `by`."""
+        if not by:
+            return 1.0
+        n_groups = self.frame.lazy().select(name, *by).unique().group_by(name).len().collect()["len"]
+        return int((n_groups == self.n_unique(*by)).sum()) / max(n_groups.len(), 1)
+
+    def is_constant_within(self, name: str, by: Sequence[str]) -> bool:
+        """Return True if a column is constant within each group defined by the columns `by`."""
+        return self.n_unique(*by, name) == self.n_unique(*by)
+
+    def word_direction(self, name: str) -> str:
+        """Return how clearly the outcome words in a column show which word is better.
+
+        Returns
+        -------
+        str
+            ``explicit`` (pass, fail), ``implied`` (yes, no), ``ambiguous``, or empty for other columns.
+        """
+        outcomes = self.text_scores[name].outcomes if name in self.text_scores else None
+        if outcomes is None:
+            return ""
+        return "ambiguous" if outcomes.is_ambiguous else "explicit" if outcomes.is_explicit else "implied"
+
+    def n_missing(self, name: str) -> int:
+        """Return the number of cells without a value, including ``nan`` and texts such as ``n/a``."""
+        column, n_blank = self.frame[name], 0
+        if column.dtype == pl.String:
+            is_blank = pl.first().str.strip_chars().str.to_lowercase().is_in([*MISSING_TEXT, "nan"])
+            n_blank = column.to_frame().select(is_blank.sum()).item()
+        return int(column.null_count() + n_blank)
+
+    def is_mixed(self, name: str) -> bool:
+        """Return True if a numeric column contains too much text for it to be occasional mistakes."""
+        text = np.count_nonzero(np.isnan(self.numbers(name))) - self.n_missing(name)
+        return name not in self.text_scores and bool(text > _MAX_TEXT_SHARE * self.height)
+
+    def _numbers(self, name: str) -> np.ndarray:
+        """Return a column as float64 with shape (n,), NaN where a cell is not a number."""
+        column = self.frame[name]
+        if name in self.text_scores:
+            column = self.text_scores[name].numbers(column)
+        return parse_scores(column, self.decimal_comma)[0]
+
+    def split_scores(
+        self, names: Iterable[str], declared: Collection[str] = (), **options: bool
+    ) -> ColumnSplit:
+        """Split numeric columns into scores and excluded columns.
+
+        The keyword arguments are those of `split_score_columns`.
+        """
+        numbers = [name for name in names if self.kind(name) == "number"]
+        columns = {name: self.numbers(name) for name in numbers}
+        return self._split_numbers(columns, declared, **options)
+
+    def _split_numbers(
+        self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: bool
+    ) -> ColumnSplit:
+        # Solvers are compared by their run time, too.
+        """Split columns of numbers into scores and excluded columns, without a cache."""
+        is_solver = any(has_word(name, "solvers") for name in self.names)
+        declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
+        positions = [name for name in numbers if name not in declared and self.n_sequences(name)]
+        values = {name: column for name, column in numbers.items() if name not in positions}
+        series = {name: self.frame[name] for name in values}
+        scores, excluded = split_score_columns(values, series, declared, **options)
+        return scores, dict.fromkeys(positions, ROW_IDENTIFIER) | excluded
+
+    def _n_sequences(self, name: str) -> int:
+        """Return how often integers count up from 0 or 1 in file order; 0 if the column is no such index.
+
+        A value may repeat in consecutive rows, equally often each time. Ranks do not count as an index.
+        """
+        is_rank = words(name) & vocabulary("places") - vocabulary("within")
+        if is_rank or names_a_metric(name) or not self.is_integer(name) or self.n_missing(name):
+            return 0
+        values = to_numeric(self.frame[name]).to_numpy()
+        changes = np.flatnonzero(np.diff(values, prepend=values[0] - 1))
+        positions, starts = values[changes], values[changes] == values[0]
+        consecutive = starts[1:] | (np.diff(positions) == 1)
+        regular = len({*np.diff(changes, append=values.size).tolist()}) == 1
+        is_index = values[0] in (0, 1) and regular and consecutive.all()
+        is_index = is_index and np.ptp(values) >= _MIN_POSITIONS - 1
+        return int(starts.sum()) if is_index and starts.sum() >= _MIN_SEQUENCES else 0
+
+
+def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -> dict[str, NumberFormat]:
+    """Select the columns of outcome words that are scores when no column contains numeric scores.
+
+    Columns in which the better word is known are preferred; otherwise a single ambiguous column is returned.
+    If the table has numeric columns that are not scores, words in a column with an uninformative name become
+    ambiguous.
+    """
+    clear = {name: w for name, w in outcomes.items() if w.outcomes and not w.outcomes.is_ambiguous}
+    if clear and with_numbers:
+        return {name: w if names_a_metric(name) else w.as_ambiguous() for name, w in clear.items()}
+    unnamed = [name for name in outcomes if column_for_role("compared", [name]) is None]
+    return clear or ({unnamed[0]: outcomes[unnamed[0]]} if len(unnamed) == 1 else {})
+
+
+def profile_columns(sources: Sequence[Source], metrics: Collection[str] = ()) -> Columns:
+    """Profile the columns that all files of a table have in common.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    metrics : collection of str
+        Metrics that the user requested.
+
+    Raises
+    ------
+    InputError
+        If no column has a name.
+    """
+    first = sources[0]
+    shared = set.intersection(*(set(source.columns) for source in sources))
+    named = [name for name in first.columns if name in shared and not is_unnamed(name)]
+    names = _most_relevant(named)
+    if not names:
+        raise InputError(
+            f"{first.label}: no column has a name",
+            found=f"{len(first.columns)} columns without a name",
+            hint="write the names in the first row: model, sample and one per metric",
+        )
+    frames = [source.load(names).head(_MAX_ROWS) for source in sources]
+    if len(frames) > 1:
+        indices = [pl.lit(i).alias(FILE) for i in range(len(frames))]
+        frames = [frame.with_columns(index) for frame, index in zip(frames, indices, strict=True)]
+    return Columns(
+        pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0],
+        names,
+        first.label,
+        decimal_comma=first.decimal_comma,
+        by_file=all(source.model_label is not None for source in sources),
+        is_complete=len(names) == len(named),
+        metrics=metrics,
+    )
+
+
+def _most_relevant(names: list[str]) -> list[str]:
+    """Return at most `_MAX_COLUMNS` names, preferring names that suggest a role."""
+    if len(names) <= _MAX_COLUMNS:
+        return names
+    chosen = {*sorted(names, key=suggests_role, reverse=True)[:_MAX_COLUMNS]}
+    return [name for name in names if name in chosen]

@@ -1,0 +1,143 @@
+"""The reading of a table: its options, a sentence that describes it, and notices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from riskrank.errors import InputError, by_interface, listing, option
+from riskrank.options.baseline import GateReading
+from riskrank.options.flags import join_commas
+from riskrank.options.option import options_of
+from riskrank.options.reading import ReadOptions
+from riskrank.options.values import WILDCARD
+from riskrank.scores.names.directions import clearly_lower_is_better, has_uncertain_direction, names_a_metric
+from riskrank.scores.table.metrics_file import declared_metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One possible way to read a table.
+
+    Attributes
+    ----------
+    summary : str
+        One sentence that describes the reading.
+    options : ReadOptions
+        Options that read the table in this way.
+    """
+
+    summary: str
+    options: ReadOptions
+
+
+class NotExchangeableError(InputError):
+    """Error for repeats of samples that are neither exchangeable nor independent samples."""
+
+
+def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) -> ReadOptions:
+    """Return options with columns assigned to further roles, and with other changes.
+
+    Roles set by the user are kept.
+    """
+    named = dict(part.split("=", 1) for part in (options.columns or "").split(",") if "=" in part)
+    skip = options.matrix is None and "matrix" not in changes
+    named |= {role: column for role, column in roles.items() if column and (role != column or not skip)}
+    text = ",".join(f"{role.strip()}={column.strip()}" for role, column in named.items())
+    return replace(options, columns=text or None, **changes)
+
+
+def describe_assumed(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
+    """Describe the metrics that are assumed to be higher-is-better.
+
+    These are metrics whose direction follows neither from their names nor from the options.
+    """
+    undirected = _metrics_without_direction(names, options, guessed=guessed)
+    if not undirected:
+        return []
+    flag = option("lower", join_commas(undirected))
+    return [f"higher {listing(undirected)} is assumed to be better ({flag} reverses this)"]
+
+
+def lower_by_file_name(
+    names: Sequence[str], options: ReadOptions, metric: str
+) -> tuple[ReadOptions, list[str]]:
+    """Mark metrics as lower-is-better if the file name says so and no column has a direction.
+
+    Returns
+    -------
+    options : ReadOptions
+    notes : list of str
+        At most one sentence that describes the assumption.
+
+    Raises
+    ------
+    InputError
+        If the options belong to a gate, which does not accept an assumed direction.
+    """
+    undirected = _metrics_without_direction(names, options) if clearly_lower_is_better(metric) else []
+    if not undirected or len(undirected) < len(names):
+        return options, []
+    joined = join_commas(undirected)
+    if isinstance(options, GateReading):
+        raise InputError(
+            f"unknown direction of {listing(undirected)}: lower or higher may be better",
+            found=f"no direction is declared, and the file name {metric} suggests lower is better",
+            hint=f"set {option('lower', joined)} or {option('higher', joined)}",
+            suggestions=[(option(side, joined), {side: (*undirected,)}) for side in ("lower", "higher")],
+        )
+    flag = option("higher", joined)
+    note = f"lower {listing(undirected)} is better, judging by the file name {metric} ({flag} reverses this)"
+    return replace(options, lower=(*options.lower, *undirected)), [note]
+
+
+def _metrics_without_direction(
+    names: Sequence[str], options: ReadOptions, *, guessed: bool = False
+) -> list[str]:
+    """Return the metrics whose direction follows neither from their names nor from the options."""
+    directed = {*options.lower, *options.higher, *declared_metrics(options)[1]}
+    if WILDCARD in directed:
+        return []
+    return [
+        name
+        for name in names
+        if name not in directed and (guessed or not (names_a_metric(name) or has_uncertain_direction(name)))
+    ]
+
+
+def format_options(options: ReadOptions, base: ReadOptions) -> str:
+    """Format the command-line options that turn `base` into `options`."""
+    parts = []
+    for field in options_of(ReadOptions):
+        value = getattr(options, field.name)
+        if value == getattr(base, field.name) or field.spec.cli_equivalent:
+            continue
+        if value is None or value == ():
+            parts.append(by_interface(option(field.name), option(field.name, "None")))
+        elif field.by_name:
+            parts += [option(field.name, f"{name}={number:g}") for name, number in value.items()]
+        elif field.spec.commas:
+            parts.append(option(field.name, join_commas(value)))
+        else:
+            parts += [option(field.name, text) for text in (value if field.several else (value,))]
+    return " ".join(parts)
+
+
+READ, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "folders", "alike", "chapter"
+"""Kinds of notices: reading of a table, its folders, unweighted metrics, and notes on one section."""
+
+
+class Notice(str):
+    """A message of an optional kind, by which programs can recognise it."""
+
+    kind = ""
+
+    def __new__(cls, text: str, kind: str = "") -> Self:
+        """Create a message with an optional kind."""
+        notice = super().__new__(cls, text)
+        notice.kind = kind
+        return notice
+
+
+def notice_kind(warning: str) -> str:
+    """Return the kind of a message, or an empty string."""
+    return getattr(warning, "kind", "")

@@ -1,0 +1,203 @@
+"""Matrices with one row per sample and one column per model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.layout import Reading, describe_assumed, set_roles
+from riskrank.scores.layouts.leaderboard import (
+    MAX_SCALE_RATIO,
+    MIN_TASKS,
+    are_task_names,
+    common_metric,
+    have_similar_scale,
+    magnitudes,
+    missing_scores_option,
+    rows_may_be_models,
+)
+from riskrank.scores.layouts.long_and_wide import read_rows
+from riskrank.scores.layouts.refusals import reject_training_curves
+from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.distributions import has_long_tail
+from riskrank.scores.names.score_columns import format_excluded
+from riskrank.scores.names.vocabulary import names_tasks
+
+# Limits for outliers: among fractions a maximum, otherwise a ratio to the median magnitude.
+_MAX_SHARE_EXCESS, _MAX_RATIO = 1.5, 5.0
+# Minimum number of samples in a table without sample names.
+_MIN_UNNAMED = 3
+
+
+def read_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """Return the readings of numeric columns as models, or none if their names show that they are metrics.
+
+    Parameters
+    ----------
+    columns : Columns
+    named : mapping of str to str
+        Columns that the user assigned to roles, by role.
+    options : ReadOptions
+
+    Raises
+    ------
+    InputError
+        If the columns share one metric but may not be models, or some have a different range.
+    """
+    if not named and options.matrix is None:
+        reject_training_curves(columns)
+    assigned = {part for column in named.values() for part in column.split("+")}
+    free = [name for name in columns.names if name not in assigned]
+    label = named.get("sample") or ("sample" if "sample" in free else "")
+    keys = RowKeys(sample=label, task=named.get("task", "")) if label else find_keys(columns, [], [], free)
+    sample = keys.sample
+    used = {part for key in (sample, keys.cluster, keys.task, keys.draw) for part in (key, *key.split("+"))}
+    free = [name for name in free if name not in used]
+    models, excluded = columns.split_scores(free, columns_are_models=True)
+    models = [name for name in options.models if name in free] or models
+    if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _MIN_UNNAMED)):
+        return []
+    if not options.models:
+        models, texts = _exclude_outcome_words(columns, models)
+        excluded |= texts
+    shared = "" if options.matrix else common_metric(models)
+    if shared and _may_share_metric(columns, models):
+        raise _common_metric_error(columns, models, shared)
+    if options.matrix is None and not options.models:
+        models, counts = _exclude_count(columns, models)
+        excluded |= counts
+    metrics = sum(map(names_a_metric, models))
+    # If the file name gives the metric, one of many models may have a metric name: elo.
+    wide = metrics and (not columns.file_metric or 2 * metrics >= len(models))
+    if options.matrix is None and (wide or not _may_share_metric(columns, models)):
+        return []
+    readings: list[Reading] = []
+    if "sample" not in named and rows_may_be_models(columns, sample, models):
+        readings = read_rows(columns, sample, named, options)
+        if options.matrix is None and are_task_names(models):
+            return readings
+        # A role set by the user is sufficient, except for missing cells of a requested matrix.
+        extra = missing_scores_option(options) if options.matrix else {}
+        board_options = set_roles(options, {"model": sample}, **extra)
+        readings = [replace(board, options=board_options) for board in readings]
+    metric = options.matrix or columns.file_metric or "score"
+    changes: dict[str, object] = {"matrix": metric}
+    gaps = any(np.isnan(columns.numbers(name)).any() for name in models)
+    if names_tasks(sample) and (gaps or MIN_TASKS <= columns.height < MIN_SAMPLES):
+        changes |= missing_scores_option(options)
+    directions = _directions(columns, models, metric, sample, options)
+    roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
+    outliers = [] if options.matrix or options.models else _range_outliers(columns, models)
+    inliers = [name for name in models if name not in outliers]
+    for chosen in (inliers, models) if 1 < len(inliers) < len(models) else (models,):
+        rows = f"one row per sample ({sample or 'numbered'})"
+        summary = f"a matrix: {rows}, one column per model ({listing(chosen)})"
+        summary += f"; metric = {metric}" if options.matrix is None else ""
+        summary += f"; ignored: {format_excluded(excluded)}" if excluded else ""
+        selected = options.models or (tuple(chosen) if excluded or chosen is inliers else ())
+        base = set_roles(options, roles, **changes, models=selected, **key_options(keys, named, options))
+        readings += [
+            Reading(summary="; ".join([summary, *notes, *keys.notes]), options=replace(base, **direction))
+            for notes, direction in directions
+        ]
+    if outliers:
+        raise _two_ranges_error(columns, models, outliers, readings)
+    return readings
+
+
+def _exclude_outcome_words(columns: Columns, models: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the numeric columns, and those of outcome words to exclude; none if all columns have words."""
+    in_words = [name for name in models if name in columns.text_scores and columns.text_scores[name].outcomes]
+    if len(in_words) == len(models):
+        return models, {}
+    return [name for name in models if name not in in_words], dict.fromkeys(in_words, "text")
+
+
+def _directions(
+    columns: Columns, models: Sequence[str], metric: str, sample: str, options: ReadOptions
+) -> list[tuple[list[str], dict[str, Any]]]:
+    """Return notes and options for the direction of a metric: both directions if it is unknown."""
+    guessed = options.matrix is None and metric == "score"
+    assumed = describe_assumed([metric], options, guessed=guessed)
+    rows = np.stack([columns.numbers(name) for name in models], axis=1)
+    values = rows[~np.isnan(rows)]
+    # Ranks of the models on each sample: 1 is usually the best.
+    is_rank = bool((np.sort(rows, axis=1) == np.arange(1, len(models) + 1)).all())
+    # Benchmark scores and binary scores are higher-is-better.
+    clear = (names_tasks(sample) and not is_rank) or np.isin(values, (0, 1)).all()
+    if clear or not (guessed and assumed and options.tests):
+        return [(assumed, {})]
+    choices: list[tuple[list[str], dict[str, Any]]] = [
+        ([f"higher {metric} is better"], {"higher": (metric,)}),
+        ([f"lower {metric} is better"], {"lower": (metric,)}),
+    ]
+    return choices[::-1] if is_rank or has_long_tail(values) else choices
+
+
+def _exclude_count(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Exclude a single integer column whose values are far larger than the fractions in all other columns.
+
+    Returns
+    -------
+    models : list of str
+    excluded : dict of str to str
+        Reason for excluding the column.
+    """
+    sizes = dict(zip(models, magnitudes(columns, models), strict=True))
+    largest = max(sizes, key=sizes.__getitem__)
+    others = [name for name in models if name != largest]
+    fractions = len(others) > 1 and columns.is_integer(largest) and not any(map(columns.is_integer, others))
+    if not fractions or sizes[largest] <= MAX_SCALE_RATIO * max(sizes[name] for name in others):
+        return [*models], {}
+    return others, {largest: "integers in a different range"}
+
+
+def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
+    """Return the columns whose range makes it unlikely that they have the same metric as the others."""
+    sizes = dict(zip(models, magnitudes(columns, models), strict=True))
+    # Two models on percentage and fraction scales are rejected with a clearer message.
+    if len(models) == 2 and max(sizes.values()) > _MAX_RATIO**2 * min(sizes.values()):
+        return []
+    n_shares = sum(size == 1 for size in sizes.values())
+    if 2 * n_shares >= len(models):
+        return [name for name, size in sizes.items() if size > _MAX_SHARE_EXCESS]
+    median = float(np.median([*sizes.values()]))
+    return [name for name, size in sizes.items() if not median / _MAX_RATIO <= size <= median * _MAX_RATIO]
+
+
+def _two_ranges_error(
+    columns: Columns, models: Sequence[str], outliers: Sequence[str], readings: Sequence[Reading]
+) -> InputError:
+    """Return the error for columns with different ranges, some of which may not be models."""
+    scores = {name: columns.numbers(name) for name in models}
+    ranges = (f"{name}: {np.fmin.reduce(x):g} to {np.fmax.reduce(x):g}" for name, x in scores.items())
+    return InputError(
+        f"{columns.label}: {listing(outliers)} may not be a model, as its numbers have a different range",
+        found=listing(ranges, 8),
+        hint=f"copy the correct line: only lines with {option('models')} ignore {listing(outliers)}",
+        suggestions=[("", reading.options) for reading in readings],
+    )
+
+
+def _common_metric_error(columns: Columns, models: Sequence[str], metric: str) -> InputError:
+    """Return the error for columns of one metric that may or may not be models."""
+    flag = option("matrix", metric)
+    problem = f"{columns.label}: the columns of {metric} may be models or not"
+    hint = f"if each column is a model, {flag}; otherwise name the model column"
+    return InputError(problem, found=f"columns: {listing(models)}", hint=hint, suggestions=[(flag, None)])
+
+
+def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:
+    """Return True if columns may contain the same metric: similar scales, or fractions and percentages."""
+    if have_similar_scale(columns, models):
+        return True
+    maxima = [float(np.fmax.reduce(columns.numbers(name))) for name in models]
+    minima = [float(np.fmin.reduce(columns.numbers(name))) for name in models]
+    shares = [top for top in maxima if top <= 1]
+    return min(minima) >= 0 and bool(shares) and all(top <= 1 or 1.5 < top <= 100 for top in maxima)

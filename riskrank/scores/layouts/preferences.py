@@ -1,0 +1,292 @@
+"""Pairwise preferences: tables with one row per comparison of two models, and its winner."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import scipy  # loads its functions when they are first used
+
+from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
+from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.engine.types import Names
+from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
+from riskrank.options.baseline import GateReading
+from riskrank.options.flags import join_commas
+from riskrank.options.reading import SHARED, RankReading, ReadOptions
+from riskrank.scores.files.source import FrameInMemory, InputFile, Source
+from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.grouping_columns import (
+    ALPHA,
+    cluster_note,
+    cluster_options,
+    is_attribute,
+    is_cluster,
+)
+from riskrank.scores.layouts.layout import Reading
+from riskrank.scores.layouts.leaderboard import missing_scores_option
+from riskrank.scores.names.vocabulary import has_word, words
+from riskrank.scores.table.columns import NamedColumns
+from riskrank.scores.table.votes import ROLES, guess_columns, read_votes, scored_rows
+
+METRIC = "verdict"
+_SCORE_COLUMNS = ("model", "sample", "metric", "score")
+# Codes for a win of the first or second model, or a tie.
+_NUMBERED_WINNERS = {"1": "a", "2": "b", "0": "tie"}
+# Maximum number of pairs in a message.
+_MAX_PAIRS = 6
+# Positions are balanced if that shifts a mean by more than this share of its standard error.
+_MIN_SHIFT = 0.1
+# Above this p-value, positions that vary are consistent with chance.
+_POSITION_P_VALUE = 0.01
+# Limits for the search for model columns by content.
+_MAX_NAMES, _MAX_TEXT_COLUMNS = 1_000, 12
+# Lists of samples, first models, second models and verdicts.
+_Votes = Sequence[Names]
+
+
+class PreferencesSource(FrameInMemory):
+    """Win and loss scores, one row per model and judged sample.
+
+    Parameters
+    ----------
+    source : Source
+        The file of votes.
+    votes : VoteScores
+    clusters : DataFrame, optional
+        Cluster columns of each sample.
+    """
+
+    def __init__(self, source: Source, votes: VoteScores, clusters: pl.DataFrame | None = None) -> None:
+        super().__init__(source.label, b"", source.sha256)
+        self._inner = source
+        rows = [(model, sample, METRIC, score) for model, sample, score in scored_rows(votes)]
+        self._frame = pl.DataFrame(rows, schema=_SCORE_COLUMNS, orient="row")
+        if clusters is not None:
+            self._frame = self._frame.join(clusters, on="sample", how="left", maintain_order="left")
+        self._name_columns(self._frame.columns)
+
+    def input_file(self, rows: int) -> InputFile:
+        """Return the provenance of the file of votes."""
+        return self._inner.input_file(rows)
+
+
+def _winners(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
+    """Return the winning side of each vote, whether the table names the side, the model or its column."""
+    verdicts = {*votes["verdict"]}
+    if {"1", "2"} <= verdicts <= {*_NUMBERED_WINNERS}:
+        return votes["verdict"].replace(_NUMBERED_WINNERS).to_list()
+    sides = {vote: _side_by_name(vote, roles) for vote in verdicts}
+    return [
+        "a" if vote == first else "b" if vote == second else sides[vote] or vote
+        for first, second, vote in votes.select(ROLES[1:]).iter_rows()
+    ]
+
+
+def _side_by_name(vote: str, roles: NamedColumns) -> str:
+    """Return the side (``a`` or ``b``) whose column name contains the words of a vote, or an empty string."""
+    vote_words = words(vote)
+    matches = [vote_words and vote_words <= words(roles[role]) for role in ("model_a", "model_b")]
+    return "" if matches[0] == matches[1] else "a" if matches[0] else "b"
+
+
+def _is_vote_cluster(columns: Columns, name: str, sample: str) -> bool:
+    """Return True if a column names clusters of samples, or judges who each judged several samples."""
+    is_judge = has_word(name, "judge") and 2 <= columns.n_unique(name) <= columns.n_unique(sample) / 2
+    return is_cluster(columns, name, [sample]) or bool(is_judge and is_attribute(columns, name, [sample]))
+
+
+def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options: ReadOptions) -> list[str]:
+    """Return the cluster columns: those the user chose, or repeated questions, judges and sample clusters."""
+    free = [name for name in columns.names if name not in _SCORE_COLUMNS and name not in roles.values()]
+    if options.cluster is not None:
+        return [name for name in free if name == options.cluster]
+    return [name for name in free if name == question or _is_vote_cluster(columns, name, roles["sample"])]
+
+
+def _sample_clusters(
+    columns: Columns, clusters: Names, sample: str, questions: NamedColumns
+) -> pl.DataFrame | None:
+    """Return the clusters of each sample, or None if there are no cluster columns."""
+    if not clusters:
+        return None
+    rows = columns.frame.select(*clusters, asked=pl.col(sample).cast(pl.String)).unique("asked")
+    samples = pl.DataFrame([*questions.items()], schema=["sample", "asked"], orient="row")
+    return samples.join(rows, on="asked", how="left", maintain_order="left").drop("asked")
+
+
+def _vote_roles(columns: Columns) -> dict[str, str]:
+    """Return the columns of a vote table by role, recognised by name or by content.
+
+    By content, two columns name models and one names winners.
+    """
+    roles = guess_columns(columns.names)
+    if {*ROLES[1:]} <= {*roles}:
+        return roles
+    text = [name for name in columns.by_kind("text") if columns.n_unique(name) <= _MAX_NAMES]
+    values = {name: {*columns.frame[name].drop_nulls().cast(pl.String)} for name in text[:_MAX_TEXT_COLUMNS]}
+    for first, second in combinations(values, 2):
+        models, sides = values[first] | values[second], {"model_a": first, "model_b": second}
+        same_models = 2 * len(values[first] & values[second]) >= len(models)
+        if (columns.frame[first] == columns.frame[second]).any():
+            continue
+        for verdict, votes in values.items():
+            may_decide = same_models or (votes & values[first] and votes & values[second])
+            if verdict in (first, second) or not may_decide:
+                continue
+            if all(vote in models or _side_by_name(vote, sides) or is_vote(vote) for vote in votes):
+                roles = sides | {"verdict": verdict}
+                free = [name for name in columns.names if name not in roles.values()]
+                return roles | guess_columns(free, roles)
+    return roles
+
+
+def _select_models(votes: pl.DataFrame, models: Names) -> pl.DataFrame:
+    """Return the votes between selected models, or all votes if no models are selected."""
+    selected = votes.filter(pl.all_horizontal(pl.col(ROLES[1:3]).is_in(models)))
+    complete = {*models} <= {*votes["model_a"], *votes["model_b"]}
+    return selected if complete and selected.height else votes
+
+
+def _samples_by_pair(samples: Names, first: Names, second: Names) -> tuple[list[str], dict[str, str]]:
+    """Return distinct sample names per pair of models, and the original sample of each name.
+
+    Names are unchanged if the votes on each sample compare only one pair.
+    """
+    pairs = [sorted(pair) for pair in zip(first, second, strict=True)]
+    if len({(sample, *pair) for sample, pair in zip(samples, pairs, strict=True)}) == len({*samples}):
+        return [*samples], {sample: sample for sample in samples}
+    labels = [f"{sample} ({' and '.join(pair)})" for sample, pair in zip(samples, pairs, strict=True)]
+    return labels, dict(zip(labels, samples, strict=True))
+
+
+def _require_complete(source: Source, scores: VoteScores, rows: _Votes, options: ReadOptions) -> None:
+    """Raise InputError if models had different opponents, which makes their win rates incomparable."""
+    if not scores.missing_pairs:
+        return
+    votes = Counter(tuple(sorted(pair)) for pair in zip(*rows[1:3], strict=True))
+    selected = {*options.models}
+    all_pairs = sorted(combinations(sorted(scores.models), 2), key=lambda p: (votes[p], not {*p} <= selected))
+    complete = int((scores.opponents == len(scores.models) - 1).all(axis=1).sum())
+    counts = [f"{first} and {second}: {votes[first, second]:,} votes" for first, second in all_pairs]
+    raise InputError(
+        f"{source.label}: some samples lack votes on some pairs, so models may have met weaker opponents",
+        found=f"{complete:,} of {len(scores.samples):,} samples have votes on all {len(all_pairs):,} pairs; "
+        f"{listing(counts, _MAX_PAIRS)}",
+        hint=f"{option('models', 'A,B')} compares two models by their direct votes only",
+        suggestions=[
+            (option("models", join_commas(pair)), {"models": pair})
+            for pair in all_pairs[: -_MAX_PAIRS - 1 : -1]
+            if votes[pair] and not isinstance(options, GateReading)
+        ],
+    )
+
+
+def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
+    """Return True if balancing the positions within pairs noticeably changes the mean of any model."""
+    shift = np.abs(np.nanmean(balanced.scores - scores.scores, axis=0))
+    error = np.nanstd(scores.scores, axis=0) / np.sqrt(scores.samples_per_model)
+    return bool((shift > _MIN_SHIFT * error).any())
+
+
+def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, options: ReadOptions) -> list[str]:
+    """Describe models that are in one position more often than by chance, if balancing cannot correct it.
+
+    If no pair of models ever swaps positions, the columns may not represent positions.
+
+    Raises
+    ------
+    InputError
+        If positions vary, or a gate decides a claim.
+    """
+    orders = Counter(zip(*rows[1:3], strict=True))
+    uneven = {order: n for order, n in orders.items() if min(n, orders[order[::-1]]) < FEWEST_IN_PLACE}
+    places = [sum((Counter({order[k]: n}) for order, n in uneven.items()), Counter[str]()) for k in (0, 1)]
+    totals = places[0] + places[1]
+    varies = any(order[::-1] in orders for order in orders)
+    level = _POSITION_P_VALUE / max(len(totals), 1) if varies else ALPHA
+    imbalances = [
+        f"{model} was in {roles[role]} in {position[model]:,} of {count:,} votes"
+        for model, count in totals.items()
+        for role, position in zip(ROLES[1:3], places, strict=True)
+        if 2 * position[model] > count and scipy.special.bdtrc(position[model] - 1, count, 0.5) < level
+    ]
+    if imbalances and (varies or isinstance(options, GateReading)):
+        raise InputError(
+            f"{source.label}: {imbalances[0]}, so the judge may prefer this position",
+            found="position bias and preference for a model cannot be separated",
+            hint="have each pair judged in both positions, and record the positions",
+        )
+    return imbalances
+
+
+def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
+    """Convert votes to scores, and return them with their reading; return None if rows are not votes.
+
+    If models are selected, only votes between them count.
+
+    Raises
+    ------
+    InputError
+        If models had different opponents, or were never compared.
+    UsageError
+        If unpaired samples are requested.
+    """
+    roles = _vote_roles(columns)
+    question = roles.get("sample", "")
+    if not question or not columns.is_key(*(column for role, column in roles.items() if role != "verdict")):
+        # Several votes on the same two answers are separate samples.
+        row_keys = [name for name in columns.names if name not in roles.values() and columns.is_key(name)]
+        roles |= {"sample": row_keys[0]} if row_keys else {}
+    if set(roles) != set(ROLES):
+        return None
+    sides = [set(columns.frame[roles[role]].drop_nulls().cast(pl.String)) for role in ("model_a", "model_b")]
+    if any(columns.kind(roles[role]) != "text" for role in ROLES[1:3]) or not sides[0] | sides[1]:
+        return None
+    text = ",".join(f"{role}={column}" for role, column in roles.items())
+    try:
+        table = read_votes([source], columns=text)
+        frame = _select_models(table.frame, options.models)
+        models = options.models if frame.height < table.frame.height else None
+        table = replace(table, frame=frame)
+        rows = [*table.columns()[:-1], _winners(frame, roles)]
+        scores = score_votes(*rows, models=models, location=table.location)
+        balanced = score_votes(*rows, models=models, balance_orders=True)
+    except RiskrankError:
+        return None
+    if options.unpaired:
+        message = f"{source.label}: votes are paired: they compare two models on the same sample"
+        flag = option("unpaired", True)
+        raise UsageError(message, found=flag, hint=f"remove {flag}")
+    rule = missing_scores_option(options).get("missing", options.missing)
+    by_pair = bool(scores.missing_pairs) and rule in (SHARED, "keep")
+    questions = dict(zip(scores.samples, scores.samples, strict=True))
+    if by_pair:
+        rows[0], questions = _samples_by_pair(*rows[:3])
+        scores, balanced = (
+            score_votes(*rows, models=models, balance_orders=balance) for balance in (False, True)
+        )
+        options = replace(options, missing=rule)
+    else:
+        _require_complete(source, scores, rows, options)
+    imbalances = _position_imbalance(source, rows, roles, options)
+    biased = _position_matters(scores, balanced)
+    if biased:  # balanced votes only support means
+        scores, means = balanced, isinstance(options, RankReading) and options.missing == "error"
+        options = replace(options, missing=SHARED) if means else options
+    sides_note = f"{roles['model_a']} against {roles['model_b']}, by {roles['verdict']}"
+    score_note = f"scores of {listing(scores.models)} per {roles['sample']}: win 2, tie 0, loss -2"
+    shares = 0.5 + np.nansum(scores.scores, axis=0) / (4 * scores.votes_per_model)
+    rates = (f"{model} {share:.0%}" for model, share in zip(scores.models, shares, strict=True))
+    note = "direct votes on each pair" if by_pair else f"win rates, ties half: {listing(rates)}"
+    note += f"; positions ({roles['model_a']}, {roles['model_b']}) weighted equally" if biased else ""
+    note += f"; {listing(imbalances)}: position bias is possible" if imbalances else ""
+    summary = f"pairwise preferences: {sides_note}; {score_note}; {note}"
+    clusters = _vote_clusters(columns, roles, question, options)
+    few = any(columns.n_unique(name) < MIN_SAMPLES for name in clusters)
+    options = replace(options, **cluster_options(clusters, options, few=few)) if clusters else options
+    summary = "; ".join([summary, *map(cluster_note, clusters)])
+    sample_clusters = _sample_clusters(columns, clusters, roles["sample"], questions)
+    return PreferencesSource(source, scores, sample_clusters), Reading(summary=summary, options=options)

@@ -1,0 +1,179 @@
+"""Errors for tables that cannot be read, and checks for data to which no valid test applies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.source import Source
+from riskrank.scores.files.sql_names import quote_column, quote_text
+from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.layout import format_options
+from riskrank.scores.layouts.leaderboard import SPLITS
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.outcome_words import classify_outcomes
+from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, vocabulary, words
+from riskrank.scores.table.columns import columns_by_role, missing_columns_error, option_columns
+from riskrank.scores.table.written_numbers import format_examples, reject_mixed_columns
+
+_ROLES = ("model", "sample", "metric", "score")
+# Words for the progress of a training run.
+_STEP_WORDS = parse_vocabulary("global train training step steps epoch epochs iteration iterations iter")
+
+
+def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None:
+    """Raise InputError if rows are steps of a training run, which are not independent samples.
+
+    Parameters
+    ----------
+    columns : Columns
+    per_model : bool
+        Whether to reject step columns in any order, not only in increasing order.
+    """
+    for name in (column for column in columns.names if words(column) and words(column) <= _STEP_WORDS):
+        steps = columns.numbers(name) if columns.kind(name) == "number" else np.zeros(0)
+        if steps.size > 1 and (per_model or np.all(np.diff(steps) > 0)):
+            raise InputError(
+                f"{columns.label}: steps of a training run depend on each other, so they are not samples",
+                found=f"one row per {name}, from {steps.min():g} to {steps.max():g}",
+                hint="train with several seeds, and write one row per run: model, seed and final score",
+            )
+
+
+def no_reading_error(columns: Columns, sources: Sequence[Source], options: ReadOptions) -> InputError:
+    """Return the error for a table without a possible reading, listing the missing columns."""
+    source = sources[0]
+    text = [name for name in columns.by_kind("text") if names_a_metric(name)]
+    reject_mixed_columns(source, columns.frame.select(text), "metric")
+    text_metrics = [name for name in columns.by_kind("text") if name in options.metric]
+    if text_metrics:
+        return _text_metric_error(columns, text_metrics[0])
+    roles = columns_by_role(source, option_columns(options), _ROLES)
+    numbers = columns.by_kind("number")
+    missing = [role for role in _ROLES[:2] if role not in roles]
+    if "sample" in missing:
+        reject_training_curves(columns, per_model=True)
+    missing += [] if options.wide or numbers else ["score"]
+    missing = missing or ["metric", "score"]
+    hint = source.rewrite_hint() or _role_hint(source, missing, options.time)
+    return missing_columns_error(source, missing, hint)
+
+
+def _text_metric_error(columns: Columns, name: str) -> InputError:
+    """Return the error for a metric column that contains text."""
+    values = columns.frame[name].unique().sort()
+    return InputError(
+        f"{columns.label}: column '{name}' contains text, not scores",
+        found=f"{len(values):,} different texts, such as {format_examples(values)}",
+        hint="replace each text by a number; only two words such as passed and failed are read as 1 and 0",
+    )
+
+
+def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
+    """Return the error for a table with too many columns to use them all as metrics or models."""
+    hint = f"select the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}"
+    # Omit readings equal to the request.
+    fixes = [(flags, None) for reading in readings if (flags := format_options(reading, options))]
+    return source.error_with_columns(
+        f"{len(source.columns):,} columns, too many to guess their roles", hint, fixes
+    )
+
+
+def _role_hint(source: Source, missing: Sequence[str], time: str | None) -> str:
+    """Return a hint on how to name the missing columns."""
+    columns = {"sample": time} if time in source.columns else {}  # a time column identifies samples
+    roles = ",".join(f"{role}={columns.get(role, '…')}" for role in missing)
+    hint = f"name these columns: {option('columns', roles)}" if missing else "name the metrics"
+    if missing == ["model"] and Path(source.label).is_file():
+        hint += f"; or name the only model in this file: NAME={source.label}"
+    return f"{hint}; single values and summaries cannot be tested"
+
+
+_SPLIT_WORDS = frozenset({"split", "partition", "fold", "set", "subset"})
+
+
+def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], options: ReadOptions) -> None:
+    """Raise InputError if a table mixes training and test data, or seen and unseen samples."""
+    for name in (column for column in free if has_word(column, "seen") or words(column) & _SPLIT_WORDS):
+        if name in (options.task, options.cluster, *options.metric):
+            continue
+        values = sorted(columns.frame[name].cast(pl.String).unique().drop_nulls())
+        keep = _test_split(columns, name, values)
+        fault = "separates splits of the data, which must not be mixed"
+        seen = has_word(name, "seen") and len(values) == 2
+        if seen and not keep and not (model and columns.is_constant_within(name, [model])):
+            keep, fault = (
+                _unseen_values(values),
+                "marks samples seen in training, whose scores are not comparable",
+            )
+        if keep:
+            raise _mixed_splits_error(columns, name, values, keep, fault, options)
+
+
+def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]:
+    """Return the split reserved for evaluation if all values name data splits, otherwise an empty list."""
+    splits = [split for split in SPLITS for text in values if split == text.casefold()]
+    if not words(name) & _SPLIT_WORDS or columns.kind(name) != "text" or len(splits) < max(len(values), 2):
+        return []
+    return [next(text for text in values if text.casefold() == splits[0])]
+
+
+def _unseen_values(values: Sequence[str]) -> list[str]:
+    """Return the values that mark unseen samples, or all values if this is unknown."""
+    outcomes = classify_outcomes(*(text.strip().casefold() for text in values))
+    negatives = {"0", "0.0", "false", *(outcomes.negatives if outcomes else ())}
+    return [text for text in values if text.strip().casefold() in negatives] or [*values]
+
+
+def _mixed_splits_error(
+    columns: Columns, name: str, values: Sequence[str], keep: Sequence[str], fault: str, options: ReadOptions
+) -> InputError:
+    """Return the error for a table that mixes data splits, with filters that keep one of them."""
+    text = columns.frame[name].dtype == pl.String
+    column = quote_column(name) if text else f"CAST({quote_column(name)} AS VARCHAR)"
+    prefix = f"({options.where}) AND " if options.where else ""
+    filters = [f"{prefix}{column} = {quote_text(value)}" for value in keep]
+    fixes = [(option("where", sql), replace(options, where=sql)) for sql in filters]
+    hint, fault = f"{fixes[0][0]} keeps only the rows of {keep[0]}", f"{columns.label}: {name} {fault}"
+    return InputError(fault, found=f"{name}: {listing(values)}", hint=hint, suggestions=fixes)
+
+
+def reject_predictions(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> None:
+    """Raise InputError if a table contains predictions and true values instead of scores."""
+    declared = options.metric or options.matrix or options.sql or "score" in roles
+    readable = [name for name in columns.names if columns.kind(name) in ("text", "number")]
+    truth = [name for name in readable if words(name) and words(name) <= vocabulary("truth")]
+    predicted = [name for name in readable if has_word(name, "predicted", "probable")]
+    if declared or len(truth) != 1 or not predicted:
+        return
+    metric, template = _prediction_score(columns, truth[0], predicted)
+    scores = {name: template.format(quote_column(name), quote_column(truth[0])) for name in predicted}
+    if len(predicted) == 1:
+        query = f"SELECT *, {scores[predicted[0]]} AS {metric} FROM scores"
+        suggestion = replace(options, sql=query, metric=(metric,))
+    else:
+        replacements = ", ".join(f"{score} AS {quote_column(name)}" for name, score in scores.items())
+        query = f"SELECT * REPLACE ({replacements}) FROM scores"
+        suggestion = replace(options, sql=query, matrix=metric, models=tuple(predicted))
+    raise InputError(
+        f"{columns.label}: {listing(predicted)} and {truth[0]} are predictions and true values, not scores",
+        found=f"columns: {listing(columns.names, 20)}",
+        hint=f"the line computes {metric}; compute other scores with {option('sql', 'QUERY')}",
+        suggestions=[("", suggestion)],
+    )
+
+
+def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:
+    """Return a score for predictions and its SQL template: correctness, Brier score or absolute error."""
+    names = [truth, *predicted]
+    texts = any(columns.kind(name) == "text" or name in columns.text_scores for name in names)
+    if texts or all(map(columns.is_integer, names)):
+        return "correct", "CASE WHEN {0} = {1} THEN 1 ELSE 0 END"
+    ranges = [(np.fmin.reduce(values), np.fmax.reduce(values)) for values in map(columns.numbers, names)]
+    if columns.is_integer(truth) and all(low >= 0 and high <= 1 for low, high in ranges):
+        return "brier", "({0} - {1}) * ({0} - {1})"
+    return "abs_error", "ABS({0} - {1})"

@@ -1,0 +1,298 @@
+"""Columns that identify the rows of a model: samples, repeats, subsets, clusters and duplicates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.engine.types import Names
+from riskrank.errors import InputError
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.layouts.column_profiles import FILE, Columns
+from riskrank.scores.layouts.grouping_columns import (
+    MAX_SUBSETS,
+    MIN_SUBSET,
+    cluster_note,
+    cluster_options,
+    composition_differs,
+    is_attribute,
+    is_balanced,
+    is_cluster,
+    is_partition,
+    is_repeat_column,
+    is_shared,
+    names_subsets,
+)
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.vocabulary import (
+    column_for_role,
+    has_word,
+    looks_like_an_identifier,
+    may_name_samples,
+    names_clusters,
+    names_tasks,
+    vocabulary,
+    words,
+)
+
+# Maximum number of columns to examine.
+_MAX_CANDIDATES = 20
+# Samples count as shared if at least this fraction is.
+_MAJORITY = 0.5
+# Roles of columns that differ between rows of one sample.
+_REPEAT_ROLES = ("run", "setting", "judge", "wording")
+# With fewer seeds per data set, seeds are repeats and not samples.
+_MIN_SEEDS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowKeys:
+    """Columns that identify rows.
+
+    Attributes
+    ----------
+    sample, draw, cluster, task : str
+        Column names, joined by ``+`` if there are several; empty if there is none.
+    repeats : str
+        Treatment of several scores per sample, as in `ReadOptions.repeats`; empty if there are none.
+    unpaired : bool
+        Whether models have different samples.
+    notes : tuple of str
+        Descriptions of the keys for the summary of the reading.
+    averaged : tuple of str
+        Columns over which scores are averaged.
+    few : bool
+        Whether there are too few clusters for resampling.
+    """
+
+    sample: str = ""
+    draw: str = ""
+    cluster: str = ""
+    task: str = ""
+    repeats: str = ""
+    unpaired: bool = False
+    notes: tuple[str, ...] = ()
+    averaged: tuple[str, ...] = ()
+    few: bool = False
+
+    @property
+    def is_duplicated(self) -> bool:
+        """True if rows are copies of each other."""
+        return self.repeats == "mean" and not self.averaged
+
+
+def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> RowKeys:
+    """Find the columns that identify the rows of each model and metric.
+
+    Parameters
+    ----------
+    columns : Columns
+    model, metric : sequence of str
+        Columns that name models and metrics, at most one each.
+    free : sequence of str
+        Columns without a role.
+    """
+    by = [*model, *([FILE] if columns.by_file and FILE in columns.frame.columns else [])]
+    fixed = [*by, *metric]
+    candidates = [name for name in free if _may_be_key(columns, name)][:_MAX_CANDIDATES]
+    unique = [name for name in candidates if columns.is_key(*fixed, name) and not _is_repeat_name(name)]
+    if unique:
+        sample = max(unique, key=lambda name: _sample_rank(columns, name, by))
+        if by and not columns.shared_proportion(sample, by):
+            keys = find_keys(columns, model, metric, [name for name in free if name not in unique])
+            if _is_crossed(columns, fixed, keys):
+                return keys
+        if by and (has_word(sample, "of rows") or not columns.shared_proportion(sample, by)):
+            sample = _shared_seed(columns, fixed, by, candidates) or sample
+        return _keys_with_group(columns, sample, by, free)
+    # Numbers that restart with every run of a model name the same samples.
+    runs = partial(is_repeat_column, columns, fixed)
+    by_candidate = {name: [*by, *filter(partial(runs, name), candidates)] for name in candidates}
+    positions = [name for name in candidates if _is_position(columns, name, by_candidate[name])]
+    identifiers = [name for name in candidates if not _is_repeat_name(name) and name not in positions]
+    named = [name for name in identifiers if may_name_samples(name) or names_clusters(name)]
+    named = named or [name for name in identifiers if by and columns.shared_proportion(name, by) >= _MAJORITY]
+    if not named:
+        seeds = [name for name in candidates if not has_word(name, "no draws")]
+        if run := _shared_seed(columns, fixed, by, seeds):
+            return RowKeys(sample=run, notes=(f"each {run} is a sample",))
+        return _find_duplicates(columns, fixed, "", free, by)
+    base = max(
+        named, key=lambda c: (columns.shared_proportion(c, by) >= _MAJORITY, columns.n_unique(*fixed, c))
+    )
+    extra = extra_keys(columns, [*fixed, base], [name for name in candidates if name != base])
+    if not columns.is_key(*fixed, base, *extra):
+        return _find_duplicates(columns, fixed, base, free, by)
+    if not any(map(_is_repeat_name, extra)) and _scored_once(columns, [*fixed, base], extra):
+        note = f"duplicates: the same scores for every {' and '.join(extra)}, used once"
+        return RowKeys(sample=base, repeats="mean", notes=(note,))
+    return _combine_keys(columns, base, extra, by, fixed)
+
+
+def _scored_once(columns: Columns, cell: Names, extra: Names) -> bool:
+    """Return True if all numbers are constant within each cell, as after a join that repeats rows."""
+    numbers = [name for name in columns.by_kind("number") if name not in (*cell, *extra)]
+    return bool(numbers) and all(columns.is_constant_within(name, cell) for name in numbers)
+
+
+def _is_crossed(columns: Columns, fixed: Names, keys: RowKeys) -> bool:
+    """Return True if every sample occurs exactly once for each model."""
+    sample = [part for column in (keys.sample, keys.draw, keys.task) for part in column.split("+") if part]
+    samples, models = columns.n_unique(*sample), columns.n_unique(*fixed)
+    return samples > 1 and columns.height == columns.n_unique(*fixed, *sample) == samples * models
+
+
+def _shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
+    """Return the seed column if all models share its values, one row per model and seed; otherwise ""."""
+    runs = (name for name in candidates if has_word(name, "run"))
+    return next(
+        (run for run in runs if columns.is_key(*fixed, run) and columns.shared_proportion(run, by) == 1), ""
+    )
+
+
+def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -> dict[str, object]:
+    """Return the options that set the keys; options of the user take precedence."""
+    changes: dict[str, object] = {}
+    if keys.task and options.task is None and "task=" not in (options.columns or ""):
+        changes["task"] = keys.task
+    if keys.cluster and options.cluster is None and not options.noise:
+        changes |= cluster_options([keys.cluster], options, few=keys.few)
+    if keys.repeats and options.repeats == "error":
+        changes["repeats"] = "mean" if options.missing == "keep" else keys.repeats
+    if keys.unpaired and not options.paired_only:
+        changes["unpaired"] = True
+    return changes
+
+
+def _may_be_key(columns: Columns, name: str) -> bool:
+    """Return True if a column may identify rows: text, dates, or integers that number something."""
+    name_words, kind = words(name), columns.kind(name)
+    if kind == "empty" or columns.frame[name].dtype.is_nested() or name_words & vocabulary("status"):
+        return False
+    if columns.n_unique(name) < 2 or columns.n_missing(name):
+        return False
+    if kind != "number":
+        return True
+    if name_words & vocabulary("setting") or not columns.is_integer(name):
+        return bool(name_words & vocabulary("setting")) and columns.n_unique(name) <= MAX_SUBSETS
+    if (
+        may_name_samples(name)
+        or _is_repeat_name(name)
+        or name_words & vocabulary("within")
+        or columns.n_sequences(name)
+    ):
+        return True
+    numbered = is_balanced(columns, name) and not names_a_metric(name)
+    return numbered or looks_like_an_identifier(name, columns.frame[name].unique())
+
+
+def _is_position(columns: Columns, name: str, by: Names) -> bool:
+    """Return True if a column gives a position within a larger unit rather than identifying a sample."""
+    return has_word(name, "within") or columns.n_sequences(name) > columns.n_unique(*by)
+
+
+def _is_repeat_name(name: str) -> bool:
+    """Return True if a column name suggests repeats of a sample, such as runs, settings or judges."""
+    return has_word(name, *_REPEAT_ROLES) and not ("id" in words(name) and may_name_samples(name))
+
+
+def _sample_rank(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
+    """Return the sort key by which sample columns are ranked.
+
+    It prefers columns that models share, then names that suggest samples, then text, then file order.
+    """
+    exact = column_for_role("sample", [name]) is not None and not has_word(name, "of rows")
+    shared, text = columns.shared_proportion(name, by) >= _MAJORITY, columns.kind(name) == "text"
+    return shared, exact, text, -columns.names.index(name)
+
+
+def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> RowKeys:
+    """Return the keys for a given sample column, with a cluster or subset column if there is one."""
+    unpaired = bool(by) and columns.n_unique(*by) > 1 and columns.shared_proportion(sample, by) == 0
+    notes = ("models have different samples",) if unpaired else ()
+    key = [*by, sample] if unpaired else [sample]
+    fields = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
+    for name in fields if unpaired else ():
+        # Effects of models and of sample sets are confounded if each model has its own set.
+        disjoint = has_word(name, "whole", "occasions") and is_attribute(columns, name, by)
+        if disjoint and columns.n_unique(name) > 1:
+            raise InputError(
+                f"{columns.label}: the models were scored on different samples, separated by {name}",
+                found=f"{columns.n_unique(name)} values of {name}, each with one model only",
+                hint="score all models on the same samples; otherwise the samples may cause the differences",
+            )
+    clusters = [c for c in fields if is_cluster(columns, c, key) and not names_subsets(columns, c)]
+    for name in fields if "task" not in columns.names else ():
+        # Two wordings are compared, not sampled.
+        worded = has_word(name, "wording") and (by or columns.n_unique(name) > 2)
+        if worded and is_attribute(columns, name, key) and is_shared(columns, name, key):
+            clusters.append(name)
+    for name in clusters[:1]:
+        few, cluster_notes = columns.n_unique(name) < MIN_SAMPLES, (*notes, cluster_note(name))
+        return RowKeys(sample=sample, cluster=name, unpaired=unpaired, notes=cluster_notes, few=few)
+    for name in fields:
+        is_split = names_subsets(columns, name) and is_partition(columns, name, key, by)
+        mixed = unpaired and is_attribute(columns, name, key) and composition_differs(columns, name, by)
+        if is_split or mixed:
+            text = "models differ in their shares of each {0}; " * mixed + "equal weights for each {0}"
+            return RowKeys(sample=sample, task=name, unpaired=unpaired, notes=(*notes, text.format(name)))
+    return RowKeys(sample=sample, unpaired=unpaired, notes=notes)
+
+
+def extra_keys(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
+    """Return columns that identify rows together with `fixed`; columns with a repeat name come first."""
+    ordered = sorted(candidates, key=lambda name: (not _is_repeat_name(name), not has_word(name, "within")))
+    chosen: list[str] = []
+    for name in ordered:
+        if columns.is_key(*fixed, *chosen):
+            break
+        if columns.n_unique(*fixed, *chosen, name) > columns.n_unique(*fixed, *chosen):
+            chosen.append(name)
+    return chosen
+
+
+def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: Names) -> RowKeys:
+    """Return the keys for columns that identify rows together: repeats, clusters, tasks or averages."""
+    kinds = [next((kind for kind in _REPEAT_ROLES if has_word(name, kind)), None) for name in extra]
+    if len(extra) == 1 and not names_clusters(base) and is_repeat_column(columns, fixed, base, extra[0]):
+        kinds = ["run"]
+    joined = "+".join([base, *extra])
+    parts = RowKeys(sample=joined, cluster=base, notes=(cluster_note(base),))
+    if None in kinds or (names_clusters(base) and _is_position(columns, extra[0], by)):
+        single = len(extra) == 1
+        nested = names_clusters(base) or (single and _is_position(columns, extra[0], by))
+        numbered = may_name_samples(base) or (single and columns.is_integer(extra[0]))
+        nested = nested or (numbered and columns.n_unique(base) >= MIN_SUBSET)
+        return parts if nested else RowKeys(sample=joined)
+    if len(extra) == 1 and kinds[0] == "run":
+        few = columns.n_unique(extra[0]) < _MIN_SEEDS and columns.n_unique(base) >= MIN_SAMPLES
+        is_scale = has_word(base, "scales") and columns.n_unique(base) <= MAX_SUBSETS
+        if is_scale and not (names_tasks(base) and few):
+            return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
+        note = f"{extra[0]}: repeats of each {base}"
+        return RowKeys(sample=base, draw=extra[0], repeats="draws", notes=(note,))
+    n_cells = columns.n_unique(*fixed) * columns.n_unique(base) * columns.n_unique(*extra)
+    if columns.shared_proportion(base, by) >= 1 and columns.height == n_cells:
+        notes = (f"averaged over {' and '.join(extra)}",)
+        return RowKeys(sample=base, repeats="mean", notes=notes, averaged=tuple(extra))
+    return parts
+
+
+def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -> RowKeys:
+    """Return the keys for rows that no column identifies: exact copies, or several rows per cluster."""
+    sample_names = [name for name in free if may_name_samples(name) and _may_be_key(columns, name)]
+    base = base or (column_for_role("sample", sample_names) or "")
+    if not base:
+        return RowKeys()
+    distinct = columns.n_unique(*columns.names)
+    if columns.n_unique(*fixed, base) == distinct < columns.height:
+        times = columns.height / distinct
+        repeated = f"{times:g} times" if times == int(times) else f"up to {int(times) + 1} times"
+        note = f"duplicates: each row occurs {repeated} and is used once"
+        return RowKeys(sample=base, repeats="mean", notes=(note,))
+    if names_clusters(base) and by:
+        note = f"rows are averaged within each {base}"
+        return RowKeys(
+            sample=base, repeats="mean", unpaired=columns.shared_proportion(base, by) == 0, notes=(note,)
+        )
+    return RowKeys(sample=base)

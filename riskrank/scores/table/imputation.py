@@ -1,0 +1,157 @@
+"""Imputation of missing scores by the worst or best possible score within declared bounds (method §11)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, counted, listing, option
+from riskrank.options.baseline import BASELINE, GateReading
+from riskrank.scores.files import parsing
+from riskrank.scores.names.directions import looks_like_an_amount
+from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint, likely_bounds_line
+from riskrank.scores.table.missing_scores import require_comparable
+from riskrank.scores.table.score_counts import absent_cells, score_counts
+from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.typed_rows import categories
+
+# Values of `missing` that impute.
+FILL_RULES = ("auto", "worst", "bounds")
+
+
+def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
+    """Replace missing scores with the worst or best possible score on their metric.
+
+    A score is missing if a row has no valid score. If models share their samples, a score is also missing if
+    only other models have a row for the same sample and metric.
+
+    Parameters
+    ----------
+    scores : Scores
+        Scores as read from the files.
+    specs : sequence of MetricSpec
+        One specification per metric.
+    best : bool
+        If True, impute the best possible score; otherwise the worst.
+
+    Returns
+    -------
+    Scores
+        Complete scores. The rows are the same for both values of `best`.
+
+    Raises
+    ------
+    InputError
+        If a model has no score at all on a metric, the models share less than half of their samples, or
+        an incomplete metric has no declared bounds.
+    """
+    blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
+    absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
+    if not blank.any() and not len(absent):
+        return scores
+    require_comparable(scores)
+    missing = np.bincount(scores.codes("metric")[blank], minlength=len(specs))
+    missing += np.bincount(absent[:, 2], minlength=len(specs))
+    fills = np.full(len(specs), np.nan)
+    for code in np.flatnonzero(missing).tolist():
+        fills[code] = _fill_value(scores, specs[code], int(missing[code]), best=best)
+    complete = _fill_cells(scores, blank, fills[scores.codes("metric")])
+    return _append_cells(complete, absent, fills[absent[:, 2]]) if len(absent) else complete
+
+
+def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -> float:
+    """Return the worst or best possible score on a metric, in original units."""
+    bounds = spec.bounds or scores.notes.bounds.get(spec.name)
+    observed = scores.values[
+        (scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid_mask()
+    ]
+    if bounds is None and isinstance(scores.options, GateReading) and _is_pass_fail(spec, observed):
+        bounds = (0.0, 1.0)
+    # Bounds from the file itself only count if all scores respect them.
+    if bounds is None or observed.min() < bounds[0] or observed.max() > bounds[1]:
+        raise _unknown_bounds_error(scores, spec, missing, observed)
+    # −log swaps the bounds before the direction applies.
+    upper = (spec.sign > 0) == best
+    if spec.transform == "neg_log":
+        upper = not upper
+        if bounds[upper] <= 0:
+            raise _unknown_bounds_error(scores, spec, missing, observed)
+    return bounds[upper]
+
+
+def _is_pass_fail(spec: MetricSpec, observed: Floats) -> bool:
+    """Return True if all scores are 0 or 1 and the name of the metric does not suggest a count or a cost."""
+    return not looks_like_an_amount(spec.name) and bool(np.isin(observed, (0.0, 1.0)).all())
+
+
+def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values: Floats) -> InputError:
+    """Return the error for an incomplete metric without usable bounds."""
+    rule = scores.options.missing
+    summary = f"{counted(missing, 'score')} of {spec.name} missing"
+    if rule == "auto":
+        return _gate_bounds_error(scores, spec, summary)
+    needs = "the worst possible score" if rule == "worst" else "the worst and the best possible score"
+    reason = f"{spec.name} has no declared bounds"
+    if spec.transform == "neg_log" and spec.bounds is not None:
+        reason = f"−log of the bounds of {spec.name} is infinite"
+    # Counts may happen to be 0 and 1. Only the user knows that nothing else is possible (method §11).
+    is_01 = bool(np.isin(values, (0.0, 1.0)).all())
+    bounds = "" if scores.options.metrics_file else likely_bounds_line(spec.name, values)
+    return InputError(
+        f"{option('missing', rule)} needs {needs}, but {reason}",
+        found=f"{summary}; the others are "
+        f"{'all 0 or 1' if is_01 else f'{values.min():g} to {values.max():g}'}, but may not reach the bounds",
+        hint="if no other scores are possible, copy the line" if bounds else bounds_hint(spec.name),
+        suggestions=[("", {"metrics_file": bounds})] if bounds else [],
+    )
+
+
+def _gate_bounds_error(scores: Scores, spec: MetricSpec, summary: str) -> InputError:
+    """Return the error for failed samples on a metric without bounds."""
+    reasons = {r.model: r.summary for r in score_counts(scores) if r.metric == spec.name and r.missing}
+    worst = ""
+    # The worst score for failures of the old model would favour the new one.
+    if scores.notes.baseline is not None and BASELINE not in reasons:
+        worst = f"; {option('missing', 'worst')} counts a failure as the worst possible score"
+    return InputError(
+        f"{scores.file_names()}: scores of {spec.name} are missing on samples that were run, but its worst "
+        "possible score is unknown",
+        found=f"{summary}: {listing(map(' '.join, reasons.items()), 3)}",
+        hint=f"{bounds_hint(spec.name)}; claims are then decided if no missing score can change them, "
+        f"as with {option('missing', 'bounds')}{worst}",
+    )
+
+
+def _fill_cells(scores: Scores, blank: Booleans, fills: Floats) -> Scores:
+    """Replace missing scores in existing rows."""
+    states = scores.states.copy()
+    states[blank] = parsing.VALID
+    state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
+    values = pl.Series(np.where(blank, fills, scores.values))
+    return replace(scores, frame=scores.frame.with_columns(score=values, state=state))
+
+
+def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
+    """Append a row for each score without a row, one per repeat of the sample."""
+    frame = scores.frame
+    _, first = np.unique(scores.codes("sample"), return_index=True)
+    # Task, cluster, group and position in the file come from the sample.
+    rows = frame.select(pl.all().gather(first[absent[:, 1]])).with_columns(
+        _gather(frame["model"], absent[:, 0]), _gather(frame["metric"], absent[:, 2]), score=pl.Series(fills)
+    )
+    if scores.has_role("state"):
+        rows = rows.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
+    if scores.has_role("draw"):
+        runs = frame.select("model", "sample", "draw").unique(maintain_order=True)
+        rows = rows.rename({"draw": "first"}).join(
+            runs, on=["model", "sample"], how="left", maintain_order="left"
+        )
+        rows = rows.with_columns(draw=pl.coalesce("draw", "first"))
+    return replace(scores, frame=pl.concat([frame, rows.select(frame.columns)]))
+
+
+def _gather(names: pl.Series, codes: Integers) -> pl.Series:
+    """Return the names with the given codes."""
+    return categories(names).cast(names.dtype).gather(codes).alias(names.name)

@@ -1,0 +1,255 @@
+"""Calibration of judge scores on human labels, which a table contains as two metrics (method §12)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.engine.judges.correction import (
+    LABELS_ALPHA,
+    MIN_UNLABELLED,
+    Correction,
+    map_to_human_scale,
+    tune_for_differences,
+)
+from riskrank.engine.judges.inspection import label_shifts
+from riskrank.engine.sampling.design import MIN_LABELS
+from riskrank.engine.types import Booleans, Floats
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.options.reading import NO_COLUMN, ReadOptions
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.missing_scores import DROPPED
+from riskrank.scores.table.oriented_scores import CalibratedJudge, LabelShift, ScoreTable, order_by_sample
+from riskrank.scores.table.placeholders import detect_placeholder
+from riskrank.scores.table.suite import NO_SUITE, read_only
+
+# A judge has a different scale if its scores exceed the human range by more than the first share of that
+# range, or span less than the second.
+_MAX_EXCESS, _MIN_SPAN = 0.1, 0.2
+
+
+def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
+    """Return a table with one metric: judge scores calibrated on human labels.
+
+    The metric is named after the human scores.
+
+    Raises
+    ------
+    InputError
+        If human labels cover different samples for different models, too few samples or all samples, or if
+        judge scores are missing.
+    UsageError
+        If the samples belong to tasks.
+    """
+    if table.suite and options.task != NO_COLUMN:
+        raise UsageError(
+            f"{option('judge')} does not support tasks",
+            found=f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}",
+            hint=f"pool the tasks, {option('task', NO_COLUMN)}, or select one task with {option('where')}",
+        )
+    scores = table.score_array()[:, :, 0]
+    human, judge = scores[:, :, 0], scores[:, :, 1]
+    notes: list[str] = []
+    usable = _judged_samples(table, judge, options, notes)
+    warning = _placeholder_warning(table, human, judge, usable)
+    labelled = _labelled_samples(table, ~np.isnan(human), usable, options, notes, warning)
+    notes += [warning] if warning else []
+    _require_variation(table, human[:, labelled], judge[:, usable], options)
+    rated, unrated = np.flatnonzero(labelled), np.flatnonzero(usable & ~labelled)
+    order = np.concatenate((rated, unrated))
+    reason = _scale_mismatch(table.metrics, human[:, rated], judge[:, rated], judge[:, order])
+    raw = tuple(row[order] for row in judge)
+    fits = []
+    for labels, row in zip(human[:, rated], raw, strict=True):
+        fits.append(Correction.fit(labels, map_to_human_scale(labels, row) if reason else row))
+    names, sign = (str(options.human), str(options.judge)), table.metrics[1].sign
+    shift = _label_shift(table.models, raw, len(rated), sign)
+    judged = CalibratedJudge(*names, rated, unrated, tune_for_differences(fits), raw, reason, sign, shift)
+    if reason:
+        how = "isotonic regression, cross-fitted in 5 folds"
+        notes.append(f"{reason}: its scores are calibrated on {judged.human} by {how}")
+    notes += [shift.warning] if shift.models else []
+    return _build_table(replace(table, warnings=(*table.warnings, *notes), options=options), judged, usable)
+
+
+def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, notes: list[str]) -> Booleans:
+    """Return a mask of the samples on which the judge scored every model.
+
+    Samples without a judge score are dropped with a note if the options say so; otherwise they raise an
+    error.
+    """
+    missing = np.isnan(judge)
+    full: Booleans = np.asarray(~np.any(missing, axis=0))
+    if full.all():
+        return full
+    if options.missing == "drop" and full.any():
+        notes.append(
+            f"{DROPPED}{int((~full).sum()):,} of {full.size:,} samples: a model has no judge score there"
+        )
+        return full
+    model, sample = (int(at) for at in np.argwhere(missing)[0])
+    raise InputError(
+        f"the judge, {options.judge}, must score every sample of every model",
+        found=f"{int(missing.sum()):,} of {missing.size:,} scores are missing, for example "
+        f"{table.models[model]} on '{table.samples[sample]}'",
+        hint=f"{option('missing', 'drop')} excludes the samples that the judge did not score"
+        if full.any()
+        else f"choose a judge that scored every model: {option('judge')}",
+    )
+
+
+def _labelled_samples(
+    table: ScoreTable,
+    has_label: Booleans,
+    usable: Booleans,
+    options: ReadOptions,
+    notes: list[str],
+    warning: str,
+) -> Booleans:
+    """Return a mask of the usable samples with human labels for every model."""
+    has_label = has_label & usable
+    name, counts = options.human, has_label.sum(axis=1)
+    complete: Booleans = np.asarray(np.all(has_label, axis=0))
+    if not (counts == counts[0]).all() or int(complete.sum()) != counts[0]:
+        without = [model for model, count in zip(table.models, counts.tolist(), strict=True) if not count]
+        if options.missing != "drop" or without:
+            raise _label_mismatch_error(table, str(name), has_label, without)
+        partial = int(has_label.any(axis=0).sum() - complete.sum())
+        notes.append(f"{partial:,} samples have human scores for some models only and count as unlabelled")
+    n, total = int(complete.sum()), int(usable.sum())
+    if n < MIN_LABELS:
+        raise InputError(
+            f"{n} human score{'s per model are' if n != 1 else ' per model is'} too few to calibrate a judge",
+            found=f"{name} on {n} of {total:,} samples",
+            hint=f"collect human scores for at least {MIN_LABELS} random samples, the same for each model",
+        )
+    if total - n < MIN_UNLABELLED:
+        swapped = f"{option('human', options.judge)} {option('judge', name)}"
+        raise UsageError(
+            f"{'all' if total == n else 'all but one of the'} samples of the judge have human scores: "
+            f"{option('judge', options.judge)} adds nothing",
+            found=f"{name} on {n:,} of {total:,} samples",
+            hint=warning
+            or f"use the human scores only: {option('metric', name)}; or, if the two columns are swapped, "
+            f"write {swapped}",
+        )
+    return complete
+
+
+def _placeholder_warning(table: ScoreTable, human: Floats, judge: Floats, usable: Booleans) -> str:
+    """Return a warning if one human score may mark unlabelled samples, otherwise an empty string."""
+    both = usable & ~np.isnan(human).any(axis=0)
+    candidate = detect_placeholder(human[:, both], judge[:, both])
+    if candidate is None:
+        return ""
+    metric, value = table.metrics[0], f"{candidate.value * table.metrics[0].sign + 0.0:g}"
+    location = f"on {candidate.samples:,} of {int(both.sum()):,} samples"
+    return (
+        f"{metric.name} is {value} for every model {location}, but the judge scores differ there: "
+        f"if {value} marks samples without human scores, leave these cells empty"
+    )
+
+
+def _label_mismatch_error(
+    table: ScoreTable, name: str, has_label: Booleans, without: Sequence[str]
+) -> InputError:
+    """Return the error for labels that cover different samples for different models."""
+    counts = [f"{row.sum():,} of {model}" for model, row in zip(table.models, has_label, strict=True)]
+    common = int(has_label.all(axis=0).sum())
+    hint = "collect human scores on the same samples for all models"
+    if common >= MIN_LABELS:
+        hint = f"{option('missing', 'drop')} uses only the {common:,} samples labelled for all models"
+    return InputError(
+        f"no human scores for {listing(without, 4)}"
+        if without
+        else "the models have human scores on different samples",
+        found=f"{name}: {listing(counts, 4)}; {common:,} samples for all models",
+        hint=hint,
+    )
+
+
+def _require_variation(table: ScoreTable, human: Floats, judge: Floats, options: ReadOptions) -> None:
+    """Raise InputError if the judge scores or the human scores are constant."""
+    if options.allow_constant:
+        return
+    if judge.min() == judge.max():
+        raise InputError(
+            f"the judge, {options.judge}, has the same score everywhere and adds nothing to the human scores",
+            found=f"{judge.flat[0] * table.metrics[1].sign:g} for every model and sample",
+            hint=f"use the human scores only: {option('metric', options.human)} {option('missing', 'drop')}",
+        )
+    if human.min() < human.max():
+        return
+    raise InputError(
+        f"metric '{options.human}' is constant and cannot separate the models",
+        found=f"{human.flat[0] * table.metrics[0].sign:g} for every model and sample with a human score",
+        hint="collect more human scores",
+    )
+
+
+def _label_shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, sign: float) -> LabelShift:
+    """Test whether labelled and unlabelled samples have the same mean judge score (Welch's test).
+
+    If they do not, labels may have been chosen by outcome, which invalidates the calibration.
+    """
+    shift, p_values = label_shifts(raw, labelled)
+    chosen = int(np.count_nonzero(p_values <= LABELS_ALPHA))
+    model = int(np.argmin(p_values))
+    return LabelShift(models[model], sign * float(shift[model]), float(p_values[model]), chosen)
+
+
+def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, judge: Floats) -> str:
+    """Return a reason why the judge's scale differs from the human scale, or an empty string.
+
+    Without declared bounds, the range of the labels represents the human scale. The range of scores grows
+    with the number of samples. The labels are therefore compared only with judge scores of the labelled
+    samples.
+
+    Parameters
+    ----------
+    specs : sequence of 2 MetricSpec
+        Human metric and judge metric.
+    human : ndarray
+        Human scores of the labelled samples.
+    paired : ndarray
+        Judge scores of the labelled samples.
+    judge : ndarray
+        Judge scores of all samples.
+    """
+    target, source = specs
+    name = f"the judge, {source.name}, has a different scale"
+    if target.direction != source.direction or target.transform != source.transform:
+        aspect = "direction" if target.transform == source.transform else "transform"
+        return f"{name} (different {aspect})"
+    if target.bounds is not None and source.bounds is not None:
+        return "" if target.bounds == source.bounds else f"{name} (different bounds)"
+    low, high = float(human.min()), float(human.max())
+    if target.bounds is not None:
+        limits = sorted(target.sign * end for end in target.bounds)
+        if np.isfinite(limits).all() and target.transform == "none":
+            low, high, paired = *limits, judge
+    span = high - low
+    if paired.min() < low - _MAX_EXCESS * span or paired.max() > high + _MAX_EXCESS * span:
+        return f"{name} (scores outside the range of {target.name})"
+    if paired.max() - paired.min() < _MIN_SPAN * span:
+        return f"{name} (scores span less than a fifth of the range of {target.name})"
+    return ""
+
+
+def _build_table(table: ScoreTable, judged: CalibratedJudge, usable: Booleans) -> ScoreTable:
+    """Return the table with rows sorted by sample: the human score if there is one, then the judge score."""
+    order, samples = order_by_sample(judged.labelled, judged.unlabelled)
+    used = np.flatnonzero(usable)
+    rows = (read_only(np.searchsorted(used, samples).astype(np.int64)),) * len(table.models)
+    return replace(
+        table,
+        metrics=table.metrics[:1],
+        samples=tuple(table.samples[at] for at in used.tolist()),
+        values=tuple(read_only(c.weighted_rows()[0][order][:, None]) for c in judged.corrections),
+        row_samples=rows,
+        clusters=rows,
+        has_repeats=False,
+        suite=NO_SUITE,
+        scored=(),
+        judged=judged,
+    )

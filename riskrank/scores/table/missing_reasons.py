@@ -1,0 +1,249 @@
+"""Likely reasons for missing scores, and advice for each reason."""
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from riskrank.engine.types import Booleans
+from riskrank.errors import by_interface, listing, option
+from riskrank.options.baseline import GateReading
+from riskrank.options.reading import SHARED, RankReading
+from riskrank.scores.names.vocabulary import has_word, names_tasks, words
+from riskrank.scores.table.columns import option_columns
+from riskrank.scores.table.metrics_file import likely_bounds_line
+from riskrank.scores.table.oriented_scores import Rows
+from riskrank.scores.table.score_counts import status_columns
+from riskrank.scores.table.scores import Scores
+
+# A share of gaps this many standard errors above that of the other models is not random.
+_OUTLYING_SE = 3.0
+# Share of samples that may be dropped without a warning about the remaining population.
+_SMALL_SHARE = 0.2
+# Largest number of metrics that are listed by name.
+_MAX_LISTED = 8
+# Labels belong to a judge if there are enough, the scales are similar, and the scores correlate.
+_MIN_LABELS, _MAX_SCALE_RATIO, _MIN_CORRELATION = 10, 3.0, 0.3
+# With two models, pairwise comparison is the same as dropping.
+_MIN_MODELS = 3
+# Names of sample columns that may hold tasks.
+_TASK_WORDS = {"task", "tasks"}
+
+# Commands that resolve an error, as text and as changes of the options.
+Fixes = list[tuple[str, object]]
+
+
+class Advice(NamedTuple):
+    """A hint about missing scores, and suggested commands, the most likely to help first."""
+
+    hint: str
+    fixes: Fixes
+
+
+def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
+    """Return advice on missing scores: partial labels, failures of one model, or random gaps.
+
+    Parameters
+    ----------
+    scores : Scores
+    rows : Rows
+        Scores by row and metric; NaN if missing.
+    missing : ndarray of int, shape (models,)
+        Number of missing scores of each model.
+    """
+    labels = _label_advice(scores, rows) if scores.options.judges else None
+    if labels is not None:
+        return labels
+    if scores.options.matrix is not None and "model" in option_columns(scores.options):
+        return _gap_advice(scores, rows)
+    if (advice := _success_metric_advice(scores, rows)) is not None:
+        return advice
+    worst = _outlying_model(missing, np.bincount(rows.model, minlength=missing.size) * rows.values.shape[1])
+    status, tried = _missing_status(scores)
+    if not status and worst is None:
+        return _gap_advice(scores, rows)
+    model = int(np.argmax(missing)) if worst is None else worst
+    text = f"{missing[model]:,} of {int(missing.sum()):,} missing scores belong to {scores.models[model]}; "
+    # A row with another metric was run.
+    ran = not status and bool((~np.isnan(rows.values)).any(axis=1).all())
+    text += status or ("the samples were run" if ran else "the reason is unknown")
+    failed = ran or (status and tried)
+    return _failure_advice(scores, rows, text) if failed else _gap_advice(scores, rows, f"{text}; ")
+
+
+def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
+    """Return advice if humans labelled only some of the samples and a judge scored all; otherwise None."""
+    partial = np.isnan(rows.values).any(axis=0)
+    complete = np.flatnonzero(~partial).tolist()
+    named = {j for j in np.flatnonzero(partial).tolist() if has_word(scores.metrics[j], "human")}
+    candidates = named or {j for j in np.flatnonzero(partial).tolist() if _has_shared_labels(rows, j)}
+    if len(candidates) != 1:
+        return None
+    (human,) = candidates
+    automatic = [j for j in complete if named and has_word(scores.metrics[j], "automatic")]
+    r = {j: _label_correlation(rows, human, j) for j in automatic or complete}
+    judges = [j for j in sorted(r, key=r.__getitem__, reverse=True) if automatic or r[j]]
+    if not judges:
+        return None
+    labelled = int((~np.isnan(rows.values[:, human])).sum())
+    names = scores.metrics
+    pairs = ({"human": names[human], "judge": names[j]} for j in judges)
+    fixes: Fixes = [(" ".join(option(*x) for x in pair.items()), pair | {"metric": ()}) for pair in pairs]
+    judge = f"{'a judge' if len(judges) == 1 else 'judges'} scored all {len(rows.model):,} rows"
+    labels = f"{labelled:,} {'human labels' if named else f'labels in {names[human]}'}"
+    return Advice(f"{labels}, and {judge}: {fixes[0][0]} calibrates the judge on the labels", fixes)
+
+
+def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
+    """Return advice if some metrics, such as durations, exist only for successful samples; otherwise None.
+
+    A complete binary metric must separate the successful samples from the failed ones.
+    """
+    missing = np.isnan(rows.values)
+    partial, complete = np.flatnonzero(missing.any(axis=0)), np.flatnonzero(~missing.any(axis=0))
+    gaps = missing.any(axis=1)
+    for column in complete.tolist() if partial.size else ():
+        failed, passed = (set(rows.values[mask, column].tolist()) for mask in (gaps, ~gaps))
+        if len(failed) == len(passed) == 1 and failed != passed:
+            names = [scores.metrics[code] for code in partial.tolist()]
+            picked = tuple(scores.metrics[code] for code in complete.tolist())
+            flags = " ".join(option("metric", name) for name in picked)
+            explanation = f"{listing(names)} exists only if {scores.metrics[column]} is {passed.pop():g}"
+            hint = f"{explanation}, so on different samples for each model; {flags} compares all samples"
+            return Advice(hint, [(flags, {"metric": picked})])
+    return None
+
+
+def _has_shared_labels(rows: Rows, metric: int) -> bool:
+    """Return True if all models have scores on the same samples: enough of them, but at most half."""
+    labelled = ~np.isnan(rows.values[:, metric])
+    has = [np.unique(rows.sample[labelled & (rows.model == model)]) for model in np.unique(rows.model)]
+    shared = all(np.array_equal(samples, has[0]) for samples in has)
+    return shared and has[0].size >= _MIN_LABELS and 2 * labelled.sum() <= labelled.size
+
+
+def _label_correlation(rows: Rows, human: int, judge: int) -> float:
+    """Return the correlation of judge scores and human labels within models.
+
+    It is 0 if it is small, if the scales differ, or if there are few labels.
+    """
+    labelled = ~np.isnan(rows.values[:, human])
+    both, model = rows.values[labelled][:, [human, judge]], rows.model[labelled]
+    spread = np.ptp(both, axis=0)
+    if len(both) < _MIN_LABELS or spread.min() <= spread.max() / _MAX_SCALE_RATIO:
+        return 0.0
+    if abs(np.subtract(*both.mean(axis=0))) > spread.max():
+        return 0.0
+    # A judge may favour a model, so only correlation within models counts.
+    means = [np.bincount(model, column) / np.maximum(np.bincount(model), 1) for column in both.T]
+    correlation = float(np.corrcoef(both.T - np.stack(means)[:, model])[0, 1])
+    return correlation if correlation > _MIN_CORRELATION else 0.0
+
+
+def _missing_status(scores: Scores) -> tuple[str, bool]:
+    """Describe the status that only rows without a score have, and return whether their samples were run."""
+    missing = np.zeros(scores.notes.rows, dtype=bool)
+    missing[scores.frame["row"].to_numpy()[scores.invalid_mask()]] = True
+    if not missing.any():
+        return "", False
+    for name, values in status_columns(scores):
+        statuses = set(values.filter(pl.Series(missing)).unique())
+        if not statuses & set(values.filter(pl.Series(~missing)).unique()):
+            states = sorted(statuses - {""})
+            attempted = not states or not all(has_word(state, "unasked") for state in states)
+            return f"{name} is {listing(states or ['empty'], 3)}", attempted
+    return "", False
+
+
+def _outlying_model(missing: np.ndarray, expected: np.ndarray) -> int | None:
+    """Return the index of a model with far more missing scores than the others, or None."""
+    if missing.size < 2:
+        return None
+    worst = int(np.argmax(missing))
+    gaps, total = missing.sum() - missing[worst], max(expected.sum() - expected[worst], 1)
+    share = missing.sum() / max(expected.sum(), 1)
+    error = np.sqrt(max(share * (1 - share), 1e-12) * (1 / max(expected[worst], 1) + 1 / total))
+    outlying = missing[worst] / max(expected[worst], 1) - gaps / total > _OUTLYING_SE * error
+    return worst if outlying else None
+
+
+def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
+    """Return advice on failed samples: impute the worst possible score, or drop the samples."""
+    metric, missing = scores.codes("metric"), scores.invalid_mask()
+    fixes = [worst_score_fix(scores, missing)]
+    # The bounds of single metrics may be known.
+    for code in np.unique(metric[missing]).tolist() if len(scores.metrics) > 1 else ():
+        fixes.append(worst_score_fix(scores, missing & (metric == code), metric=(scores.metrics[code],)))
+    drop = drop_advice(scores, np.unique(rows.sample[np.isnan(rows.values).any(axis=1)]).size)
+    worst = f"{option('missing', 'worst')} counts each as the worst possible score"
+    # A failed sample did not pass. On other scales its score is unknown.
+    if np.isin(scores.values[np.isin(metric, metric[missing]) & ~missing], (0.0, 1.0)).all():
+        text += ", which suggests failures; excluding these samples would favour models that fail"
+        return Advice(f"{text}; {worst}; {drop.hint}", [*fixes, *drop.fixes])
+    text += ", which suggests failures of unknown severity"
+    caution = "" if isinstance(scores.options, GateReading) else "; models it may favour are not recommended"
+    return Advice(f"{text}; {drop.hint}{caution}; {worst}", [*drop.fixes, *fixes])
+
+
+def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tuple[str, object]:
+    """Return the suggestion to impute the worst possible score, with likely bounds if none are declared."""
+    metric = scores.codes("metric")
+    codes = np.unique(metric[missing])
+    if codes.size == 1 and scores.metrics[codes[0]] not in scores.notes.bounds:
+        observed = scores.values[(metric == codes[0]) & ~missing & ~scores.invalid_mask()]
+        bounds = likely_bounds_line(scores.metrics[codes[0]], observed)
+        changes |= {"metrics_file": bounds} if bounds and not scores.options.metrics_file else {}
+    return option("missing", "worst"), {"missing": "worst", **changes}
+
+
+def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
+    """Return advice on gaps for which no reason is known."""
+    gaps = np.isnan(rows.values).any(axis=1)
+    excluded = np.unique(rows.sample[gaps]).size
+    drop = drop_advice(scores, excluded)
+    complete = [
+        name for name, gap in zip(scores.metrics, np.isnan(rows.values).any(axis=0), strict=True) if not gap
+    ]
+    fixes = [*drop.fixes]
+    if 0 < len(complete) <= _MAX_LISTED:
+        picked = " ".join(option("metric", name) for name in complete)
+        # A choice that excludes many samples does not come first.
+        index = 0 if excluded > _SMALL_SHARE * len(scores.samples) else len(fixes)
+        fixes.insert(index, (picked, {"metric": tuple(complete)}))
+    fixes += [] if _is_leaderboard(scores) else [worst_score_fix(scores, scores.invalid_mask())]
+    worst = f"{option('missing', 'worst')} counts each missing score as the worst possible score"
+    return Advice(f"{prefix}{drop.hint}; {worst}", fixes)
+
+
+def drop_advice(scores: Scores, excluded: int) -> Advice:
+    """Return advice to drop incomplete samples, or to compare each pair of models on its shared samples.
+
+    Parameters
+    ----------
+    scores : Scores
+    excluded : int
+        Number of samples that would be dropped.
+    """
+    total = len(scores.samples)
+    hint = f"{option('missing', 'drop')} excludes {excluded:,} of {total:,} samples"
+    if excluded > _SMALL_SHARE * total:
+        hint += "; the rest is representative only if scores are missing at random"
+    fixes: Fixes = [(option("missing", "drop"), {"missing": "drop"})]
+    if len(scores.metrics) > 1 or len(scores.models) < _MIN_MODELS or scores.has_role("task"):
+        return Advice(hint, fixes)
+    if isinstance(scores.options, RankReading):
+        pairs, flag = [(option("missing", SHARED), {"missing": SHARED})], option("missing", SHARED)
+        fixes = [*pairs, *fixes] if _is_leaderboard(scores) else [*fixes, *pairs]
+        return Advice(f"{hint}; {flag} compares each pair of models on their common samples", fixes)
+    if _is_leaderboard(scores):
+        rank = by_interface("riskrank rank", "rank")
+        hint += f"; {rank} compares each pair of models on their common tasks"
+    return Advice(hint, fixes)
+
+
+def _is_leaderboard(scores: Scores) -> bool:
+    """Return True if samples are tasks, with one score per model."""
+    named = option_columns(scores.options)
+    if scores.options.matrix is not None and "model" in named:
+        return True
+    return names_tasks(named.get("sample", "")) or bool(words(named.get("sample", "")) & _TASK_WORDS)

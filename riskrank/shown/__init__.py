@@ -1,1 +1,0 @@
-"""What is shown of a result: tables, JSON, CSV, Markdown, LaTeX, pictures and pages."""

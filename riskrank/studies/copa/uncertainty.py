@@ -1,0 +1,294 @@
+"""Uncertainty of the Pareto front and of the choice, for objectives estimated from samples (method §7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.front_membership import (
+    FrontMembership,
+    ObjectiveEvidence,
+    front_membership,
+    objective_evidence,
+)
+from riskrank.engine.copa.front_shares import FrontShares, front_shares
+from riskrank.engine.copa.population import Constraint
+from riskrank.engine.copa.ranking import CopaRanking
+from riskrank.engine.copa.replicates import ObjectiveReplicates, ObjectiveScores, resample_objectives
+from riskrank.engine.dominance.ranking import identically_distributed
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.family import Answer, Family
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
+from riskrank.engine.sampling.design import ClusteredScores, size_warnings
+from riskrank.engine.types import Floats
+from riskrank.options.values import check_names
+from riskrank.studies.copa.document_base import CopaRequest
+from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objective_scores import (
+    build_objective_scores,
+    has_shared_units,
+    reason_not_testable,
+    reject_unused_test_settings,
+)
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.options import CopaSettings
+from riskrank.studies.settings import family_from_settings
+from riskrank.studies.wording import count_range, counted
+
+
+def decide_constraints(
+    table: Objectives, objectives: Sequence[ObjectiveScores], replicates: ObjectiveReplicates, family: Family
+) -> tuple[tuple[Answer, ...], ...]:
+    """Test which constraints each model meets, as one family of tests over all models and constraints.
+
+    Returns
+    -------
+    tuple of N tuples of Answer
+        Answers by model and constraint.
+    """
+    p_values = [
+        _constraint_p_values(
+            bound, table.columns[k], objectives[k], replicates.low[..., k], replicates.high[..., k]
+        )
+        for bound in table.bounds
+        for k in (bound.objective,)
+    ]
+    p_satisfied, p_violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
+    answers = family.answer(Evidence.build(np.zeros(p_satisfied.shape), p_satisfied, p_violated))
+    return tuple(tuple(map(Answer, sides)) for sides in answers.side.tolist())
+
+
+def joint_answer(answers: Sequence[Answer]) -> Answer:
+    """Return the joint answer on all constraints of one model: its least favourable one."""
+    return min(answers, default=Answer.SIGNIFICANT)
+
+
+def _constraint_p_values(
+    constraint: Constraint, column: ObjectiveColumn, objective: ObjectiveScores, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Return each model's one-sided p-values for "the constraint is met" and "the constraint is violated".
+
+    Parameters
+    ----------
+    constraint : Constraint
+    column : ObjectiveColumn
+        Sample-level scores of the constrained objective.
+    objective : ObjectiveScores
+        The same objective in the form used for resampling.
+    low, high : ndarray, shape (B, N)
+        Bootstrap replicates with one additional worst-case or best-case unit.
+    """
+    scalar_constraint = Constraint(0, constraint.relation, constraint.bound)
+    # A model without a value meets no constraint.
+    holds = scalar_constraint.holds(
+        column.to_file_units(np.where(np.isinf(objective.values), np.nan, objective.values))[:, None]
+    )
+    p_satisfied, p_violated = np.where(holds, 0.0, 1.0), np.where(holds, 1.0, 0.0)
+    if objective.scores is None:
+        return p_satisfied, p_violated
+    models = objective.models
+    p_satisfied[models] = p_violated[models] = 1.0
+    if constraint.relation in ("==", "!="):
+        return p_satisfied, p_violated  # no sample can show that a mean equals a number
+    for model, costs in zip(models.tolist(), objective.costs, strict=bool(objective.costs)):
+        sides = costs.p_below(constraint.bound), costs.p_above(constraint.bound)
+        p_satisfied[model], p_violated[model] = sides if constraint.relation in ("<", "<=") else sides[::-1]
+    if objective.costs:
+        return p_satisfied, p_violated
+    # If better values meet the constraint, the bad unit is the unfavourable one.
+    better_values_meet = (constraint.relation in ("<", "<=")) == column.lower_is_better
+    unfavourable, favourable = (low, high) if better_values_meet else (high, low)
+    sample_sizes = objective.effective_sizes()
+    for i, model in enumerate(models.tolist()):
+        satisfied = [
+            scalar_constraint.holds(column.to_file_units(replicates[:, model])[:, None])
+            for replicates in (unfavourable, favourable)
+        ]
+        shares = [1 + np.count_nonzero(~satisfied[0]), 1 + np.count_nonzero(satisfied[1])]
+        p_values = expanded_p_value(np.array(shares) / (len(low) + 1), sample_sizes[i])
+        p_satisfied[model], p_violated[model] = p_values
+    return p_satisfied, p_violated
+
+
+# Limits of the automatic number of resamples. The fewest give shares to a percentage point; the family of a
+# tail mean may need more, up to the limits of memory and time.
+_FEWEST, _MOST, _WORK = 2000, 40_000, 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class FrontUncertainty:
+    """Uncertainty of the Pareto front and of the choice.
+
+    Attributes
+    ----------
+    membership : FrontMembership
+    evidence : tuple of K ObjectiveEvidence
+    shares : FrontShares
+    low, high : ndarray, shape (N, K)
+        Pointwise interval limits of each value, in the units of the file; NaN where unknown.
+    constraint_answers : tuple of N tuples of Answer
+        Answers to "the constraint is met", by model and constraint.
+    resamples : int
+    family : Family
+    sample_text : str
+        Description of the resampled units.
+    smallest_sample : ClusteredScores
+        Scores of the objective with the fewest independent samples.
+    identical : bool
+        True if all models have the same value and score distribution on every objective.
+    random_tasks : bool
+        True if tasks were resampled as clusters, to generalise to other tasks.
+    warnings : tuple of str
+        Warnings about small samples.
+    """
+
+    membership: FrontMembership
+    evidence: tuple[ObjectiveEvidence, ...]
+    shares: FrontShares
+    low: Floats
+    high: Floats
+    constraint_answers: tuple[tuple[Answer, ...], ...]
+    resamples: int
+    family: Family
+    sample_text: str
+    smallest_sample: ClusteredScores
+    identical: bool
+    random_tasks: bool
+    warnings: tuple[str, ...]
+
+
+def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty | str:
+    """Test which models are on the front, and count how often each model is chosen in resamples.
+
+    Returns
+    -------
+    FrontUncertainty or str
+        A string with the reason if the front cannot be tested.
+
+    Raises
+    ------
+    UsageError
+        If an option needs samples that the table lacks, or a margin does not name an objective.
+    InputError
+        If tests were requested and there are too few samples.
+    """
+    settings, table = request.settings, request.objectives
+    check_names(settings.margin, table.population.metrics, kind="objective", parameter="margin")
+    if reason := reason_not_testable(request):
+        reject_unused_test_settings(settings, reason)
+        return reason
+    objectives, units = build_objective_scores(table, settings.margin)
+    resamples = _resample_count(settings, objectives, units, len(table.bounds))
+    replicates = resample_objectives(
+        objectives,
+        units,
+        shared_units=has_shared_units(table.columns),
+        resamples=resamples,
+        seed=settings.seed,
+    )
+    evidence = tuple(
+        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k])
+        for k, objective in enumerate(objectives)
+    )
+    constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)
+    if table.bounds:
+        constraint_answers = decide_constraints(table, objectives, replicates, family_from_settings(settings))
+    population = table.population
+    membership = front_membership(
+        evidence,
+        family_from_settings(settings),
+        feasible=population.feasible,
+        constraint_answers=[joint_answer(objective) for objective in constraint_answers],
+    )
+    values = _to_file_units(table.columns, replicates.plain)
+    allowed = np.ones(values.shape[:2], dtype=bool)
+    for constraint in table.bounds:
+        allowed &= constraint.holds(values)
+    intervals = [
+        replicates.interval(objective, k, family_from_settings(settings).confidence)
+        for k, objective in enumerate(objectives)
+    ]
+    limits = [_to_file_units(table.columns, np.stack(side, axis=-1)) for side in zip(*intervals, strict=True)]
+    sampled_scores = [objective.scores for objective in objectives if objective.scores is not None]
+    return FrontUncertainty(
+        membership=membership,
+        evidence=evidence,
+        shares=front_shares(population, ranking, replicates.plain, allowed),
+        low=np.minimum(*limits),
+        high=np.maximum(*limits),
+        constraint_answers=constraint_answers,
+        resamples=resamples,
+        family=family_from_settings(settings),
+        sample_text=_describe_samples(sampled_scores, table.columns),
+        smallest_sample=min(sampled_scores, key=lambda scores: scores.min_effective_size),
+        identical=all(
+            len({*objective.values.tolist()}) == 1
+            and (objective.scores is None or identically_distributed(objective.scores))
+            for objective in objectives
+        ),
+        random_tasks=any(
+            objective.tasks is not None and objective.tasks.random for objective in table.columns
+        ),
+        warnings=_small_sample_warnings(request, objectives, resamples),
+    )
+
+
+def _resample_count(
+    settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
+) -> int:
+    """Return the number of resamples: as requested, or as the tests need within limits of memory and time."""
+    if settings.resamples != "auto":
+        return int(settings.resamples)
+    N = len(units)
+    needed = [float(_FEWEST)]
+    for objective in objectives:
+        if objective.scores is None:
+            continue
+        families = [N * (N - 1)] if objective.level is not None else []
+        families += [2 * N * constraints] if constraints else []
+        needed += [5 / max(_smallest_share(settings, family, objective), 1e-12) for family in families]
+    affordable = _WORK / (max(units) * N * len(objectives))
+    return int(max(_FEWEST / 2, min(max(needed), _MOST, max(affordable, _FEWEST))))
+
+
+def _smallest_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
+    """Return the largest proportion of resamples that is significant in a family of the given size."""
+    level = family_from_settings(settings).interval_level(family)
+    return float(unexpanded_p_value(level, float(objective.effective_sizes().min())))
+
+
+def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
+    """Convert oriented values to the units of the file; NaN where they are missing."""
+    finite = np.where(np.isinf(oriented), np.nan, oriented)
+    return np.stack([column.to_file_units(finite[..., k]) for k, column in enumerate(columns)], axis=-1)
+
+
+def _describe_samples(scores: Sequence[ClusteredScores], columns: Sequence[ObjectiveColumn]) -> str:
+    """Describe the number of resampled units, such as ``120 samples of 6 tasks``."""
+    counts = [count for columns_scores in scores for count in columns_scores.cluster_counts]
+    units = {columns_scores.unit_name for columns_scores in scores}
+    unit = units.pop() if len(units) == 1 else "samples"
+    tasks = columns[0].tasks
+    task_text = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
+    return f"{count_range(counts)} {unit}{task_text}"
+
+
+def _small_sample_warnings(
+    request: CopaRequest, objectives: Sequence[ObjectiveScores], resamples: int
+) -> tuple[str, ...]:
+    """Return warnings about small samples and about tail means that need more resamples."""
+    warnings = list[str]()
+    for objective, name in zip(objectives, request.objectives.population.metrics, strict=True):
+        if objective.scores is None:
+            continue
+        warnings += size_warnings(objective.scores).values()
+        if objective.level is None:
+            continue
+        count, N = min(objective.scores.cluster_counts), len(objective.values)
+        if count * objective.level < 5:
+            text = f"{name} uses only {count * objective.level:.2g} of {count} {objective.scores.unit_name}"
+            warnings.append(f"{text}: fewer than 5 say little about a tail")
+        if _smallest_share(request.settings, N * (N - 1), objective) < 1 / (resamples + 1):
+            text = f"{resamples:,} resamples are too few to test dominance on {name}"
+            warnings.append(f"{text}: affected models stay undecided")
+    return tuple(dict.fromkeys(warnings))

@@ -1,0 +1,133 @@
+"""Test all claims of a gate as one family."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from scipy.special import stdtrit
+
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.evidence.e_values import Bet, e_values
+from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
+from riskrank.engine.evidence.student import POWER
+from riskrank.engine.family import Answers, Family
+from riskrank.engine.types import Booleans, Floats
+from riskrank.options.tiers import CRITICAL, TIERS
+from riskrank.studies.document import rows_from_records
+from riskrank.studies.gate.claim import MACRO, MEAN, GateClaim
+from riskrank.studies.gate.document import GateRow
+from riskrank.studies.gate.evidence import claim_evidence
+
+# Relative rounding error of the mean of a constant difference.
+_ROUNDING = 1e-9
+
+
+def decide(
+    claims: Sequence[GateClaim],
+    inference: Inference,
+    models: Sequence[str],
+    *,
+    make_bet: Callable[[GateClaim], Bet] | None = None,
+    best_case: Sequence[GateClaim] | None = None,
+) -> tuple[list[GateRow], list[str]]:
+    """Test claims as one family and return their verdicts.
+
+    Parameters
+    ----------
+    claims : sequence of GateClaim
+        Claims with every missing score at its worst value, if `best_case` is given.
+    inference : Inference
+        Resampling, significance level and correction.
+    models : sequence of str
+    make_bet : callable, optional
+        Function that returns the betting test of a claim, for anytime-valid answers. By default, claims are
+        tested by resampling.
+    best_case : sequence of GateClaim, optional
+        The same claims with every missing score at its best value. A claim is then decided only if all values
+        in between give the same answer.
+
+    Returns
+    -------
+    rows : list of GateRow
+        One row per claim.
+    advice : list of str
+        Warnings about the evidence.
+
+    Raises
+    ------
+    InputError
+        If two models share fewer than 10 samples.
+    """
+    compute_evidence = partial(claim_evidence, inference=inference, models=models, make_bet=make_bet)
+    family, tiers = replace(inference.family, sides=2), [claim.tier for claim in claims]
+    answer = family.answer
+    if any(tiers):
+        answer = partial(family.answer_in_tiers, tier=np.array([TIERS.index(t or CRITICAL) for t in tiers]))
+    evidence, possible, advice = _bounded_evidence(claims, best_case, compute_evidence)
+    answers, e_pairs = answer(evidence), e_values(evidence)
+    relative = np.array([claim.share is not None for claim in claims])
+    if relative.any():
+        plain = [replace(claim, share=None) for claim in claims]
+        evidence, possible, _ = _bounded_evidence(plain, best_case, compute_evidence)
+        answers = _with_plain_intervals(answers, answer(evidence), evidence.boundary, relative)
+    intervals = (
+        item.interval_to_file_units(*both)
+        for item, *both in zip(claims, answers.low, answers.high, strict=True)
+    )
+    # Range of each estimate over all values of the missing scores.
+    pairs = [None] * len(claims) if possible is None else zip(*possible, strict=True)
+    spans = (both and sorted(map(item.to_file_units, both)) for item, both in zip(claims, pairs, strict=True))
+    parts = zip(claims, range(len(claims)), intervals, spans, e_pairs, strict=True)
+    records = ((models, evidence, answers, *part) for part in parts)
+    rows = rows_from_records(GateRow, "models evidence answers claim at interval span e_values", records)
+    return rows, list(dict.fromkeys(advice))
+
+
+def _bounded_evidence(
+    claims: Sequence[GateClaim],
+    best_case: Sequence[GateClaim] | None,
+    compute_evidence: Callable[[Sequence[GateClaim]], tuple[Evidence, list[str]]],
+) -> tuple[Evidence, tuple[Floats, Floats] | None, list[str]]:
+    """Return the evidence, the range of each estimate, and warnings.
+
+    With `best_case`, the range covers all possible values of the missing scores. Otherwise it is None.
+    """
+    if best_case is None:
+        evidence, advice = compute_evidence(claims)
+        return evidence, None, advice
+    pairs = [*zip(claims, best_case, strict=True)]
+    against, advice = compute_evidence([worst.with_scores_from(best, worst.old) for worst, best in pairs])
+    in_favour, more = compute_evidence([worst.with_scores_from(best, worst.new) for worst, best in pairs])
+    return worst_case_evidence(against, in_favour), (against.estimate, in_favour.estimate), advice + more
+
+
+def _with_plain_intervals(answers: Answers, plain: Answers, boundary: Floats, relative: Booleans) -> Answers:
+    """Replace intervals by those of plain differences; clip them at the margin if the claim is decided."""
+    low = np.where(answers.significant, np.maximum(plain.low, boundary), np.minimum(plain.low, boundary))
+    high = np.where(answers.contradicted, np.minimum(plain.high, boundary), np.maximum(plain.high, boundary))
+    return replace(answers, low=np.where(relative, low, plain.low), high=np.where(relative, high, plain.high))
+
+
+def detectable_gaps(rows: Sequence[GateRow], claims: Sequence[GateClaim], family: Family) -> dict[str, float]:
+    """Return the minimum detectable distance from the margin by metric (power 80 %).
+
+    It is half the width of the claim's interval plus the standard error times Student's t quantile at the
+    power. Claims with one-sided intervals or zero variance are skipped.
+    """
+    by_metric: dict[str, float] = {}
+    for row, claim in zip(rows, claims, strict=True):
+        if row.statistic not in (MEAN, MACRO) or row.standard_error <= _ROUNDING * abs(row.estimate):
+            continue
+        if claim.column.means is not None:
+            distances = claim.column.means.differences.detectable_difference(family.interval_level(len(rows)))
+            distance = float(distances[claim.new, claim.old])
+        else:
+            bound = row.low if row.direction == "higher" else row.high
+            if bound is None:
+                continue
+            distance = abs(row.estimate - bound) + row.standard_error * float(
+                stdtrit(max(row.samples - 1, 1), POWER)
+            )
+        by_metric[row.metric] = max(by_metric.get(row.metric, 0.0), distance)
+    return by_metric

@@ -1,0 +1,338 @@
+"""Sentences about claims, key figures, and the error of a gate that does not pass."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from riskrank.errors import RiskrankError, option
+from riskrank.options.tiers import ADVISORY
+from riskrank.studies.costs import PER_SUCCESS
+from riskrank.studies.document import Quote
+from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
+from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, count_verdicts, error_type, joint_verdict
+from riskrank.studies.wording import (
+    decimals_from_errors,
+    distinct_pair,
+    format_fixed,
+    format_percent,
+    p_value_phrase,
+    rounded_up,
+    typeset,
+)
+
+# Largest number of resamples to propose; a p-value that they leave undecided is at its level.
+_MAX_RESAMPLES = 1_000_000
+# Maximum length of a column head that names two models.
+_MAX_HEAD = 20
+_CHOSEN_LABELS = "the labels do not look randomly chosen"
+
+
+def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
+    """Describe the number of samples that would decide a claim, rounded up to one digit.
+
+    Parameters
+    ----------
+    row : GateRow
+    unit : str
+        Plural noun for the samples.
+    judged : int or None
+        Number of samples that a judge scored; None without a judge.
+
+    Returns
+    -------
+    str
+        Noun phrase, such as ``about 300 samples`` or ``no feasible number of samples``. Empty if the claim is
+        decided or more samples would not help.
+    """
+    if (labels := insufficient_labels(row, judged)) is not None:
+        return f"no number of {labels}"
+    if row.samples_needed is None:
+        return ""
+    if row.out_of_reach:
+        return f"no feasible number of {row_unit(row, unit)}"
+    count = rounded_up(row.samples_needed)
+    if judged is not None and row.samples_needed <= judged:  # no more samples to label
+        count = min(count, judged)
+    return f"about {count:,} {row_unit(row, unit)}"
+
+
+def deciding_row(rows: Sequence[GateRow]) -> GateRow:
+    """Return the first row whose verdict is the overall one; prefer significant losses if inconclusive."""
+    outcome = joint_verdict(rows)
+    candidates = (row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
+    return min(candidates, key=lambda row: not row.inconclusive_loss)
+
+
+def insufficient_labels(row: GateRow, judged: int | None) -> str | None:
+    """Return "labels of these N samples" if even labelling all of them cannot decide the claim, else None."""
+    settled = row.verdict != INCONCLUSIVE or row.samples_needed is not None
+    other_reason = row.statistic != MEAN or row.chosen_p is not None or row.depends_on_missing
+    return None if judged is None or settled or other_reason else f"labels of these {judged:,} samples"
+
+
+def row_unit(row: GateRow, unit: str) -> str:
+    """Return the plural noun for a row's resampling units; claims on a single task count samples."""
+    return "samples" if row.task is not None and unit == "tasks" else unit
+
+
+def difference_head(rows: Sequence[GateRow]) -> str:
+    """Return a column heading: "new − old", or "difference" if the pairs differ or the names are long."""
+    (new, old), *other_pairs = {(row.new, row.old) for row in rows}
+    head = f"{new} − {old}"
+    return head if not other_pairs and len(head) <= _MAX_HEAD else "difference"
+
+
+def row_sentence(row: GateRow) -> str:
+    """Return a sentence on the result of a claim, with interval, p-value and sample size."""
+    if row.statistic == FAILED:
+        more = f"{round(row.estimate * row.samples):,} more of {row.samples:,} have no score"
+        return (
+            f"{row.new} failed on {format_percent(row.estimate)} more calls than {row.old} on {row.metric} "
+            f"({more}; the gate fails at {format_percent(row.margin)})"
+        )
+    place = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
+    if row.low is None or row.high is None:
+        numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
+        numbers = numbers or f"difference {format_value(row, row.estimate)}"
+    else:
+        better = ", lower is better" if row.direction == "lower" else ""
+        interval = format_interval(row)
+        missing = " for all possible missing scores" if has_estimate_range(row) else ""
+        numbers = f"{statistic_words(row)} {format_estimate(row, sign=True)}{missing}, {interval}{better}"
+    caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
+    numbers = f"{numbers}; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
+    return f"{row.new} {_describe_result(row, place)} ({numbers}){caveat}"
+
+
+def _describe_result(row: GateRow, place: str) -> str:
+    """Describe the result with respect to the margin and, if significant, to 0.
+
+    For example: ``is worse than old on acc, possibly by more than 0.02``.
+    """
+    better, side = row.claim == "better", row.effect_sign
+    margin = margin_phrase(row, " by more than ")
+    effect = {1: "better", -1: "worse", 0: ""}[side]
+    same_side = effect == ("better" if better else "worse")  # the margin is on the same side of 0
+    settled = row.verdict == (PASS if better else FAIL) or (row.verdict == INCONCLUSIVE and not same_side)
+    if not margin or not effect or settled:
+        verdict = {
+            (True, PASS): "is better",
+            (True, FAIL): "is not better",
+            (True, INCONCLUSIVE): "is not significantly better",
+            (False, PASS): "is not worse",
+            (False, FAIL): "is worse",
+            (False, INCONCLUSIVE): "may be worse",
+        }[better, row.verdict]
+        return f"{verdict} than {row.old}{margin} {place}"
+    effect_text = f"is {effect} than {row.old} {place}"
+    if row.verdict == INCONCLUSIVE:
+        return f"{effect_text}, possibly{margin}"
+    if same_side:
+        return f"{effect_text}, but not{margin}"
+    return f"{effect_text}, so not {'better' if better else 'worse'}{margin}"
+
+
+def margin_phrase(row: GateRow, prefix: str = " by ") -> str:
+    """Return the margin as a phrase such as " by 0.02"; empty if 0.
+
+    A relative margin is followed by its absolute value.
+    """
+    units = "" if row.relative_margin is None else f" ({row.margin:,.3g})"
+    return f"{prefix}{row.margin_text}{units}" if row.margin else ""
+
+
+def pass_condition(row: GateRow) -> str:
+    """Return the condition that the interval must meet to pass, such as ``above −0.1``."""
+    if row.statistic in ORDERS:
+        return "below 0.5"
+    # Show an absolute margin as the user wrote it, and the value of a relative margin rounded.
+    bound = f"{row.boundary:,g}" if row.relative_margin is None else f"{row.boundary:,.3g}"
+    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(bound)}"
+
+
+def statistic_words(row: GateRow) -> str:
+    """Return the statistic of a claim in words, such as ``worst 5 %`` or ``macro mean``."""
+    if row.statistic.startswith("pass"):
+        return row.statistic
+    if row.statistic.startswith("tvar@"):
+        return f"worst {format_percent(float(row.statistic.removeprefix('tvar@')))}"
+    words = {"macro": "macro mean", "fsd": "first-order dominance", "ssd": "second-order dominance"}
+    words |= {FAILED: "failed calls", PER_SUCCESS: "relative cost per success"}
+    return words.get(row.statistic, row.statistic)
+
+
+def format_value(row: GateRow, value: float) -> str:
+    """Format a value in the units of a claim, rounded according to the standard error."""
+    return format_fixed(value, decimals_from_errors([row.standard_error]))
+
+
+def format_interval(row: GateRow, default: str = "") -> str:
+    """Format the interval of a difference; return `default` if there is none.
+
+    Limits have enough digits to show on which side of the boundary they lie.
+    """
+    bounds = [bound for bound in (row.low, row.high) if bound is not None]
+    if not bounds:
+        return default
+    decimals, boundary = decimals_from_errors([row.standard_error]), row.boundary
+    marks = (boundary, 0.0) if row.effect_sign else (boundary,)
+    texts = [
+        max((distinct_pair(x, mark, format_fixed, decimals)[0] for mark in marks), key=len) for x in bounds
+    ]
+    return " to ".join(texts) if len(texts) > 1 else f"{'below' if row.low is None else 'above'} {texts[0]}"
+
+
+def has_estimate_range(row: GateRow) -> bool:
+    """Return True if missing scores leave a range of possible estimates."""
+    return row.estimate_low is not None and row.estimate_low != row.estimate_high
+
+
+def format_estimate(row: GateRow, write: Callable[[float], str] | None = None, *, sign: bool = False) -> str:
+    """Format the estimated difference, or its possible range if scores are missing."""
+    write = write or partial(format_value, row)
+    values = [row.estimate]
+    if has_estimate_range(row):
+        values = [number for number in (row.estimate_low, row.estimate_high) if number is not None]
+    return " to ".join(("+" if sign and number > 0 else "") + write(number) for number in values)
+
+
+def build_quotes(rows: Sequence[GateRow]) -> tuple[Quote, ...]:
+    """Return the key figures: difference with interval, boundary and p-value of the deciding claim.
+
+    For several claims, the number of claims by verdict replaces the boundary.
+    """
+    row, rows = deciding_row(rows), claim_rows(rows)
+    several = len(rows) > 1
+    difference = _difference_quote(row, margin=several)
+    quotes = (_counts_quote(rows), difference) if several else (difference, _boundary_quote(row))
+    return quotes if row.statistic == FAILED else (*quotes, _p_value_quote(row, len(rows)))
+
+
+def _counts_quote(rows: Sequence[GateRow]) -> Quote:
+    """Return the number of claims by verdict as a key figure."""
+    verdicts = count_verdicts(rows)
+    words = f"claims passed; {verdicts[FAIL]} failed, {verdicts[INCONCLUSIVE]} inconclusive"
+    return Quote(f"{verdicts[PASS]} of {len(rows)}", words)
+
+
+def _difference_quote(row: GateRow, *, margin: bool) -> Quote:
+    """Return the estimated difference of the deciding claim as a key figure."""
+    label = f"{statistic_words(row)} of {row.metric}{row.subset}"
+    if row.statistic in ORDERS:
+        passes = f"; it must be {pass_condition(row)}" if margin else ""
+        words = f"violation ratio of {row.new} to {row.old}, {label}{passes}"
+        return Quote(format_estimate(row, lambda value: f"{value:.3g}"), words)
+    limits = format_interval(row)
+    limits = f": {limits}" if limits else ""
+    better = ", lower is better" if row.direction == "lower" else ""
+    passes = f"; the interval must lie {pass_condition(row)}" if margin else ""
+    return Quote(format_estimate(row, sign=True), f"{label}, {row.new} − {row.old}{limits}{better}{passes}")
+
+
+def _boundary_quote(row: GateRow) -> Quote:
+    """Return the boundary of the deciding claim as a key figure."""
+    side, place = pass_condition(row).split(" ")
+    if row.statistic in ORDERS:
+        return Quote(place, f"the violation ratio must lie {side} this boundary")
+    return Quote(place, f"{'margin' if row.margin else 'boundary'}; the entire interval must lie {side} it")
+
+
+def _p_value_quote(row: GateRow, n_claims: int) -> Quote:
+    """Return the adjusted p-value and sample size of the deciding claim as a key figure."""
+    adjusted = f", adjusted for {n_claims} claims" if n_claims > 1 else ""
+    caveat = "" if row.chosen_p is None else ", valid only for randomly chosen labels"
+    return Quote(p_value_phrase(row.p_adjusted), f"for the claim{adjusted}, n = {row.samples:,}{caveat}")
+
+
+def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
+    """Return the error to raise after the result has been written; None if the gate passes.
+
+    Parameters
+    ----------
+    document : GateDocument
+    settings : ClaimSettings
+    cases : bool
+        True if the hint may propose to list the largest losses.
+    """
+    rows, outcome = document.rows, document.outcome
+    verdicts, kind = count_verdicts(rows), error_type(outcome, settings.inconclusive)
+    if kind is None:
+        return None
+    first = deciding_row(rows)
+    more = f" (and {verdicts[outcome] - 1} more)" if verdicts[outcome] > 1 else ""
+    mean = " mean" if first.statistic == MACRO else ""
+    verb = "failed" if outcome == FAIL else "is inconclusive"
+    if first.statistic == FAILED:
+        return kind(
+            f"gate failed: more calls of {first.new} failed than of {first.old}",
+            found=row_sentence(first),
+            hint="find out why the calls failed, and repeat them: failed calls say nothing about the model",
+        )
+    claim = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
+    return kind(
+        f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
+        found=row_sentence(first),
+        hint=_failure_hint(first, cases=cases) if outcome == FAIL else next_steps(document),
+    )
+
+
+def _failure_hint(row: GateRow, *, cases: bool) -> str:
+    """Return the hint for a failed claim, which may name the option that lists the cases."""
+    result = f"not better than {row.old}{margin_phrase(row, ' by more than ')}"
+    if row.claim == NOT_WORSE:
+        result = f"significantly worse than {row.old}{margin_phrase(row, ' by more than ')}"
+    cases_hint = f"; {option('cases', 20)} lists the cases with the largest losses" if cases else ""
+    return f"{row.new} is {result}{cases_hint}"
+
+
+def inconclusive_rows(rows: Sequence[GateRow]) -> list[GateRow]:
+    """Return the inconclusive claims that are not advisory."""
+    return [row for row in rows if row.verdict == INCONCLUSIVE and row.tier != ADVISORY]
+
+
+def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
+    """Return the claims whose verdict depends on the seed, and the number of resamples that settles them.
+
+    The number is 0 if no larger number of resamples is possible.
+    """
+    binding = [row for row in document.rows if row.tier != ADVISORY]
+    rows = [row for row in binding if row.resamples_needed]
+    if any(row.verdict == FAIL and row not in rows for row in binding):
+        return [], 0  # the gate fails whatever the seed
+    limit = 0 if (document.provenance.resamples or 0) >= _MAX_RESAMPLES else _MAX_RESAMPLES
+    return rows, min(limit, rounded_up(max((row.resamples_needed or 0 for row in rows), default=0)))
+
+
+def next_steps(document: GateDocument) -> str:
+    """Describe how to decide the inconclusive claim that needs most samples, or how to accept the result."""
+    undecided, setting = inconclusive_rows(document.rows), document.inconclusive
+    row = max(undecided, key=lambda row: 0 if row.out_of_reach else row.samples_needed or 0)
+    if any(map(has_estimate_range, undecided)):
+        missing = any(row.depends_on_missing for row in undecided)
+        decides = "the missing scores decide the claim, not more samples: " if missing else ""
+        return f"{decides}score the missing samples, as the verdict must hold for any missing score"
+    resamples = unsettled_rows(document)[1]
+    if resamples and all(row.resamples_needed for row in undecided):
+        return f"{option('resamples', resamples)}; with fewer, another seed may give another verdict"
+    unit, loss = row_unit(row, document.unit), any(row.inconclusive_loss for row in undecided)
+    claim = f" ({row.name})" if len(document.rows) > 1 else ""
+    same = any(finding.kind == "same-distribution" for finding in document.findings)
+    needed = needed_text(row, unit, document.judged_samples) or f"no feasible number of {unit}" * same
+    decides, hopeless = f"more {document.noise_source or unit}", needed.startswith("no ")
+    if needed:
+        truth = " would decide it" if hopeless else ", if the estimated difference is the true one"
+        decides = f"{needed}{truth}{claim}"
+    remedies = []
+    if any(row.chosen_p is not None for row in undecided):
+        decides, hopeless = "have people score randomly chosen samples", False
+    elif row.claim == NOT_WORSE and row.statistic not in ORDERS and not loss:
+        remedies.append(f"allow a larger {option('margin')}")
+    if not setting:
+        them = "it" if len(undecided) == 1 else "them"
+        accept = f"use {option('inconclusive', 'pass')} to accept {them}"
+        reject = f"use {option('inconclusive', 'fail')}, because the loss is significant"
+        remedies.append(reject if loss else accept)
+    counts_as = f" ({option('inconclusive', setting)} counts it as {setting})" if setting else ""
+    after = "; " if hopeless else ", or "
+    return f"{decides}{after if remedies else ''}{', or '.join(remedies)}{counts_as}"

@@ -1,0 +1,1 @@
+"""Results on judge scores calibrated on human labels, used by several studies."""

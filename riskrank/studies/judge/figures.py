@@ -1,0 +1,73 @@
+"""Plot of each model's mean according to the judge, the labels and the calibrated judge."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.render.figures.legend import model_color
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
+from riskrank.render.figures.style import INK, QUIET, Plot, in_common_style
+from riskrank.render.figures.units import Unit, direction_label
+from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry
+
+
+def pictures(chapter: JudgeAnalysis) -> list[Picture]:
+    """Return a single picture, which shows all models."""
+    caption = (
+        "Mean of each model by the judge alone, by the labels alone, and by the judge calibrated on labels."
+    )
+    return [Picture("judge", caption, partial(draw_judge, chapter.entry, chapter.models))]
+
+
+def models_by_mean(entry: JudgedEntry) -> list[int]:
+    """Return the models sorted by calibrated mean, the best first."""
+    means = np.array([model.mean for model in entry.models])
+    return np.argsort(means if entry.lower else -means, kind="stable").tolist()
+
+
+@in_common_style
+def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
+    """Draw one row per model, with a dotted line from the judge's mean to the calibrated mean.
+
+    Parameters
+    ----------
+    entry : JudgedEntry
+    models : sequence of str
+        Names in the order of the study.
+    """
+    order = models_by_mean(entry)
+    rows = Rows.for_models(models, order)
+    on_scale = ", on the human scale" if entry.mapped else ""
+    page, (axes,) = ruled_sheet(
+        rows,
+        f"Effect of {entry.labelled:,} labels",
+        f"Hollow: mean {entry.human} by {entry.judge} alone, on {entry.samples:,} samples{on_scale}. "
+        f"Tick: mean by the {entry.labelled:,} labels alone. Filled: mean by the judge calibrated on the "
+        "labels, with its own 95 % interval.",
+        width=190.0,
+    )
+    means = np.array(
+        [
+            [
+                model_entry.judge_mean,
+                model_entry.labelled_mean,
+                model_entry.mean,
+                model_entry.low,
+                model_entry.high,
+            ]
+            for model_entry in entry.models
+        ]
+    )
+    unit = Unit.choose(means)
+    for model, y, mark in zip(order, rows.y.tolist(), rows.marks, strict=True):
+        judge, labels, mean, low, high = unit.apply(means[model])
+        draw_bar(axes, [low, high], y, mark, model_color(model))
+        axes.plot([judge, mean], [y, y], color=QUIET, linewidth=0.8, linestyle=":", zorder=1, gid=mark)
+        draw_dot(axes, labels, y, mark, INK, marker="|", size=9, filled=False)
+        draw_dot(axes, judge, y, mark, model_color(model), filled=False)
+        draw_dot(axes, mean, y, mark, model_color(model))
+    axes.margins(x=0.06)
+    rows.prepare_axes(axes, direction_label(unit.label(f"mean {entry.human}"), lower=entry.lower), 4)
+    return page.figure

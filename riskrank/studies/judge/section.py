@@ -1,0 +1,296 @@
+"""Results on a judge with human labels: calibrated means, effective numbers of labels, and tail limits."""
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.judges.correction import LABELS_ALPHA, labels_for_differences
+from riskrank.engine.portfolio.risks import RiskColumn
+from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
+from riskrank.errors import InputError, listing, option
+from riskrank.options.option import Settings
+from riskrank.options.values import contradict
+from riskrank.scores.table.oriented_scores import CalibratedJudge
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import computed, rows_from_records
+from riskrank.studies.targets import column_units
+from riskrank.studies.wording import count_range, p_value_phrase, two_digits
+
+# Smallest ratio of effective labels to labels that is reported as a gain.
+GAIN = 1.05
+
+# Standard errors below 0 from which a correlation counts as negative.
+_BEYOND_CHANCE = 2.0
+
+
+@dataclass(frozen=True)
+class JudgedModelEntry:
+    """One model's means according to labels, judge and calibrated judge, in the units of the file.
+
+    ``low`` and ``high`` are the limits of the pointwise 95 % interval of the calibrated mean. ``power`` is
+    λ, the weight of the judge's scores. ``slope`` is the optimal weight for this mean alone, not clipped to
+    [0, 1]. ``effective_labels`` is the effective number of labels for this mean. If the judge uses another
+    scale, its means are mapped to the human scale.
+    """
+
+    model: str = computed(lambda model: model)
+    labelled_mean: float = computed(lambda correction, mean: mean(correction.human))
+    judge_labelled_mean: float = computed(
+        lambda correction, mean: mean(correction.judge[: len(correction.human)])
+    )
+    judge_mean: float = computed(lambda correction, mean: mean(correction.judge))
+    mean: float = computed(lambda correction, mean: mean(correction.mean))
+    low: float = computed(lambda interval: interval[0])
+    high: float = computed(lambda interval: interval[1])
+    power: float = computed(lambda correction: correction.judge_weight)
+    slope: float = computed(lambda correction: correction.unclipped_weight)
+    effective_labels: float = computed(lambda correction: correction.effective_labels)
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """Judge scores calibrated on human labels, with results by model.
+
+    ``effective_labels_low`` and ``effective_labels_high`` are the smallest and largest effective number of
+    labels for a difference of two means. They cover all pairs or, in a gate, the pairs in its claims on
+    means. They are None if there are no pairs, and below the number of labels if the judge reduces the
+    precision. ``chance_p`` is the p-value for H₀: labels were chosen at random. ``chosen_p`` is the same if
+    H₀ is rejected, else None.
+    """
+
+    human: str
+    judge: str
+    labelled: int
+    samples: int
+    mapped: bool
+    lower: bool
+    effective_labels_low: float | None
+    effective_labels_high: float | None
+    chance_p: float
+    chosen_p: float | None
+    judge_lower: bool
+    models: Sequence[JudgedModelEntry]
+
+
+@dataclass(frozen=True)
+class JudgeAnalysis:
+    """Results of calibrating a judge on human labels.
+
+    Attributes
+    ----------
+    entry : JudgedEntry
+    pair_labels : mapping of (int, int) to float
+        Effective number of labels for the difference of two means, by pair of models.
+    direction_hint : str
+        Option that reverses the judge's direction, if its correlation with the labels is negative for
+        all models.
+    """
+
+    entry: JudgedEntry
+    pair_labels: Mapping[tuple[int, int], float]
+    direction_hint: str = ""
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models."""
+        return [entry.model for entry in self.entry.models]
+
+    @property
+    def best_alone(self) -> int:
+        """Model with the best mean according to the judge alone."""
+        means = np.array([entry.judge_mean for entry in self.entry.models])
+        return int(np.argmin(means) if self.entry.lower else np.argmax(means))
+
+    @property
+    def assumption(self) -> str:
+        """Statement that random labelling is assumed although a test contradicts it; otherwise empty."""
+        p = self.entry.chosen_p
+        return (
+            ""
+            if p is None
+            else f"that the labels were chosen at random, although they do not look so (p = {p:.2g})"
+        )
+
+    @property
+    def gain_sentence(self) -> str:
+        """Sentence on the effective number of labels; empty if no means are compared."""
+        n, least, most = (
+            self.entry.labelled,
+            self.entry.effective_labels_low,
+            self.entry.effective_labels_high,
+        )
+        if least is None or most is None:
+            return ""
+        if most < GAIN * n:
+            return f"The judge adds no information to the {n:,} labels: {self._reason_for_no_gain}."
+        alone = count_range(n if n / GAIN < end < n else two_digits(end) for end in (least, most))
+        return f"For a difference of means, {n:,} labels with the judge are worth {alone} labels alone."
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Figures of the finding on the gain."""
+        bounds = {
+            "effective_labels_low": self.entry.effective_labels_low,
+            "effective_labels_high": self.entry.effective_labels_high,
+        }
+        finite = {name: bound for name, bound in bounds.items() if bound is not None}
+        return {"labelled": self.entry.labelled, **finite}
+
+    @property
+    def _reason_for_no_gain(self) -> str:
+        """Reason why the judge does not make differences more precise."""
+        models = self.entry.models
+        if self.direction_hint:
+            return f"it is negatively correlated with human scores; {self.direction_hint}"
+        if all(model.slope <= 0 for model in models):
+            return "it is not positively correlated with human scores"
+        if all(model.effective_labels < GAIN * self.entry.labelled for model in models):
+            return "it predicts human scores too poorly"
+        return "it predicts differences between models too poorly"
+
+
+def refuse_options_with_judge(table: ScoreTable, settings: Settings) -> None:
+    """Raise an error if an option does not support judge scores.
+
+    Raises
+    ------
+    UsageError
+        If the table has a judge and such an option is set.
+    """
+    if table.judged is None:
+        return
+    conflicting = [option("variance", "clt")] if getattr(settings, "variance", "") == "clt" else []
+    switches = ("paper_exact", "anytime", "gsd", "copa")
+    conflicting += [option(name, True) for name in switches if getattr(settings, name, False)]
+    conflicting += [option(name) for name in ("stability", "cases") if getattr(settings, name, None)]
+    conflicting += [
+        option("on", text) for text in getattr(settings, "on", ()) if text.startswith(("pass^", "pass@"))
+    ]
+    if conflicting:
+        hint = f"leave out one of the two: {conflicting[0]} does not support scores calibrated on labels"
+        contradict(conflicting[0], option("judge", table.judged.judge), hint)
+
+
+def analyze_judge(
+    table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
+) -> JudgeAnalysis | None:
+    """Calibrate the judge of a table on the human labels; return None if the table has no judge.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    pairs : collection of (int, int), optional
+        Pairs of models for which to report effective labels; all by default.
+    """
+    if (judged := table.judged) is None:
+        return None
+    units, corrections = (
+        column_units(judged.human, table.metrics),
+        zip(table.models, judged.corrections, strict=True),
+    )
+
+    def mean(values: Any) -> float:
+        return float(units.to_file_units(np.array(np.mean(values))))
+
+    effective_labels = labels_for_differences(judged.corrections)
+    all_pairs = itertools.combinations(range(len(table.models)), 2)
+    requested = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
+    pair_labels = {
+        pair: float(labels)
+        for labels, pair in zip(effective_labels, all_pairs, strict=True)
+        if requested is None or pair in requested
+    }
+    records = (
+        (model, correction, mean, sorted(map(mean, correction.interval())))
+        for model, correction in corrections
+    )
+    entry = JudgedEntry(
+        human=judged.human,
+        judge=judged.judge,
+        labelled=len(judged.labelled),
+        samples=len(table.samples),
+        mapped=bool(judged.mapping_reason),
+        lower=units.sign < 0,
+        effective_labels_low=min(pair_labels.values(), default=None),
+        effective_labels_high=max(pair_labels.values(), default=None),
+        chance_p=judged.shift.p_value,
+        chosen_p=judged.shift.p_value if judged.shift.models else None,
+        judge_lower=judged.judge_sign < 0,
+        models=rows_from_records(JudgedModelEntry, "model correction mean interval", records),
+    )
+    return JudgeAnalysis(entry, pair_labels, _direction_hint(judged))
+
+
+def _direction_hint(judged: CalibratedJudge) -> str:
+    """Return the option that reverses the judge's direction.
+
+    It is empty unless judge and labels are significantly negatively correlated for every model.
+    """
+    n = len(judged.labelled)
+    for correction, raw in zip(judged.corrections, judged.raw, strict=True):
+        deviations = raw[:n] - raw[:n].mean()
+        covariance = float((correction.human - correction.human.mean()) @ deviations)
+        if (
+            covariance
+            >= -_BEYOND_CHANCE / sqrt(n) * float(np.sqrt(correction.human.var() * raw[:n].var())) * n
+        ):
+            return ""
+    if judged.judge_sign < 0:
+        return f"{option('higher', judged.judge)} if larger values are better"
+    return f"{option('lower', judged.judge)} if smaller values are better"
+
+
+def chance_sentence(judge: Mapping[str, Any]) -> str:
+    """Return the sentence on the assumption of random labels, for the case that no test contradicts it."""
+    smallest = p_value_phrase(judge["chance_p"])
+    return (
+        f"labels are assumed to be randomly chosen: the means of {judge['judge']} on labelled and other "
+        f"samples do not differ significantly (Welch's t, Holm, level {LABELS_ALPHA:g}, least {smallest})"
+    )
+
+
+def judge_meta(chapter: JudgeAnalysis | None) -> Mapping[str, Any]:
+    """Return the ``meta`` entry ``judge``; empty if there is no judge."""
+    return {} if chapter is None else {"judge": asdict(chapter.entry)}
+
+
+def drop_unlabelled_tails(
+    columns: Sequence[RiskColumn], scores: ClusteredScores
+) -> tuple[tuple[RiskColumn, ...], list[str]]:
+    """Drop the tail risks whose tails contain too few human labels.
+
+    Returns
+    -------
+    columns : tuple of RiskColumn
+        Remaining risks.
+    warnings : list of str
+        Warning about the dropped tail levels, if any.
+
+    Raises
+    ------
+    InputError
+        If no risk remains.
+    """
+    enough = MIN_LABELS - 1e-9
+    dropped = {
+        column.level
+        for column in columns
+        if scores.judged and column.level and column.level * scores.n_labelled < enough
+    }
+    if not dropped:
+        return tuple(columns), []
+    remaining = tuple(column for column in columns if column.level not in dropped)
+    levels = listing(f"{level:g}" for level in sorted(dropped))
+    if remaining:
+        few = f"fewer than {MIN_LABELS} of {scores.n_labelled:,} human scores lie in this tail"
+        return remaining, [f"excluded level {levels}: {few}"]
+    raise InputError(
+        f"the tails contain too few of the {scores.n_labelled:,} human scores",
+        found=f"fewer than {MIN_LABELS} at levels {levels}",
+        hint=f"use {option('level', f'{MIN_LABELS / scores.n_labelled:.2g}')} or more, or have people "
+        "score more samples",
+    )

@@ -1,1 +1,0 @@
-"""A judge whose scores people's correct: the chapter that studies share."""

@@ -1,0 +1,188 @@
+"""Type checks of keyword arguments against the declared types of settings and reading options.
+
+The command line has already converted its texts, but a Python caller may pass any object. Harmless variants
+are converted: a single name for a list, a number as a model name, NumPy numbers. Other types are refused.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from numbers import Integral, Real
+from os import PathLike, fspath
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from riskrank.errors import UsageError, option
+from riskrank.options.option import options_of
+
+_REFUSED = object()
+_hints = cache(get_type_hints)
+# Placeholders of options with two models in one text, which Python may pass as two names.
+_PAIRS = ("NEW:OLD", "BETTER:WORSE")
+
+
+def check_types(owner: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check keyword arguments and convert them to their declared types.
+
+    Parameters
+    ----------
+    owner : type
+        Dataclass of settings.
+    values : mapping of str to object
+
+    Raises
+    ------
+    UsageError
+        If a value has the wrong type.
+    """
+    hints = _hints(owner)
+    pairs = {opt.name for opt in options_of(owner) if opt.spec.metavar in _PAIRS}
+    switches = {opt.name for opt in options_of(owner) if opt.spec.accepts_true}
+    result = {}
+    for name, value in values.items():
+        hint = bool if name in switches and isinstance(value, bool | np.bool_) else hints[name]
+        value = _join_pairs(value) if name in pairs else value
+        # None stands for an omitted option if its type allows it.
+        free = hint is Any or get_origin(hint) in (tuple, dict) or type(None) in get_args(hint)
+        result[name] = None if value is None and free else _convert_or_raise(name, hint, value)
+    return result
+
+
+def _join_pairs(value: Any) -> Any:
+    """Convert pairs of model names to texts such as ``NEW:OLD``; return other values unchanged."""
+    if not isinstance(value, tuple | list):
+        return value
+    if len(value) == 2 and all(isinstance(name, str) and ":" not in name for name in value):
+        return ":".join(value)
+    return [_join_pairs(item) if isinstance(item, tuple | list) else item for item in value]
+
+
+def check_integer(name: str, value: Any) -> int | None:
+    """Check an argument that must be an integer or None and is not part of any settings."""
+    result: int | None = None if value is None else _convert_or_raise(name, int, value)
+    return result
+
+
+def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
+    """Return the converted value; raise UsageError if it has the wrong type."""
+    result = _convert(hint, value)
+    if result is _REFUSED:
+        expected, example = _describe_type(hint)
+        raise UsageError(
+            f"{option(name)} needs {expected}",
+            found=_describe_value(value),
+            hint=f"write {name}={example}",
+        )
+    return result
+
+
+def _convert(hint: Any, value: Any) -> Any:
+    """Convert a value to its declared type; return the sentinel `_REFUSED` if that is impossible."""
+    if get_origin(hint) in (Union, UnionType):
+        # Numbers are tried before texts.
+        kinds = sorted(get_args(hint), key=lambda kind: kind is str and not isinstance(value, str))
+        tried = (_convert(kind, value) for kind in kinds if kind is not type(None))
+        return next((result for result in tried if result is not _REFUSED), _REFUSED)
+    if hint is Any:
+        return _named_numbers(value)
+    if get_origin(hint) in (dict, Mapping):
+        more = str | list | tuple if get_origin(hint) is dict else Mapping
+        return value if isinstance(value, Mapping | more) else _REFUSED
+    if get_origin(hint) is tuple:
+        return _convert_sequence(get_args(hint)[0], value)
+    return _convert_scalar(hint, value)
+
+
+def _convert_scalar(kind: Any, value: Any) -> Any:
+    """Convert a value to a bool, str, int or float; return `_REFUSED` if that is impossible."""
+    truth = isinstance(value, bool | np.bool_)
+    if truth or kind is bool:
+        return bool(value) if truth and kind is bool else _REFUSED
+    if kind is str:
+        return _convert_text(value)
+    if kind is int:
+        return int(value) if isinstance(value, Integral) else _REFUSED
+    if kind is float and isinstance(value, Real):
+        try:
+            return float(value)
+        except OverflowError:  # an integer beyond the range of floats
+            return _REFUSED
+    return _REFUSED
+
+
+def _convert_text(value: Any) -> Any:
+    """Convert a string, path or integer to a string; return `_REFUSED` for other types."""
+    if isinstance(value, PathLike):
+        path = fspath(value)
+        return path if isinstance(path, str) else _REFUSED
+    if isinstance(value, Integral):
+        return str(int(value))
+    return str(value) if isinstance(value, str) else _REFUSED
+
+
+def _convert_sequence(kind: Any, value: Any) -> Any:
+    """Convert one or several values to a tuple, or return `_REFUSED`; the settings split strings later."""
+    if get_origin(kind) is tuple:  # names with numbers, which the settings parse
+        return _named_numbers(value)
+    if isinstance(value, str):  # which may contain several; the settings split it
+        return value
+    single = _convert_member(kind, value)
+    if single is not _REFUSED:
+        return (single,)
+    if isinstance(value, Mapping | bytes | bytearray) or not isinstance(value, Iterable):
+        return _REFUSED
+    try:
+        result = tuple(_convert_member(kind, entry) for entry in value)
+    except TypeError:  # a zero-dimensional array
+        return _REFUSED
+    return _REFUSED if any(entry is _REFUSED for entry in result) else result
+
+
+def _named_numbers(value: Any) -> Any:
+    """Accept numbers, strings, mappings and lists for the settings to parse; else return `_REFUSED`."""
+    if isinstance(value, bool | np.bool_ | bytes):
+        return _REFUSED
+    if isinstance(value, Real):
+        return int(value) if isinstance(value, Integral) else float(value)
+    if isinstance(value, Mapping | str):
+        return value
+    try:
+        return list(value)
+    except TypeError:
+        return _REFUSED
+
+
+def _convert_member(kind: Any, value: Any) -> Any:
+    """Convert one entry of a sequence to its declared type; return `_REFUSED` if that is impossible."""
+    if isinstance(value, str):
+        return str(value)
+    # The settings check for integers, because their message names the purpose.
+    return _convert_scalar(float if kind is int and not isinstance(value, Integral) else kind, value)
+
+
+def _describe_type(hint: Any) -> tuple[str, str]:
+    """Return a description of a type and an example value."""
+    if get_origin(hint) in (Union, UnionType):
+        kinds = [member for member in get_args(hint) if member is not type(None)]
+        named = [_describe_type(kind)[0] for kind in kinds]
+        return " or ".join(named), _describe_type(kinds[0])[1]
+    if get_origin(hint) is dict:
+        return "a mapping of metric names to numbers", '{"accuracy": 1}'
+    if get_origin(hint) is Mapping:
+        inner = '{"direction": "lower"}' if get_args(hint)[1] is not str else '"lower"'
+        return "a mapping of metric names", f'{{"latency": {inner}}}'
+    if get_origin(hint) is tuple and get_args(hint)[0] is str:
+        return "a name, or a list of names", '["one", "other"]'
+    if get_origin(hint) is tuple:
+        return "a number, or a list of numbers", "[1]" if get_args(hint)[0] is int else "[0.05]"
+    words = {bool: ("True or False", "True"), int: ("a whole number", "1")}
+    words |= {float: ("a number", "0.05"), str: ("a text", '"…"')}
+    return words.get(hint, ("a number, or a mapping of names to numbers", "0.05"))
+
+
+def _describe_value(value: Any) -> str:
+    """Return a value and its type for a message."""
+    text = repr(value)
+    kind = type(value).__name__
+    return f"{text if len(text) <= 80 else text[:80] + ' …'}, which is {'nothing' if value is None else kind}"

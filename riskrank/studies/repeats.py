@@ -1,0 +1,138 @@
+"""Repeated runs: variance components, flaky samples, and pass^1 to pass^K."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.variance_components import (
+    Passes,
+    VarianceComponents,
+    mean_interval,
+    variance_components,
+)
+from riskrank.studies.document import computed, rows_from_records
+
+# Shares of the variance below which repeats hardly matter, and above which they matter most.
+_LITTLE, _MOST = 0.1, 0.5
+
+
+@dataclass(frozen=True)
+class RunsSplit:
+    """Variance of the models' means on one metric, split into samples and runs.
+
+    Attributes
+    ----------
+    metric : str
+    components : VarianceComponents
+        Components in squared units of the scores.
+    """
+
+    metric: str
+    components: VarianceComponents
+
+    @property
+    def run_variance_fraction(self) -> float:
+        """Proportion of a mean's variance that is due to the runs, as the median over models with repeats."""
+        return float(np.nanmedian(self.components.within_share))
+
+    @property
+    def advice(self) -> str:
+        """Recommendation to add samples, or to add repeats."""
+        if self.run_variance_fraction < _LITTLE:
+            return "add samples; repeats would hardly help"
+        return "add samples first" if self.run_variance_fraction < _MOST else "add repeats or samples"
+
+    @property
+    def sentence(self) -> str:
+        """Sentences on the variance due to the runs, and on the recommendation."""
+        share = self.run_variance_fraction
+        return (
+            f"Runs cause {100 * share:.0f} % of the variance of a model's mean {self.metric}, samples the "
+            f"rest (median of the models). Twice the repeats would remove {50 * share:.0f} % of it, twice "
+            f"the samples 50 %: {self.advice}."
+        )
+
+    def entries(self, models: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the ``meta`` entries, one per model."""
+        parts = self.components
+        names = ("runs", "between", "within", "variance", "within_share", "more_samples", "more_runs")
+        return [
+            {"metric": self.metric, "model": model} | {name: getattr(parts, name)[i].item() for name in names}
+            for i, model in enumerate(models)
+        ]
+
+
+def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None:
+    """Split the variance of the models' means into samples and runs; return None without repeats.
+
+    Parameters
+    ----------
+    metric : str
+    scores : ClusteredScores
+    """
+    components = variance_components(scores)
+    return None if components is None else RunsSplit(metric, components)
+
+
+# Most points of a curve.
+_LONGEST = 10
+
+
+@dataclass(frozen=True)
+class PassCurve:
+    """Estimates of pass^k for one metric and one model.
+
+    Attributes
+    ----------
+    metric, model : str
+    samples, flaky, always, never : int
+        Numbers of samples: in total, and those that pass in some, all and no runs.
+    curve : sequence of (float, float, float)
+        pass^k with its 95 % interval for k = 1, 2, ...
+    """
+
+    metric: str = computed(lambda metric: metric)
+    model: str = computed(lambda model: model)
+    samples: int = computed(lambda passes: len(passes.runs))
+    flaky: int = computed(lambda passes: passes.n_flaky)
+    always: int = computed(lambda passes: int(np.count_nonzero(passes.passed == passes.runs)))
+    never: int = computed(lambda passes: int(np.count_nonzero(passes.passed == 0)))
+    curve: Sequence[tuple[float, float, float]] = computed(
+        lambda passes: [
+            mean_interval(passes.all_pass(k)) for k in range(1, min(int(passes.runs.min()), _LONGEST) + 1)
+        ]
+    )
+
+    def entry(self) -> dict[str, Any]:
+        """Return the curve as a ``meta`` entry."""
+        points = [
+            {"k": k, "pass": value, "low": low, "high": high}
+            for k, (value, low, high) in enumerate(self.curve, 1)
+        ]
+        return vars(self) | {"curve": points}
+
+
+def pass_curves(
+    metric: str, scores: ClusteredScores, models: Sequence[str], *, less_is_better: bool
+) -> list[PassCurve]:
+    """Return the pass^k curves of all models for a binary metric with repeats; empty for other metrics.
+
+    Parameters
+    ----------
+    metric : str
+    scores : ClusteredScores
+        Scores in the units of the file, with one cluster per sample.
+    models : sequence of str
+    less_is_better : bool
+        True if a score of 0 passes.
+    """
+    binary = all(bool(np.all((values == 0) | (values == 1))) for values in scores.values)
+    if not binary or scores.sizes == scores.cluster_counts:
+        return []
+    rows = zip(models, scores.values, scores.clusters, strict=True)
+    best = 0 if less_is_better else 1
+    records = ((metric, model, Passes.from_runs(values == best, samples)) for model, values, samples in rows)
+    return rows_from_records(PassCurve, "metric model passes", records)

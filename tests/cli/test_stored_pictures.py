@@ -1,0 +1,58 @@
+"""Pictures are drawn as before: ``tests/cli/drawn``, a study a file, below it what its pictures are made of.
+
+``pytest tests/cli/test_drawn.py -n 0 --write-made`` writes them anew; a file that holds nothing but a call
+of Python, and below it the kinds of pictures that are looked at, is enough to begin with. Of a kind the first
+is looked at; others by their names.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import riskrank as rr
+from riskrank.options.commands import COMMANDS
+from riskrank.render.figures import fonts
+from tests import stored_drawings
+from tests.cli.test_stored_documents import tables  # noqa: F401
+
+STORED = sorted(Path(__file__).with_name("drawn").glob("*.txt"))
+
+
+def head(stored):
+    """The call, and the kinds of pictures."""
+    call, kinds, *_ = stored.read_text("utf-8").splitlines()
+    return call, kinds.split()
+
+
+@pytest.fixture
+def even_letters(monkeypatch):
+    """Letters of one width: how wide they are is a matter of Matplotlib's version."""
+    monkeypatch.setattr(fonts, "_rulers", lambda: (stored_drawings.Ruler(),))
+    fonts.text_width.cache_clear()
+    yield
+    fonts.text_width.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.usefixtures("even_letters")
+@pytest.mark.parametrize("stored", STORED, ids=lambda path: path.stem)
+def test_pictures_match_the_stored_ones(tables, monkeypatch, update_stored, stored):  # noqa: F811
+    monkeypatch.chdir(tables)
+    call, kinds = head(stored)
+    result = eval(call, {"rr": rr})
+    picture = [call, " ".join(kinds)]
+    for name in result.pictures:
+        if matches := {name, name.partition("@")[0]}.intersection(kinds):
+            kinds = [kind for kind in kinds if kind not in matches]
+            picture += [
+                "",
+                f"## {name}: {result.pictures[name]}",
+                *stored_drawings.describe_figure(result.plot(name)),
+            ]
+    assert not kinds
+    stored_drawings.hold(stored, picture, update_stored)
+
+
+def test_every_kind_of_picture_is_looked_at():
+    looked_at = {kind.partition("@")[0] for _, kinds in map(head, STORED) for kind in kinds}
+    assert looked_at == {kind for row in COMMANDS for kind in row.pictures}
