@@ -55,9 +55,8 @@ def update_stored(request):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """Garbage is not looked for meanwhile: next to nothing of what is imported and collected is any."""
-    # Hypothesis looks for who holds its random numbers when a test first draws: that is here, where there is
-    # little to look through yet; what is frozen would hide them.
+    """Collect tests without garbage collection: hardly any imported object is garbage."""
+    # Hypothesis searches all objects for its random state at the first draw: draw here, where few exist.
     given(strategies.none())(lambda _: None)()
     gc.disable()
     try:
@@ -68,7 +67,7 @@ def pytest_collection(session):
 
 
 def _load_share_of_worker(session):
-    """Let every worker first import different modules: the others find them compiled."""
+    """Import different modules first in each worker, so that the other workers find them compiled."""
     config = session.config
     worker = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
     number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
@@ -76,7 +75,8 @@ def _load_share_of_worker(session):
         folders = [config.rootpath / path for path in config.args]
         paths = sorted(path for folder in folders for path in folder.rglob("test_*.py"))
         for path in paths[number::count]:
-            with contextlib.suppress(Exception):  # it is told when the module is collected
+            # The collection of the module reports errors, and skips modules that lack a package.
+            with contextlib.suppress(Exception, pytest.skip.Exception):
                 importlib.import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
 
 

@@ -126,7 +126,15 @@ def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
 
 
 def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, float]:
-    """Integrate a difference of quantile functions to D; return D at both ends of each segment, and ∫ D²."""
+    """Integrate a difference of quantile functions; D is the integral.
+
+    Returns
+    -------
+    left, right : ndarray
+        D at the ends of each segment.
+    float
+        ∫ D².
+    """
     step = grid.width * difference
     right = np.cumsum(step)
     left = right - step
@@ -175,7 +183,7 @@ def pair_curves(
     *,
     weights: tuple[ArrayLike, ArrayLike] = (1.0, 1.0),
 ) -> PairCurves:
-    """Compute the curves of two models at their merged breakpoints.
+    """Compute the quantile functions of two models, and their integrals, at the merged breakpoints.
 
     Parameters
     ----------
@@ -184,12 +192,12 @@ def pair_curves(
     ratios : sequence of two float
         Violation ratios of "winner dominates loser" for orders 1 and 2.
     weights : (ndarray, ndarray), shapes (n,) and (m,), optional
-        Weights of the scores; equal by default.
+        Weights of the scores; scalars mean equal weights.
 
     Returns
     -------
     PairCurves
-        Without a band.
+        Curves without a confidence band.
     """
     levels = np.unique(np.concatenate([_breakpoints(*s) for s in zip((winner, loser), weights, strict=True)]))
     # Breakpoints of both samples that differ only by rounding are one.

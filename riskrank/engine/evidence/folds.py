@@ -43,7 +43,10 @@ class Folds:
 
     @property
     def per_repeat(self) -> int | None:
-        """Number of folds per repeat, K; if it is unknown, fewer than five folds count as a single repeat."""
+        """Number of folds per repeat, K, or None if unknown.
+
+        If K was not given, fewer than five folds are treated as a single repeat.
+        """
         return self.count if self.splits is None and self.count < _FEW_SPLITS else self.splits
 
     @property

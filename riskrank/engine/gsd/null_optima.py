@@ -70,12 +70,12 @@ class Relabelling:
         return looks_at_all or not is_futile(extreme, n_evaluated, self.family.interval_level(1))
 
     def label_contributions(self, winner: Floats, loser: Floats) -> Floats:
-        """Return the contribution of each unit to the difference between two models' distributions.
+        """Return the contribution of each resampling unit to the difference between two distributions.
 
         Parameters
         ----------
         winner, loser : ndarray, shape (s, d)
-            Distribution of quality vectors on each sample.
+            Distribution of each sample over the d distinct quality vectors.
 
         Returns
         -------

@@ -236,7 +236,15 @@ def _exchanges(
 
 
 def _add_extremes(observed: Integers, used: Integers, scales: tuple[Scale, ...]) -> tuple[Integers, Integers]:
-    """Return the vectors with the worst and the best vector added, sorted, and their table rows."""
+    """Add the worst and the best possible quality vector to the observed ones.
+
+    Returns
+    -------
+    vectors : ndarray
+        The distinct vectors, sorted.
+    members : ndarray of int
+        Row of each vector in the table; −1 for an added vector.
+    """
     worst, best = observed.min(axis=0), observed.max(axis=0)
     for j, scale in enumerate(scales):
         worst[j] = worst[j] if scale.lower is None else scale.lower

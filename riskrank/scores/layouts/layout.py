@@ -139,5 +139,5 @@ class Notice(str):
 
 
 def notice_kind(warning: str) -> str:
-    """Return the kind of a message, or an empty string."""
+    """Return the category of a warning or note, such as ``"read"``; an empty string if it has none."""
     return getattr(warning, "kind", "")

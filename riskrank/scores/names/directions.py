@@ -97,7 +97,7 @@ def lower_is_likelier(name: str) -> bool:
 
 
 def is_ambiguous_name(name: str) -> bool:
-    """Return whether a name may refer to either an error or a task, such as hate speech or manipulation."""
+    """Return whether a name, such as ``hate_speech``, may be an error rate or the task of detecting it."""
     return "".join(split_words(name)) in _AMBIGUOUS
 
 
