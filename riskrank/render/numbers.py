@@ -13,7 +13,7 @@ def format_ratio(value: float) -> str:
     """Format a violation ratio or rate with three decimals, never rounded to 0 or 1."""
     if 0 < value < 0.0005:
         return "<0.001"
-    return ">0.999" if 0.9995 < value < 1 else f"{value:.3f}"
+    return ">0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
 
 
 def format_p_value(value: float) -> str:

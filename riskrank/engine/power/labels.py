@@ -78,7 +78,8 @@ class LabelNeed:
         covariance = np.cov(human, judge) * (n - 1) / (n - 2)
         variance, judged = np.diagonal(covariance).tolist()
         gain = min(max(float(2 * covariance[0, 1]) - judged, 0.0), variance)
-        errors: Floats = new.parts[0] - old.parts[0]
+        # Ties must not depend on rounding, because the worst mean excludes all values tied with the median.
+        errors: Floats = np.round((new.parts[0] - old.parts[0]) / reach, 12) * reach
         gap = float(errors.mean()) - worst_mean(errors, -reach)
         effect = new.mean - old.mean - boundary
         return cls(effect, variance, gain, judged, gap, len(new.judge), level)
