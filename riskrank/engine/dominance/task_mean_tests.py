@@ -69,8 +69,8 @@ def combine_task_means(
     tests : DominanceTests
         Tests of the dominance claim.
     inference : Inference
-    mode : {"beside", "instead"}
-        "beside" uses the larger of both p-values, "instead" that of the macro means alone.
+    mode : {"alongside", "instead"}
+        "alongside" uses the larger of both p-values, "instead" that of the macro means alone.
 
     Returns
     -------

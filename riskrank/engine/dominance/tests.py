@@ -34,7 +34,7 @@ from riskrank.errors import option
 Pairs = Sequence[tuple[int, int]]
 
 # Student's test of the task means must agree with a claim, or replaces it.
-COMBINED, REPLACED = "beside", "instead"
+COMBINED, REPLACED = "alongside", "instead"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class DominanceTests:
         Number of resamples that would decide an undecided claim; 0 for decided claims.
     family : int
         Number of tests in the family, m.
-    mean_test : {"", "beside", "instead"}
+    mean_test : {"", "alongside", "instead"}
         Role of Student's test of the means of sampled tasks: not used, required in addition, or used instead
         of claims that cannot be confirmed by resampling few tasks.
     """

@@ -33,7 +33,7 @@ def require_matplotlib() -> None:
     """
     if find_spec("matplotlib") is None:
         raise UsageError(
-            "pictures need Matplotlib, which is not installed",
+            "plots need Matplotlib, which is not installed",
             found="no module matplotlib",
             hint="pip install 'riskrank[plot]'",
         )

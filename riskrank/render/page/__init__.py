@@ -23,7 +23,7 @@ def require_pages() -> None:
     missing = [name for name in REQUIRED_MODULES if find_spec(name) is None]
     if missing:
         raise UsageError(
-            "pages need Jinja2 and Matplotlib, which are not both installed",
+            "pages need Jinja2 and Matplotlib; at least one is not installed",
             found=f"no module {missing[0]}",
             hint="pip install 'riskrank[report]'",
         )

@@ -122,7 +122,7 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
     return " ".join(parts)
 
 
-READ, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "folders", "alike", "chapter"
+READ, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "folders", "equal-weights", "section"
 """Kinds of notices: reading of a table, its folders, unweighted metrics, and notes on one section."""
 
 

@@ -287,7 +287,7 @@ def fold_design(
         folds.append(Folds(len(labels), k or _folds_per_repeat(labels, word)))
         if k is not None and (k > len(labels) or len(labels) % k):
             raise UsageError(
-                f"{option('folds', str(k))}: the {len(labels)} scores per model are not a multiple of {k}",
+                f"{option('folds', str(k))}: {len(labels)} scores per model is not a multiple of {k}",
                 found=f"{len(labels)} samples: {samples[0]}, …",
                 hint="state the number of folds per repeat",
             )

@@ -1,4 +1,4 @@
-"""The document of ``copa --compare``: COPA compared with classical scalarizations."""
+"""The document of COPA's option ``compare``: COPA compared with classical scalarizations."""
 
 from dataclasses import dataclass, replace
 from typing import Any

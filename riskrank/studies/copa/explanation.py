@@ -1,4 +1,4 @@
-"""The document of ``copa --why``: why a model has its rank, and the weights that would choose it."""
+"""The document of COPA's option ``why``: why a model has its rank, and the weights that would choose it."""
 
 from dataclasses import dataclass, replace
 from math import inf

@@ -1,4 +1,4 @@
-"""The documents of ``copa --sweep`` and ``--sweep-p``: the choice as a function of a weight or of p."""
+"""The documents of COPA's options ``sweep`` and ``sweep_p``: the choice as a function of a weight or of p."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar

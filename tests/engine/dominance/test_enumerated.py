@@ -71,7 +71,7 @@ def test_two_models_on_six_tasks():
     assert study.replicates is not None
     guard = relative_rank_p_values(scores)
     for tests, order in zip(study.tests, (0, 1), strict=True):
-        assert tests.mean_test == "beside"
+        assert tests.mean_test == "alongside"
         mass = study.replicates.crossings[0, order]
         for i, j in ((0, 1), (1, 0)):
             counted = float(expanded_p_value(min(max(mass[i, j], 6**-6), 1.0), 6))
@@ -117,7 +117,7 @@ def test_claims_over_random_tasks_need_agreeing_means(tasks, kind):
     off = ~np.eye(4, dtype=bool)
     assert tests.p_value is not None
     assert np.all(tests.p_value[off] >= of_means[off] - 1e-12)
-    assert tests.mean_test == "beside"
+    assert tests.mean_test == "alongside"
     (absolute,) = study_dominance(scores, [Claim(2, "absolute", 0.25)], Inference()).tests
     assert absolute.mean_test == ""
 

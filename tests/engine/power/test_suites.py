@@ -153,7 +153,7 @@ def test_tables_are_adjusted_for_multiple_comparisons():
     assert 0 < sum(significant) < 40
 
 
-@pytest.mark.parametrize(("tasks", "alpha", "mean_test"), [(6, 0.02, "beside"), (12, 0.001, "instead")])
+@pytest.mark.parametrize(("tasks", "alpha", "mean_test"), [(6, 0.02, "alongside"), (12, 0.001, "instead")])
 def test_closed_form_is_powerless_with_few_tasks(tasks, alpha, mean_test):
     """All of six are looked at, of which the rarest has 6⁻⁶; of twelve as many as the work allows."""
     inference = Inference(work_limit=3e6, family=Family(alpha=alpha))

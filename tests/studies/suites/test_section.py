@@ -303,7 +303,7 @@ def test_shipped_model_has_better_means_over_random_tasks(monkeypatch):
     document = ranked([np.where(np.arange(12) == 5, 8.0, 0.3), 0.0], tasks="random", sizes=(30,) * 12)
     (pair,) = document.meta()["suite"]["pairs"]
     (tests,) = (leader.study.tests_for(leader.method) for leader in document.leaders.values())
-    assert tests.mean_test == "beside"
+    assert tests.mean_test == "alongside"
     assert pair["p_like_these"] > 0.05
     assert "Ship" not in document.verdict
     challenged = document.leaders["x0"].recommendation.leader

@@ -1,4 +1,4 @@
-"""Screen of ``copa --why``: the explanation of one model's rank."""
+"""Screen of COPA's option ``why``: the explanation of one model's rank."""
 
 from collections.abc import Iterator
 
