@@ -44,7 +44,7 @@ def single_process():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--write-made", action="store_true", help="store screens, warnings and JSON anew")
+    parser.addoption("--write-made", action="store_true", help="rewrite stored screens, warnings and JSON")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 A folder whose ``conftest.py`` has the fixture ``screens`` keeps it in ``screens/<room>.txt`` beside it, below
 ``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases, screen and
 document, and what studies refuse. ``pytest tests/studies tests/cli tests/render tests/engine -m "not slow"
--n 0 --write-made`` writes it anew, or a few of these; read the diff. What several tests share is a fixture of
+-n 0 --write-made`` rewrites it, or a few of these; read the diff. What several tests share is a fixture of
 their module, which is stored by none of them: a cache would give it to whoever runs first.
 """
 
@@ -180,7 +180,7 @@ def hold(node, texts, update_stored):
         write(file, {key: below for key, below in stored.items() if below and is_defined(base, key)})
     elif difference("\n".join(before), "\n".join(lines)):
         changes = difflib.unified_diff(before, lines, "stored", "made", lineterm="")
-        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+        pytest.fail("\n".join(["if this change is intended, rewrite the file with --write-made", *changes]))
     stored[name] = lines
 
 

@@ -212,7 +212,7 @@ def hold(stored, output, update_stored):
         stored.write_text("\n".join(output) + "\n", "utf-8")
     elif len(output) != len(before) or not all(map(same, output, before)):
         changes = difflib.unified_diff(before, output, "stored", "made", lineterm="", n=0)
-        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+        pytest.fail("\n".join(["if this change is intended, rewrite the file with --write-made", *changes]))
 
 
 def same(line, stored):

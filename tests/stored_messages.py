@@ -1,8 +1,8 @@
-"""Text files of what is given and what is told, for the tests that read them; reviewers read their diffs.
+"""Compare messages with stored text files; reviewers read the differences.
 
-``$``, ``%`` and ``>>>`` begin a call, ``>`` the name of a file that ``|`` lines hold, and ``#`` a remark; all
-else is what is told below a call, in which ``[…]`` stands for words that are not ours. With ``--write-made``
-(and ``-n 0``) it is written anew.
+A line that starts with ``$``, ``%`` or ``>>>`` is a call. ``>`` names a file, whose lines start with ``|``.
+``#`` starts a comment. The lines below a call are its expected messages; ``[…]`` matches any words, such as
+those of another library. ``--write-made -n 0`` rewrites the file.
 """
 
 import difflib
@@ -45,7 +45,7 @@ def compare(path, update_stored, answer, write=write_text):
         path.write_text("\n".join(output) + "\n", "utf-8")
     elif output != stored.splitlines():
         changes = difflib.unified_diff(stored.splitlines(), output, "stored", "made", lineterm="")
-        pytest.fail("\n".join(["if that is meant, write it anew with --write-made", *changes]))
+        pytest.fail("\n".join(["if this change is intended, rewrite the file with --write-made", *changes]))
 
 
 def link_sample_data(file, folder):

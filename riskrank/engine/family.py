@@ -260,14 +260,16 @@ class Family:
             parts[0].undecided[tier == 0].any() or parts[0].contradicted[tier == 0].any()
         )
         interval = evidence.interval(self.interval_level(int(np.count_nonzero(tier == 1))))
-        closed: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
-        closed |= {"resamples_needed": 0, "low": interval[0], "high": interval[1]}
-        for name, value in closed.items():
+        untested: dict[str, ArrayLike] = {"side": 0, "p_adjusted": 1, "p_against": 1, "needed": np.inf}
+        untested |= {"resamples_needed": 0, "low": interval[0], "high": interval[1]}
+        for name, value in untested.items():
             combined[name] = np.where(waits, np.asarray(value), combined[name])
         return Answers(**combined)
 
     def interval_level(self, tests: int, decided: int = 0) -> float:
-        """Return the level of one interval among many, for the coverage that the correction guarantees.
+        """Return the significance level of each claim's interval: one minus its coverage.
+
+        For Holm and Bonferroni, the intervals of all claims then have a joint coverage of 1 - α.
 
         Parameters
         ----------

@@ -61,8 +61,8 @@ class DocType:
     documents : str
         Document classes below ``riskrank.studies``, as ``module:Class,Class``.
     view : str
-        Module below ``riskrank.studies`` that builds tables and text, by its function ``view`` or the one
-        named after a colon.
+        Module below ``riskrank.studies`` that builds tables and text. Its function is ``build_sections`` or
+        the one named after a colon.
     figures : str
         Module below ``riskrank.studies`` with a ``pictures`` function; empty if there are none.
     """
@@ -314,7 +314,7 @@ COMMANDS = (
             DocType(
                 "copa-sweep",
                 "copa.sweep:WeightSweepDocument,OrderSweepDocument",
-                "copa.screen.comparison:sweep_view",
+                "copa.screen.comparison:sweep_sections",
                 "copa.figures.pictures",
             ),
         ),
@@ -371,8 +371,8 @@ COMMANDS = (
         settings_check="power.study:build_claim",
         doc_types=(
             DocType("power", "power.study:PowerDocument", "power.screen.first", "power.figures"),
-            DocType("power-noise", "power.noise:NoisePlanDocument", "power.screen.first:noise_view"),
-            DocType("power-labels", "power.labels:LabelsDocument", "power.screen.first:labels_view"),
+            DocType("power-noise", "power.noise:NoisePlanDocument", "power.screen.first:noise_sections"),
+            DocType("power-labels", "power.labels:LabelsDocument", "power.screen.first:labels_sections"),
         ),
         pictures=("curves", _NOISE_PICTURE),
         excluded=("group_by",),
@@ -485,7 +485,7 @@ COMMANDS = (
         words="Convert harness exports and judge verdicts into a score table that every command reads.",
         doc_types=(
             DocType("convert", "convert.study:ExportDocument", "convert.screen"),
-            DocType("convert-verdicts", "convert.study:VoteDocument", "convert.screen:votes_view"),
+            DocType("convert-verdicts", "convert.study:VoteDocument", "convert.screen:votes_sections"),
         ),
         formats=("parquet",),
         has_module=True,

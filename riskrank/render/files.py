@@ -197,23 +197,23 @@ def write_all(
     UsageError
         If a result cannot be written, for example because the disk is full.
     """
-    files = [*(extra_files or {}).items(), *((place, data) for place, data in results if place is not None)]
-    _check_distinct([(place, option("output")) for place, _ in files])
-    devices = [(place, data) for place, data in files if is_device(Path(place))]
-    place = "standard output"
+    files = [*(extra_files or {}).items(), *((name, data) for name, data in results if name is not None)]
+    _check_distinct([(target, option("output")) for target, _ in files])
+    devices = [(target, data) for target, data in files if is_device(Path(target))]
+    target = "standard output"
     try:
         with deferred_signals() as finishing, contextlib.ExitStack() as stack, contextlib.ExitStack() as undo:
             # Opening a pipe blocks until it has a reader, so do it before any file appears.
-            streams = [stack.enter_context(open_device(Path(place))) for place, _ in devices]
+            streams = [stack.enter_context(open_device(Path(target))) for target, _ in devices]
             moves = []
-            for place, data in files:
-                if not is_device(Path(place)):
-                    moves.append(stack.enter_context(staged_file(Path(place), data)))
-            place = "standard output"
+            for target, data in files:
+                if not is_device(Path(target)):
+                    moves.append(stack.enter_context(staged_file(Path(target), data)))
+            target = "standard output"
             for to_stdout in (data for name, data in results if name is None):
                 write_stdout(to_stdout, stdout)
             for stream, (device, data) in zip(streams, devices, strict=True):
-                place = device
+                target = device
                 with contextlib.suppress(BrokenPipeError):
                     write_fully(stream, data)
             before_rename()
@@ -226,4 +226,4 @@ def write_all(
         hint = "free some space, or write the result elsewhere" + by_interface(
             f" with {option('output')}", ""
         )
-        raise write_error(place, error.strerror or str(error), hint) from None
+        raise write_error(target, error.strerror or str(error), hint) from None

@@ -22,9 +22,9 @@ def sections(document: Document) -> Sequence[Section]:
 
 
 def _build_sections(document: Document) -> list[Section]:
-    """Build the tables and lines of a document by its view function."""
+    """Build the tables and lines of a document with its module."""
     module, _, function = DOC_TYPES[document.schema].view.partition(":")
-    body = getattr(import_module(f".{module}", "riskrank.studies"), function or "view")(document)
+    body = getattr(import_module(f".{module}", "riskrank.studies"), function or "build_sections")(document)
     suite = getattr(document, "suite", None)
     heading = [] if suite is None else [Line(f"{suite.summary}.", "Suite:")]
     # Names may contain line breaks, but a verdict is one paragraph.

@@ -140,6 +140,6 @@ def open_device(path: Path) -> BinaryIO:
     return path.open("ab", buffering=0) if number is None else os.fdopen(os.dup(number), "wb", buffering=0)
 
 
-def write_error(place: str | Path, reason: str, hint: str = "write elsewhere") -> UsageError:
+def write_error(target: str | Path, reason: str, hint: str = "write elsewhere") -> UsageError:
     """Create the error for a path that cannot be written."""
-    return UsageError(f"cannot write to {place}", found=reason, hint=hint)
+    return UsageError(f"cannot write to {target}", found=reason, hint=hint)

@@ -12,7 +12,7 @@ import numpy as np
 
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.files.formulas import Table, escape_table
-from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, FOLDERS, READ, SECTION, notice_kind
+from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
 from riskrank.scores.table.missing_scores import reports_exclusion
 from riskrank.scores.table.score_counts import ScoreCount
 
@@ -36,7 +36,10 @@ def computed(source: Callable[..., Any], **default: Any) -> Any:
 
 
 def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
-    """Build rows from records, with fields declared by `computed`.
+    """Build one row per record; functions declared by `computed` return the values of its fields.
+
+    For example, a field with the source ``lambda model, i: model.names[i]`` takes the parts ``model`` and
+    ``i`` of each record.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ class Provenance:
     @property
     def reading_notes(self) -> list[str]:
         """Warnings about how the files were read."""
-        return [warning for warning in self.warnings if notice_kind(warning) in (READ, FOLDERS)]
+        return [warning for warning in self.warnings if warning_kind(warning) in (READ, FOLDERS)]
 
     @property
     def metric_names(self) -> list[str]:
@@ -139,7 +142,7 @@ class Provenance:
     @property
     def ordered_warnings(self) -> list[str]:
         """Warnings in order of severity: excluded data first, notes on weights and file layout last."""
-        return sorted(self.warnings, key=lambda w: _ORDER.get(notice_kind(w), int(not reports_exclusion(w))))
+        return sorted(self.warnings, key=lambda w: _ORDER.get(warning_kind(w), int(not reports_exclusion(w))))
 
 
 # Order of warnings by kind; excluded data (0) and assumptions (1) have no kind.

@@ -112,7 +112,7 @@ def design_note(table: ScoreTable) -> DesignNote:
     size = float(sets if sets >= MIN_TASKS else sum(fold.effective_size for fold in design.folds))
     of = "one data set" if sets == 1 else f"{sets} data sets"
     few = format_fixed(math.floor(10 * size) / 10, 1)
-    unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if design.count_unknown else ""
+    unknown = f" ({option('folds', 'K')} sets the folds per repeat)" if design.has_unknown_folds else ""
     text = f"{folds:,} folds of {of} share training rows, so the effective sample size is {few}{unknown}."
     if sets >= MIN_TASKS:
         text = f"{folds:,} folds of {of} count as {sets} samples, because folds share training rows."

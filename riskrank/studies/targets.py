@@ -15,7 +15,7 @@ from riskrank.errors import NumericalError, UsageError, listing, option
 from riskrank.options.option import Settings
 from riskrank.options.suites import FIXED, RANDOM, SuiteSettings
 from riskrank.options.values import contradict
-from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, Notice, notice_kind
+from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, WarningText, warning_kind
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -98,7 +98,7 @@ def equal_weight_warnings(table: ScoreTable) -> list[str]:
     names = [metric.name for metric in table.metrics]
     costs = [metric.name for metric in table.metrics if looks_like_a_cost(metric.name)]
     benefits = [name for name in names if name not in costs]
-    guessed = READ in map(notice_kind, table.warnings)
+    guessed = READ in map(warning_kind, table.warnings)
     if len(names) < 2 or has_weights(table) or not (guessed or (costs and benefits)):
         return []
     most = (benefits or costs)[0]
@@ -106,7 +106,7 @@ def equal_weight_warnings(table: ScoreTable) -> list[str]:
         f"no weights given, so {listing(names)} are weighted equally: set {option('weight', f'{most}=5')}, "
         f"or {option('weight', 'equal')} to confirm"
     )
-    return [Notice(text, EQUAL_WEIGHTS)]
+    return [WarningText(text, EQUAL_WEIGHTS)]
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:

@@ -154,12 +154,12 @@ def format_number(value: float) -> str:
     return typeset(f"{value:.2e}")
 
 
-def all_other_models(models: Sequence[str]) -> str:
+def others_phrase(models: Sequence[str]) -> str:
     """Name up to three other models, or return a phrase such as ``all 5 others``."""
     return join_names(models) if len(models) <= 3 else f"all {len(models)} others"
 
 
-def all_metrics(count: int) -> str:
+def metrics_phrase(count: int) -> str:
     """Return a phrase for all metrics: ``both metrics``, ``all 3 metrics``."""
     return count_of_total(count, count, "metrics")
 

@@ -114,7 +114,7 @@ def coverage_rows(case, seeds, resamples=1000):
             means,
             tails,
             leader=0,
-            level=level,
+            tail_fraction=level,
             samples=n,
             mean_spread=difference_spread(means, resampled[0]),
             tail_spread=difference_spread(tails, resampled[1]),

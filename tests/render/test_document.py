@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
-from riskrank.scores.layouts.layout import FOLDERS, SECTION, Notice
+from riskrank.scores.layouts.layout import FOLDERS, SECTION, WarningText
 from riskrank.studies.document import Document, Provenance
 
 
@@ -104,8 +104,8 @@ def test_parquet_keeps_types():
 
 def test_the_most_severe_warning_comes_first():
     warnings = [
-        Notice("x/: folders name the models and files the tasks", FOLDERS),
-        Notice("part Other methods: P(EC) is left out", SECTION),
+        WarningText("x/: folders name the models and files the tasks", FOLDERS),
+        WarningText("part Other methods: P(EC) is left out", SECTION),
         "only 16 samples",
         "dropped 1 of 20 samples",
     ]

@@ -73,7 +73,7 @@ def test_every_document_has_a_valid_schema(name):
 def test_no_document_lacks_a_schema():
     for paper in DOC_TYPES.values():
         module, _, maker = paper.view.partition(":")
-        assert callable(getattr(import_module(f"riskrank.studies.{module}"), maker or "view"))
+        assert callable(getattr(import_module(f"riskrank.studies.{module}"), maker or "build_sections"))
 
 
 def test_a_name_that_is_none():

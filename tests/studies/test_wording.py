@@ -2,7 +2,12 @@
 
 import pytest
 
-from riskrank.studies.wording import all_metrics, detection_limit_sentence, format_percent, method_words
+from riskrank.studies.wording import (
+    detection_limit_sentence,
+    format_percent,
+    method_words,
+    metrics_phrase,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +32,7 @@ def test_shares_in_percent(share, words):
 
 
 def test_two_metrics_are_both():
-    assert [all_metrics(count) for count in (2, 3)] == ["both metrics", "all 3 metrics"]
+    assert [metrics_phrase(count) for count in (2, 3)] == ["both metrics", "all 3 metrics"]
 
 
 def test_detection_limits_of_samples_and_tasks():

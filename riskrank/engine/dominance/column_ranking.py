@@ -168,7 +168,7 @@ def _effect_sizes(
             estimates.means,
             estimates.tails,
             leader=leader,
-            level=estimates.tail_level,
+            tail_fraction=estimates.tail_level,
             samples=samples[leader],
             mean_spread=spreads[0],
             tail_spread=spreads[1],

@@ -73,7 +73,7 @@ class EffectSizes:
     ----------
     leader : int
         Index of the model that the others are compared with.
-    level : float
+    tail_fraction : float
         Proportion of worst samples in the tail mean.
     mean, tail_mean : ndarray, shape (k,)
         In the units of the scores.
@@ -83,7 +83,7 @@ class EffectSizes:
     """
 
     leader: int
-    level: float
+    tail_fraction: float
     mean: Floats
     tail_mean: Floats
     mean_difference: Differences
@@ -96,14 +96,14 @@ class EffectSizes:
         return replace(self, mean_difference=mean, tail_difference=tail)
 
 
-def tail_sample_size(samples: SampleSize, level: float, tails: ArrayLike = 2.0) -> Integers:
+def tail_sample_size(samples: SampleSize, tail_fraction: float, tails: ArrayLike = 2.0) -> Integers:
     """Return the effective number of samples behind a difference of two tail means.
 
     Parameters
     ----------
     samples : float, ndarray or Dof
         Number of independent samples n, or degrees of freedom, which are converted to a number of samples.
-    level : float
+    tail_fraction : float
         Proportion p of worst scores; each tail holds n·p samples.
     tails : array_like
         Equivalent number of tails, from 1 to 2; see `equivalent_tails`.
@@ -115,7 +115,7 @@ def tail_sample_size(samples: SampleSize, level: float, tails: ArrayLike = 2.0) 
     """
     if isinstance(samples, Dof):
         samples = samples.df + 1
-    size = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
+    size = np.rint(np.asarray(tails, dtype=np.float64) * samples * tail_fraction)
     # A model compared with itself has infinite degrees of freedom.
     most = np.clip(samples, 2, np.iinfo(np.int32).max)
     return np.clip(size, 2, most).astype(np.int64)
@@ -148,7 +148,7 @@ def effect_sizes(
     tail_mean: ArrayLike,
     *,
     leader: int,
-    level: float,
+    tail_fraction: float,
     samples: SampleSize,
     mean_spread: Spread | None = None,
     tail_spread: Spread | None = None,
@@ -161,7 +161,7 @@ def effect_sizes(
         Estimates from the sample, in the units of the scores.
     leader : int
         Index of the model to compare with.
-    level : float
+    tail_fraction : float
         Proportion of worst scores in the tail means: 5 %, or more if needed for five samples.
     samples : float, ndarray of shape (k,), or Dof
         Number of independent samples of the smallest model, or of each pair with the leader.
@@ -181,10 +181,11 @@ def effect_sizes(
     tail_samples: SampleSize = samples
     if tail_spread is not None:
         variances = tail_spread.variances
-        tail_samples = tail_sample_size(samples, level, equivalent_tails(variances, variances[leader]))
+        tail_count = equivalent_tails(variances, variances[leader])
+        tail_samples = tail_sample_size(samples, tail_fraction, tail_count)
     return EffectSizes(
         leader,
-        level,
+        tail_fraction,
         means,
         tails,
         _differences_to_leader(means, leader, mean_spread, samples),

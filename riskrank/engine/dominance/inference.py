@@ -168,8 +168,8 @@ class Inference:
         Returns
         -------
         tuple of int
-            1000, 2/s and 5/s, subject to the work limit; s is the proportion of crossings at a p-value of
-            α/m. Only the requested number if one was set.
+            1000, 2/s and 5/s, subject to the work limit. s is the expected proportion of resamples that cross
+            the boundary if the p-value is α/m. If `resamples` is a number, only this number.
         """
         if self.resamples != "auto":
             return (int(self.resamples),)
@@ -185,8 +185,8 @@ class Inference:
     def planned_resamples(self, tests: int, samples: float | Dof, crossings: float = 5) -> int:
         """Return the number of resamples needed to resolve p-values near α/m, in complete blocks.
 
-        If s is the proportion of crossings at an expanded percentile p-value of α/m, this is `crossings`/s
-        (method §4, rules 1 and 2).
+        The number is `crossings`/s (method §4, rules 1 and 2). s is the expected proportion of resamples that
+        cross the boundary if the expanded percentile p-value is α/m.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Inference:
             Number of independent samples n, or degrees of freedom, for the small-sample expansion of the
             percentile. Infinity disables the expansion.
         crossings : float
-            Expected number of crossings at a p-value of α/m.
+            Expected number of resamples that cross the boundary at a p-value of α/m.
         """
         level = self.family.interval_level(tests)
         plain = not isinstance(samples, Dof) and np.isinf(samples)

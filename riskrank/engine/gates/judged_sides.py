@@ -22,8 +22,16 @@ from riskrank.engine.types import Booleans, Floats
 _UNLABELLED_WEIGHT = 0.5
 
 
-def mean_side(scores: ClusteredScores, model: int) -> tuple[SideScores, float]:
-    """Return residuals in place of scores, and the ratio of their scale to that of human scores."""
+def calibration_residuals(scores: ClusteredScores, model: int) -> tuple[SideScores, float]:
+    """Return the residuals whose weighted mean is a model's calibrated mean, and their scale.
+
+    Returns
+    -------
+    side : SideScores
+        Residuals of the labelled samples (task 0) and judge scores of the others (task 1).
+    scale : float
+        Factor by which residuals exceed human scores.
+    """
     rows, strata = JudgedRows.from_scores(scores, model), scores.strata
     counts = strata.counts(model)
     second = _UNLABELLED_WEIGHT * min(1.0, counts[1] / counts[0])

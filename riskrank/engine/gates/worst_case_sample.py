@@ -22,7 +22,7 @@ from math import inf
 import numpy as np
 
 from riskrank.engine.evidence.student import MeanDifference
-from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
+from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, calibration_residuals
 from riskrank.engine.gates.side import SideScores, difference_of_means
 from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.sampling.degrees_of_freedom import kish_size
@@ -83,7 +83,7 @@ class Comparison:
             tuned = tune_for_tail(scores, level)
             tails = [TailSide.from_scores(tuned, model) for model in (new, old)]
             return cls(tails[0], tails[1], True, level, *limits, limits_known, labelled)
-        (first, larger), (second, _) = (mean_side(scores, model) for model in (new, old))
+        (first, larger), (second, _) = (calibration_residuals(scores, model) for model in (new, old))
         lowest, highest = (larger * end for end in limits)
         return cls(first, second, True, None, lowest, highest, limits_known, labelled)
 

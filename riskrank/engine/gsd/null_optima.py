@@ -69,7 +69,7 @@ class Relabelling:
         looks_at_all = n_labellings <= self.resamples or not self.stops_early
         return looks_at_all or not is_futile(extreme, n_evaluated, self.family.interval_level(1))
 
-    def label_contributions(self, winner: Floats, loser: Floats) -> Floats:
+    def unit_contributions(self, winner: Floats, loser: Floats) -> Floats:
         """Return the contribution of each resampling unit to the difference between two distributions.
 
         Parameters
@@ -266,7 +266,7 @@ def null_optima(utilities: Utilities, winner: int, loser: int, relabelling: Rela
     """
     table = utilities.table
     polytope, _, _ = utilities.polytope((winner, loser))
-    contributions = relabelling.label_contributions(
+    contributions = relabelling.unit_contributions(
         *(sample_distributions(table, polytope.system, model) for model in (winner, loser))
     )
     return NullOptima(

@@ -280,7 +280,7 @@ def _test_pair(
     tests = []
     for (winner, loser), optimum in observed.items():
         solved_before = polytope.lps_solved
-        contributions = plan.relabelling.label_contributions(masses[winner], masses[loser])
+        contributions = plan.relabelling.unit_contributions(masses[winner], masses[loser])
         null, n_used = solve_until_futile(
             polytope, labels.signs, contributions, optimum.value, futility_level
         )

@@ -83,7 +83,7 @@ class ClosedForm:
     tables: int
     _tests: dict[tuple[int, int], FullTest] = field(default_factory=dict)
 
-    def verdicts(self, size: int) -> Booleans:
+    def significant_pairs(self, size: int) -> Booleans:
         """Return whether each pair is significant in each simulated table, shape (tables, pairs)."""
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
@@ -101,7 +101,7 @@ class ClosedForm:
             results = [self._verdicts(part, size, test, rng) for part, test in zip(parts, tests, strict=True)]
         return np.concatenate(results)[:, self.pair_indices]
 
-    def table_verdicts(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
+    def significant_pairs_in(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
         """Return whether each pair is significant in each given table, shape (tables, pairs)."""
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         results, sampler = [], self.plan.sampler

@@ -244,14 +244,14 @@ def study_power(
     closed, size, grid = ClosedForm(plan, _CLOSED_TABLES * repeats), None, sizes
 
     def enough(size: int) -> bool:
-        return float(closed.verdicts(size).all(axis=1).mean()) >= target
+        return float(closed.significant_pairs(size).all(axis=1).mean()) >= target
 
     if not plan.unattainable_pairs:
         size = smallest_size(enough, plan.min_size, limit)
         grid = sorted({*sizes, size or limit})
     agreement = _check_with_full_tests(closed, size or sizes[-1], repeats, progress)
     curve = PowerCurve.from_verdicts(
-        grid, [*map(closed.verdicts, grid)], agreement.error, agreement.verdict_variance
+        grid, [*map(closed.significant_pairs, grid)], agreement.error, agreement.verdict_variance
     )
     index = grid.index(size or grid[-1])
     power, error = curve.power[index, -1].item(), curve.standard_error[index, -1].item()
@@ -302,4 +302,4 @@ def _check_with_full_tests(
             data, test_stream = stream.spawn(2)
             draws.append(plan.sampler.draw_units(np.random.default_rng(data), size))
             full[number] = plan.test(draws[-1], test_stream, workers, watch(number))
-    return Agreement.from_verdicts(size, closed.table_verdicts(draws, size), full)
+    return Agreement.from_verdicts(size, closed.significant_pairs_in(draws, size), full)

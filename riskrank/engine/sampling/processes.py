@@ -185,7 +185,7 @@ class _Process:
     def __init__(self) -> None:
         from multiprocessing import Pipe
 
-        paths = [place for place in sys.path if place]
+        paths = [path for path in sys.path if path]
         variables = dict(os.environ)
         set_single_threaded(variables)
         self._connection, child_end = Pipe()

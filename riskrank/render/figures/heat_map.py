@@ -147,7 +147,7 @@ def _draw_cells(axes: Axes, heat_map: HeatMap, cell: float) -> None:
         if heat_map.identical[i, j]:
             write_text(axes, j, i, "=", mark, "center", color=ink[i, j], size=min(TEXT, 0.8 * cell))
         elif numbered:
-            text = short_ratio(heat_map.ratios[i, j])
+            text = format_short_ratio(heat_map.ratios[i, j])
             write_text(axes, j, i - 0.08, text, mark, "center", color=ink[i, j], size=SMALL)
         if heat_map.dominates[i, j]:
             draw_dot(axes, j, i + (0.3 if numbered else 0), mark, ink[i, j], size=min(4.0, 0.35 * cell))
@@ -172,7 +172,7 @@ def _draw_image(axes: Axes, heat_map: HeatMap, cell: float) -> None:
     axes.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
 
 
-def short_ratio(ratio: float) -> str:
+def format_short_ratio(ratio: float) -> str:
     """Format a violation ratio with two digits, never rounded to 0 or 1."""
     if ratio in (0.0, 1.0):
         return f"{ratio:.0f}"

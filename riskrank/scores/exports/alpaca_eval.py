@@ -44,7 +44,7 @@ def _win_rate(record: Record) -> object:
         return 0.5
     if preference < 1 or preference > 2:
         raise InputError(
-            f"{record.place} has a preference outside 1 to 2",
+            f"{record.location} has a preference outside 1 to 2",
             found=f"{preference!r}",
             hint="use 1 if generator_1 wins and 2 if generator_2 wins; check the annotator output",
         )

@@ -32,8 +32,8 @@ def read(file: ExportFile) -> Rows:
     if not cases:
         raise export_error(f"{file.path}: there are no test cases", f"fields: {listing(run, 12)}")
     model = file.model_name(run.get_record("hyperparameters").get_text("model"))
-    for place, case in enumerate(cases):
-        sample = case.get_text("name", f"test_case_{case.get_text('order', str(place))}")
+    for number, case in enumerate(cases):
+        sample = case.get_text("name", f"test_case_{case.get_text('order', str(number))}")
         texts = {"input_text": case.get("input"), "output_text": case.get("actualOutput")}
         about = {"model": model, "sample": sample, **texts}
         for entry in case.get_records("metricsData"):

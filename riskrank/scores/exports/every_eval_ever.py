@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.errors import listing
 from riskrank.scores.exports.fields import Record, as_score, export_error
 from riskrank.scores.exports.interface import get_nested
 from riskrank.scores.exports.row_collector import RowCollector
@@ -67,7 +68,7 @@ def read(file: ExportFile) -> Rows:
         elif file.collector.options.skip_bad:
             file.count(f"{file.path}: ignored rows without fields that the schema requires")
         else:
-            raise export_error(f"{row.place} lacks '{missing}'", f"keys {', '.join(list(row)[:8]) or 'none'}")
+            raise export_error(f"{row.location} lacks '{missing}'", f"keys {listing(row)}")
     if not rows:
         raise export_error(f"{file.path}: the file has no rows", "no instances")
     _set_directions(file, rows)

@@ -10,12 +10,12 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.json_objects import parse_json, preview
 
 
-def parse_name(place: str, value: object, *, default: str | None = None) -> str:
+def parse_name(location: str, value: object, *, default: str | None = None) -> str:
     """Convert a text or number to a name.
 
     Parameters
     ----------
-    place : str
+    location : str
         Location for the error message.
     value : object
     default : str, optional
@@ -33,7 +33,7 @@ def parse_name(place: str, value: object, *, default: str | None = None) -> str:
     number = isinstance(value, float) and math.isfinite(value)
     if number or (isinstance(value, str | int) and not isinstance(value, bool)):
         return str(value)
-    raise type_error(place, "a text or a number", value)
+    raise type_error(location, "a text or a number", value)
 
 
 def number_duplicates(names: Iterable[str]) -> list[str]:
@@ -52,7 +52,7 @@ class Record(dict[str, Any]):
 
     Parameters
     ----------
-    place : str
+    location : str
         Location of the object for error messages.
     value : object
     separator : str
@@ -64,46 +64,46 @@ class Record(dict[str, Any]):
         If the value is not an object.
     """
 
-    def __init__(self, place: str, value: object, *, separator: str = ", ") -> None:
+    def __init__(self, location: str, value: object, *, separator: str = ", ") -> None:
         if value is not None and not isinstance(value, dict):
-            raise type_error(place, "an object", value)
+            raise type_error(location, "an object", value)
         super().__init__(value or {})
-        self.place = place
+        self.location = location
         self._separator = separator
 
-    def location(self, field: str) -> str:
+    def location_of(self, field: str) -> str:
         """Return the location of a field for error messages."""
-        return f"{self.place}{self._separator}{field}"
+        return f"{self.location}{self._separator}{field}"
 
     def get_name(self, *fields: str) -> str:
         """Return the first of several fields that is present as a name."""
         value = next((self[name] for name in fields if self.get(name) is not None), None)
         if value is None:
-            raise export_error(f"{self.place} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
-        return parse_name(self.location(fields[0]), value)
+            raise export_error(f"{self.location} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
+        return parse_name(self.location_of(fields[0]), value)
 
     def get_text(self, field: str, default: str = "") -> str:
         """Return a text or number field as text, or the default if the field is missing."""
-        return parse_name(self.location(field), self.get(field), default=default)
+        return parse_name(self.location_of(field), self.get(field), default=default)
 
     def get_record(self, field: str) -> "Record":
         """Return a nested object."""
-        return Record(self.location(field), self.get(field))
+        return Record(self.location_of(field), self.get(field))
 
     def get_list(self, field: str) -> list[Any]:
         """Return a list with items of any type."""
         value = self.get(field)
         if value is not None and not isinstance(value, list):
-            raise type_error(self.location(field), "a list", value)
+            raise type_error(self.location_of(field), "a list", value)
         return value or []
 
     def get_records(self, field: str) -> list["Record"]:
         """Return a list of objects."""
         value = self.get(field)
         if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
-            raise type_error(self.location(field), "a list of objects", value)
+            raise type_error(self.location_of(field), "a list of objects", value)
         return [
-            Record(f"{self.location(field)} {number}", item)
+            Record(f"{self.location_of(field)} {number}", item)
             for number, item in enumerate(value or (), start=1)
         ]
 
@@ -114,9 +114,9 @@ def export_error(message: str, detail: str) -> InputError:
     return InputError(message, found=detail, hint=f"{hint}; {option('skip_bad', True)} ignores invalid files")
 
 
-def type_error(place: str, expected: str, value: object) -> InputError:
+def type_error(location: str, expected: str, value: object) -> InputError:
     """Return an error for a field of the wrong type."""
-    return export_error(f"{place} is not {expected}", preview(value))
+    return export_error(f"{location} is not {expected}", preview(value))
 
 
 def parse_document(path: Path, data: bytes) -> Record:

@@ -85,7 +85,7 @@ def read(file: ExportFile) -> Rows:
         about = {"model": model, "sample": f"{task}/{entry.get_name('instance_id')}", "task": task}
         about["draw"] = entry.get_text("train_trial_index", "0")
         if entry.get("stats") is None:
-            raise type_error(entry.location("stats"), "a list of objects", None)
+            raise type_error(entry.location_of("stats"), "a list of objects", None)
         for stat in entry.get_records("stats"):
             name = stat.get_record("name")
             metric = name.get_name("name")

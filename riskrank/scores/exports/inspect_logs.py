@@ -81,7 +81,7 @@ def read(file: ExportFile) -> Rows:
     metadata. The option `filter` selects scorers.
     """
     header, samples = _read_log(file)
-    evaluation = Record(header.location("eval"), header.get("eval"))
+    evaluation = Record(header.location_of("eval"), header.get("eval"))
     if not isinstance(evaluation.get("task"), str):
         raise export_error(f"{file.path}: not an Inspect log", "no 'eval' with a task in its header")
     _check_samples(file.path, header.get("version"), samples)

@@ -76,8 +76,8 @@ def _judgment_columns(record: Record) -> dict[str, str]:
     """Return the columns that identify a judgment: sample, question, turn, judge and prompt."""
     judge = record.get("judge")
     judge_name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
-    judge_name = parse_name(f"{record.place}, judge", judge_name, default="")
-    prompt = parse_name(f"{record.place}, judge's prompt", prompt, default="")
+    judge_name = parse_name(f"{record.location}, judge", judge_name, default="")
+    prompt = parse_name(f"{record.location}, judge's prompt", prompt, default="")
     question = record.get_name("question_id")
     # Old forks do not store the turn, but the judge's prompt for a second turn is called "multi-turn".
     turn = record.get_text("turn") or ("2" if "multi-turn" in prompt else "1")
@@ -112,19 +112,19 @@ def _read_pair(file: ExportFile, record: Record) -> Rows:
     if any(game.casefold() in _UNDECIDED for game in games):
         file.count(f"{WIN_RATE}: ignored pairs without a winner in a game")
         return
-    results = {_game_score(game, first, second, record.place) for game in games}
+    results = {_game_score(game, first, second, record.location) for game in games}
     score = results.pop() if len(results) == 1 else 0.5
     columns = {"metric": WIN_RATE, **_judgment_columns(record)}
     yield {"model": first, "score": score, "opponent": second, **columns}
     yield {"model": second, "score": 1 - score, "opponent": first, **columns}
 
 
-def _game_score(game: str, first: str, second: str, place: str) -> float:
+def _game_score(game: str, first: str, second: str, location: str) -> float:
     """Return 1 if the first model won a game, 0 if the second model won, and ½ for a tie."""
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result
-    return _VALUES[normalise_vote(game, location=place)]
+    return _VALUES[normalise_vote(game, location=location)]
 
 
 def _is_livebench(path: Path) -> bool:

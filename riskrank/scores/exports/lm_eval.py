@@ -111,7 +111,7 @@ def read(file: ExportFile) -> Rows:
         higher_is_better[PERPLEXITY] = True
         message = "samples contain log-likelihoods, where higher is better; the perplexity is exp(−mean)"
         file.collector.note(f"'{PERPLEXITY}': {message}")
-    _set_directions(file, higher_is_better, source=run.document.place if run else str(file.path))
+    _set_directions(file, higher_is_better, source=run.document.location if run else str(file.path))
     expected = run.evaluated_count(task) if run else None
     if expected is not None and 0 < len(documents) < expected:
         file.note(f"fewer samples than were evaluated: {len(documents):,} of {expected:,}")

@@ -28,8 +28,8 @@ class Results:
     def __post_init__(self) -> None:
         """Raise InputError if the document does not contain results."""
         if not isinstance(self.document.get("results"), dict):
-            place = self.document.place
-            raise export_error(f"{place}: no results of lm-eval", "a document without 'results'")
+            location = self.document.location
+            raise export_error(f"{location}: no results of lm-eval", "a document without 'results'")
 
     @property
     def tasks(self) -> Record:
@@ -59,7 +59,7 @@ class Results:
         arguments = config.get("model_args")
         if isinstance(arguments, str):
             arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
-        record = Record(config.location("model_args"), arguments)
+        record = Record(config.location_of("model_args"), arguments)
         return next((record.get_name(key) for key in _MODEL_ARGUMENTS if record.get(key)), None)
 
     def filters(self, task: str) -> tuple[str, ...]:
@@ -80,9 +80,9 @@ class Results:
         listed |= self._section(task, "higher_is_better")
         for name, is_higher in listed.items():
             if is_higher is not None and not isinstance(is_higher, bool):
-                place = self.document.location("higher_is_better")
+                location = self.document.location_of("higher_is_better")
                 raise InputError(
-                    f"{place} of {task}, {name} is neither true nor false",
+                    f"{location} of {task}, {name} is neither true nor false",
                     found=preview(is_higher),
                     hint=f"correct or remove it; {option('skip_bad', True)} ignores the run",
                 )

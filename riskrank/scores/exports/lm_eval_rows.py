@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.types import Names
-from riskrank.errors import InputError
+from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import Record, as_score, export_error, type_error
 from riskrank.scores.exports.interface import get_nested, likeliest_choice
 from riskrank.scores.exports.row_reader import ExportFile, Rows
@@ -128,9 +128,9 @@ def _rows_with_filters(file: ExportFile, filters: Names) -> Iterator[tuple[Recor
             if file.collector.options.skip_bad:
                 file.count(f"{file.path}: ignored rows without a doc_id")
                 continue
-            raise export_error(f"{row.place} has no doc_id", f"keys {', '.join(list(row)[:8]) or 'none'}")
+            raise export_error(f"{row.location} has no doc_id", f"keys {listing(row)}")
         if name is not None and not isinstance(name, str):
-            raise type_error(row.location("filter"), "a text", name)
+            raise type_error(row.location_of("filter"), "a text", name)
         position = seen[str(document)]
         seen[str(document)] += 1
         if name is None:
@@ -162,7 +162,7 @@ def _metrics_of(row: Record, reported: Names) -> list[str]:
     if row.get("metrics") is not None:
         listed = row.get_list("metrics")
         if not all(isinstance(name, str) for name in listed):
-            raise type_error(row.location("metrics"), "a list of names", listed)
+            raise type_error(row.location_of("metrics"), "a list of names", listed)
         return [name for name in dict.fromkeys(listed) if name in row]
     present = [name for name in row if name not in _BOOKKEEPING]
     return [name for name in present if name in reported] if reported else present

@@ -63,11 +63,11 @@ def _model_name(spec: Record) -> str | None:
     """Return the first completion function, or the model name in older logs."""
     functions = spec.get_list("completion_fns")
     if functions:
-        return parse_name(spec.location("completion_fns"), functions[0])
+        return parse_name(spec.location_of("completion_fns"), functions[0])
     # Older logs name the models instead of completion functions.
     names = spec.get_record("model_names").get_list("completions")
     name = names[0] if names else spec.get("model_name")
-    return parse_name(spec.location("model_names"), name, default="")
+    return parse_name(spec.location_of("model_names"), name, default="")
 
 
 def _event_scores(event: Record) -> Mapping[str, object]:

@@ -169,7 +169,7 @@ def _provider_name(row: Record) -> str:
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     if not isinstance(provider, str) or not provider:
-        raise export_error(f"{row.place} has no provider", preview(row))
+        raise export_error(f"{row.location} has no provider", preview(row))
     return provider
 
 
@@ -180,12 +180,12 @@ def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
     """
     index = row.get("promptIdx")
     column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None
-    entry = Record(f"{row.place}, entry in results.prompts", column)
+    entry = Record(f"{row.location}, entry in results.prompts", column)
     for source in (entry, row.get_record("prompt")):
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return parse_name(row.location("promptId"), row.get("promptId") or entry.get("raw"), default="prompt")
+    return parse_name(row.location_of("promptId"), row.get("promptId") or entry.get("raw"), default="prompt")
 
 
 def _test_key(row: Record) -> str:

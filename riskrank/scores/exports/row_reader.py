@@ -114,8 +114,8 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
     If the paths differ in only one component, it becomes the name; otherwise the file name does. Suffixes
     that all names share are removed.
     """
-    places = differing_parts([str(path) for path in paths])
-    labels = places[0] if len(places) == 1 else [path.name for path in paths]
+    path_parts = differing_parts([str(path) for path in paths])
+    labels = path_parts[0] if len(path_parts) == 1 else [path.name for path in paths]
     names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, labels, strict=True)}
     while len(split_names := {name.rpartition(".")[::2] for name in names.values()}) > 1:
         if len({suffix for _, suffix in split_names}) > 1 or not all(stem for stem, _ in split_names):
@@ -153,8 +153,8 @@ def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
         if metric not in scored:
             collector.note(f"{metric}: ignored, as no sample has a score")
     if scored.is_empty():
-        place = listing((file.path for file in collector.files), 3)
-        raise export_error(f"{place}: no sample has a score", listing(collector.all_notes(), 3))
+        location = listing((file.path for file in collector.files), 3)
+        raise export_error(f"{location}: no sample has a score", listing(collector.all_notes(), 3))
     rows = rows.filter(pl.col("metric").is_in(scored.implode()))
     _note_repeats(rows, collector)
     if "draw" not in rows.columns or rows.select(*_CELL, "draw").is_duplicated().any():

@@ -46,7 +46,7 @@ def read(file: ExportFile) -> Rows:
     rows: dict[str, dict[str, object]] = {}
     for key, (score, reason, note) in _OUTCOMES.items():
         for value in document.get_list(key):
-            sample = parse_name(document.location(key), value)
+            sample = parse_name(document.location_of(key), value)
             row = rows.setdefault(sample, {"score": score} | ({UNSCORED: reason} if reason else {}))
             if note and row["score"] == score:
                 file.count(f"{RESOLVED}: {note}")

@@ -66,7 +66,7 @@ class Layout:
             if isinstance(flat_row, str):
                 file.count(flat_row)
                 continue
-            records.append(Record(record.place, flat_row))
+            records.append(Record(record.location, flat_row))
             metrics |= {
                 name: match[1] for name in flat_row if (match := re.fullmatch(self.metric_pattern, name))
             }

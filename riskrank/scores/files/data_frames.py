@@ -40,10 +40,10 @@ def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, obje
     return result
 
 
-def repeated_name_error(place: str, name: str) -> InputError:
+def repeated_name_error(location: str, name: str) -> InputError:
     """Return the error for a JSON object in which a name occurs twice."""
     return InputError(
-        f"{place} has two values named '{name}'",
+        f"{location} has two values named '{name}'",
         found="a repeated name in a JSON object",
         hint="check the program that wrote it, and keep one of them",
     )

@@ -106,9 +106,9 @@ def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
                 raise not_a_file_error(path, "directory")
 
 
-def no_match_error(pattern: str, place: str) -> InputError:
+def no_match_error(pattern: str, advice: str) -> InputError:
     """Return the error for a pattern that does not match any file."""
-    hint = f"check {place}; quote the pattern if the shell expands it"
+    hint = f"check {advice}; quote the pattern if the shell expands it"
     return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
 
 

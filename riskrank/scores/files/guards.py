@@ -143,11 +143,11 @@ def broken_file_error(subject: str, detail: str) -> BrokenFileError:
     return BrokenFileError(subject, found=detail, hint=COPY_HINT)
 
 
-def require_distinct(label: str, names: Sequence[str], place: str = "") -> None:
+def require_distinct(label: str, names: Sequence[str], location: str = "") -> None:
     """Raise InputError if two columns have the same name; empty names may repeat."""
     repeated = [name for name, count in Counter(names).items() if name and count > 1]
     if repeated:
-        subject = f"{label}: two columns{place} are named '{repeated[0]}'"
+        subject = f"{label}: two columns{location} are named '{repeated[0]}'"
         raise InputError(subject, found=f"columns: {listing(names, 20)}", hint="rename one of them")
 
 
@@ -182,12 +182,12 @@ def reject_too_many(label: str, kind: str, names: Sequence[str]) -> None:
         )
 
 
-def require_short(label: str, place: str, names: Iterable[str]) -> None:
+def require_short(label: str, location: str, names: Iterable[str]) -> None:
     """Raise InputError if a name is too long."""
     longest = max(names, key=len, default="")
     if len(longest) > MAX_NAME:
         raise InputError(
-            f"{label}: a name of {len(longest):,} characters {place}; the maximum is {MAX_NAME:,}",
+            f"{label}: a name of {len(longest):,} characters {location}; the maximum is {MAX_NAME:,}",
             found=f"{longest[:60]}…",
             hint=f"this may be an answer instead of a name: name the columns with {option('columns')}",
         )

@@ -15,10 +15,10 @@ from riskrank.scores.files.guards import BrokenFileError, broken_file_error, err
 _PREVIEW_LENGTH = 80
 
 
-def unicode_error(place: str, name: str) -> InputError:
+def unicode_error(location: str, name: str) -> InputError:
     r"""Return the error for a text with a lone surrogate, such as ``\ud800``."""
     return InputError(
-        f"{place}: '{name}' is not valid Unicode",
+        f"{location}: '{name}' is not valid Unicode",
         found="half of a surrogate pair, such as \\ud800 alone",
         hint="check the program that wrote it: it may have split a character",
     )

@@ -9,7 +9,7 @@ from riskrank.scores.files.derived import flatten, name_index
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
-from riskrank.scores.layouts.layout import READ, Notice, Reading, format_options
+from riskrank.scores.layouts.layout import READ, Reading, WarningText, format_options
 from riskrank.scores.layouts.leaderboard import describe_unfinished, read_optuna_study
 from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.matrix import read_matrix
@@ -41,7 +41,7 @@ def infer_layout(
     sources : list of Source
     options : ReadOptions
         Options that read the files without further inference.
-    notices : tuple of str
+    warnings : tuple of str
         At most one sentence that describes the reading.
 
     Raises
@@ -71,7 +71,7 @@ def infer_layout(
     reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None
     if votes is not None:
-        return [votes[0]], votes[1].options, (Notice(f"Read as {votes[1].summary}", READ),)
+        return [votes[0]], votes[1].options, (WarningText(f"Read as {votes[1].summary}", READ),)
     study = read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
     if not study and all(source.rewrite_hint() is None for source in used):
@@ -97,8 +97,8 @@ def infer_layout(
     counts = "".join(f"; {summary}" for summary in dict.fromkeys(count_notes.values()))
     filter_note = f"only rows where {user_filter}" if user_filter else ""
     summary = "; ".join(filter(None, [reading.summary, totals, filter_note]))
-    notice = Notice(f"Read as {summary}{counts}{describe_unfinished(columns, count_notes)}", READ)
-    return opened, reading.options, (notice,)
+    warning = WarningText(f"Read as {summary}{counts}{describe_unfinished(columns, count_notes)}", READ)
+    return opened, reading.options, (warning,)
 
 
 def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:

@@ -1,4 +1,4 @@
-"""The reading of a table: its options, a sentence that describes it, and notices."""
+"""The reading of a table: its options, a sentence that describes it, and warnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -123,21 +123,21 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
 
 
 READ, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "folders", "equal-weights", "section"
-"""Kinds of notices: reading of a table, its folders, unweighted metrics, and notes on one section."""
+"""Kinds of warnings: how a table was read, its folders, unweighted metrics, and notes on one section."""
 
 
-class Notice(str):
-    """A message of an optional kind, by which programs can recognise it."""
+class WarningText(str):
+    """Text of a warning with an optional kind, by which programs recognise it."""
 
     kind = ""
 
     def __new__(cls, text: str, kind: str = "") -> Self:
-        """Create a message with an optional kind."""
-        notice = super().__new__(cls, text)
-        notice.kind = kind
-        return notice
+        """Create a warning; the kind is optional."""
+        warning = super().__new__(cls, text)
+        warning.kind = kind
+        return warning
 
 
-def notice_kind(warning: str) -> str:
-    """Return the category of a warning or note, such as ``"read"``; an empty string if it has none."""
+def warning_kind(warning: str) -> str:
+    """Return the kind of a warning, such as ``"read"``, or an empty string if it has none."""
     return getattr(warning, "kind", "")

@@ -104,7 +104,7 @@ def is_ambiguous_name(name: str) -> bool:
 def _is_lifetime(name: str) -> bool:
     """Return whether a name measures how long something lasts, possibly until it fails."""
     name_words, all_words = split_words(name), words(name)
-    positions = [place for place, word in enumerate(name_words) if word in _UNTIL]
+    positions = [position for position, word in enumerate(name_words) if word in _UNTIL]
     events = [
         next((word for word in name_words[position + 1 :] if word not in vocabulary("before ends")), "")
         for position in positions

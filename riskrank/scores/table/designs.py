@@ -191,7 +191,7 @@ class FoldDesign:
     weights: Floats
 
     @property
-    def count_unknown(self) -> bool:
+    def has_unknown_folds(self) -> bool:
         """True if the number of folds per repeat is unknown for some data set."""
         return any(folds.per_repeat is None for folds in self.folds)
 

@@ -70,13 +70,13 @@ def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, Met
         for name in getattr(options, parameter):
             if name not in (*names, WILDCARD):
                 raise unknown_name(name, names, kind="metric", parameter=parameter, write=write)
-    place, described = declared_metrics(options)
+    origin, described = declared_metrics(options)
     for name in described:
         if name not in names:
             hint = did_you_mean(name, names, fallback="remove it")
             if options.metrics_file:
                 hint = did_you_mean(name, names, write="[{}]".format, fallback=f"remove the table [{name}]")
-            message = f"{place}: metric '{name}' is not in the scores"
+            message = f"{origin}: metric '{name}' is not in the scores"
             raise InputError(message, found=f"the metrics are {listing(names)}", hint=hint)
     return described
 
@@ -110,9 +110,9 @@ def to_original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.nda
     """
     # Adding zero turns −0 into 0.
     raw = values * np.array([spec.sign for spec in specs]) + 0.0
-    for place, spec in enumerate(specs):
+    for k, spec in enumerate(specs):
         if spec.transform == "neg_log":
-            raw[:, place] = np.exp(-raw[:, place])
+            raw[:, k] = np.exp(-raw[:, k])
     return raw
 
 

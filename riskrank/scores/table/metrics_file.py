@@ -88,8 +88,8 @@ def declared_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
         See :func:`read_metrics_file`.
     """
     if options.metrics:
-        place = option("metrics")
-        return place, {name: parse_spec(place, name, table) for name, table in options.metrics.items()}
+        origin = option("metrics")
+        return origin, {name: parse_spec(origin, name, table) for name, table in options.metrics.items()}
     if options.metrics_file:
         return options.metrics_file, read_metrics_file(options.metrics_file)
     return "", {}

@@ -225,14 +225,14 @@ def _missing_scores_error(scores: Scores, rows: Rows, gaps: np.ndarray) -> Input
     model, sample = int(rows.model[record]), int(rows.sample[record])
     of_sample = (scores.codes("model") == model) & (scores.codes("sample") == sample)
     at = np.flatnonzero(of_sample & (scores.codes("metric") == metric) & scores.invalid_mask())
-    place = scores.location(int(at[0])) if at.size else scores.file_names()
+    location = scores.location(int(at[0])) if at.size else scores.file_names()
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
     unscored, reason = _list_unscored_models(scores), describe_missing(scores, count)
     hint, fixes = missing_score_hint(scores, rows)
     details = f"{count:,} missing of {rows.values.size:,} scores" + (f" ({reason})" if reason else "")
     details += f"; {unscored}" if unscored else ""
-    message = f"{place}: no score for {name}, metric '{scores.metrics[metric]}'"
+    message = f"{location}: no score for {name}, metric '{scores.metrics[metric]}'"
     return InputError(message, found=details, hint=hint, suggestions=fixes)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
-from riskrank.scores.layouts.layout import FOLDERS, Notice
+from riskrank.scores.layouts.layout import FOLDERS, WarningText
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, INDEX
 from riskrank.scores.table.columns import (
     SAMPLE_ROLES,
@@ -108,19 +108,19 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
     from riskrank.scores.table.suggestions import format_inputs, path_templates
 
     assert isinstance(source, DataSetSource)
-    places, templates, roles = differing_parts(source.paths), path_templates(source.paths), ("model", "task")
-    if len(places) != 2 or len(templates) < 2:
+    parts, templates, roles = differing_parts(source.paths), path_templates(source.paths), ("model", "task")
+    if len(parts) != 2 or len(templates) < 2:
         return source
     inputs = [template for template, _ in templates[:2]]
-    if [_equal_lengths(names, source.lengths) for names in places] == [True, False]:
+    if [_equal_lengths(names, source.lengths) for names in parts] == [True, False]:
         roles, inputs = ("task", "model"), inputs[::-1]
     outer, inner = roles
-    result = source.with_keys({outer: places[0], inner: places[1]})
+    result = source.with_keys({outer: parts[0], inner: parts[1]})
     message = (
         f"{source.label}: folders name the {outer}s and files the {inner}s, as in "
         f"{format_inputs(inputs[0])}; if it is the reverse: {format_inputs(inputs[1])}"
     )
-    result.notes = (Notice(message, FOLDERS),)
+    result.notes = (WarningText(message, FOLDERS),)
     return result
 
 

@@ -16,7 +16,7 @@ from riskrank.options.values import misplaced_option
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
-from riskrank.scores.layouts.layout import READ, Notice
+from riskrank.scores.layouts.layout import READ, WarningText
 from riskrank.scores.names.vocabulary import detect_service
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.designs import fold_columns
@@ -166,7 +166,7 @@ def _open_and_infer(
             raise suggest_templates(error, paths, sources, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
     sources, export = _open(paths, options, stdin)
-    messages = (Notice(f"Read as an export of {writer}: {option('from', writer)}", READ),)
+    messages = (WarningText(f"Read as an export of {writer}: {option('from', writer)}", READ),)
     return sources, export, _average_options(options, export), messages
 
 

@@ -159,8 +159,8 @@ def _first_duplicate(cell: np.ndarray) -> tuple[int, int, int]:
     """
     order = np.argsort(cell, kind="stable")
     later = np.flatnonzero(np.diff(cell[order]) == 0) + 1
-    place = later[np.argmin(order[later])]
-    return int(order[place - 1]), int(order[place]), int(later.size)
+    position = later[np.argmin(order[later])]
+    return int(order[position - 1]), int(order[position]), int(later.size)
 
 
 def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:

@@ -191,12 +191,12 @@ def _row_reasons(scores: Scores, blank: Booleans) -> Iterator[tuple[int, str]]:
     inside = np.searchsorted(starts, rows, side="right") - 1
     columns = [_reason_column(file.source) for file in files]
     has_reasons = np.array([column is not None for column in columns])
-    for place in np.flatnonzero(blank & has_reasons[inside]).tolist():
-        at = inside[place]
-        reason = (columns[at][int(rows[place] - starts[at])] or "").strip()
+    for position in np.flatnonzero(blank & has_reasons[inside]).tolist():
+        at = inside[position]
+        reason = (columns[at][int(rows[position] - starts[at])] or "").strip()
         # Reasons contain letters; numbers are another column of the same name.
         if any(map(str.isalpha, reason)):
-            yield place, reason
+            yield position, reason
 
 
 def _reason_column(source: Source) -> pl.Series | None:

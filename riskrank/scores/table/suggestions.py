@@ -20,14 +20,14 @@ _FEW, _MAX_LISTED = 4, 12
 
 def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
     """Return inputs in which file paths name models, tasks or runs, each with the options it requires."""
-    places = differing_parts(files)
-    if len(places) == 2 and min(len(set(place)) for place in places) < len(files):
+    path_parts = differing_parts(files)
+    if len(path_parts) == 2 and min(len(set(names)) for names in path_parts) < len(files):
         templates = [infer_template(files, names) for names in (("{model}", "{task}"), ("{task}", "{model}"))]
         if None in templates:
             return []
         first, second = map(str, templates)
         return [([first], {}), ([second], {}), ([first.replace("{task}", "{draw}")], {"repeats": "draws"})]
-    names = places[0] if len(places) == 1 else tuple(Path(file).stem for file in files)
+    names = path_parts[0] if len(path_parts) == 1 else tuple(Path(file).stem for file in files)
     template = infer_template(files, ["{model}"]) if len(files) > _FEW else None
     if template is not None:
         return [([template], {})]

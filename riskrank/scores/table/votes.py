@@ -85,9 +85,9 @@ def read_votes(paths: Paths, *, columns: str | None = None, options: OpenOptions
                 found="a model name before a file with two models per row",
                 hint=f"give the file without a model name: {source.label}",
             )
-    places = [pl.lit(at).alias("file") for at in range(len(sources))]
+    file_numbers = [pl.lit(at).alias("file") for at in range(len(sources))]
     parts = [_load_votes(source, named).with_row_index("row") for source in sources]
-    rows = pl.concat([part.with_columns(place) for part, place in zip(parts, places, strict=True)])
+    rows = pl.concat([part.with_columns(number) for part, number in zip(parts, file_numbers, strict=True)])
     inputs = (source.input_files(part.height) for source, part in zip(sources, parts, strict=True))
     frame = rows.filter(pl.col("verdict").is_not_null())
     lacking, read = rows.height - frame.height, tuple(chain(*inputs))

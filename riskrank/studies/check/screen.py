@@ -25,7 +25,7 @@ _MOST_COMMANDS, _MOST_PROBLEMS, _MOST_METRICS, _MOST_TASKS = 3, 2, 8, 6
 _MOST_HOLES, _MOST_MODELS = 4, 4
 
 
-def view(document: CheckDocument) -> list[Section]:
+def build_sections(document: CheckDocument) -> list[Section]:
     """Return the sections of the screen: metrics, problems and suggested commands, then the details."""
     inspection = document.inspection
     return [

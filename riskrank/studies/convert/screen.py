@@ -10,7 +10,7 @@ from riskrank.studies.convert.study import ExportDocument, VoteDocument
 from riskrank.studies.wording import counted, join_names
 
 
-def view(document: ExportDocument) -> list[Section]:
+def build_sections(document: ExportDocument) -> list[Section]:
     """Return a summary of the export by metric, and a hint on how to write all scores."""
     origin = document.provenance
     columns: list[RowColumn] = [
@@ -32,7 +32,7 @@ def view(document: ExportDocument) -> list[Section]:
     ]
 
 
-def votes_view(document: VoteDocument) -> list[Section]:
+def votes_sections(document: VoteDocument) -> list[Section]:
     """Return the models by mean score, and a hint on how to write all scores."""
     scores = document.scores
     samples, votes, mean = scores.samples_per_model, scores.votes_per_model, scores.mean

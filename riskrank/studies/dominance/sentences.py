@@ -12,7 +12,7 @@ from riskrank.studies.dominance.findings import (
 )
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.suites import sentences
-from riskrank.studies.wording import all_metrics, all_other_models, format_percent, join_names
+from riskrank.studies.wording import format_percent, join_names, metrics_phrase, others_phrase
 
 # Order 1 compares scores at every quantile, order 2 the mean of every worst share.
 ORDERS = {1: "by first-order dominance", 2: "by risk-averse second-order dominance"}
@@ -57,7 +57,7 @@ def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
     i, *rivals = finding.models
     column, on = case.results[finding.on], case.column_label(finding.on)
     rival_names = (
-        all_other_models([case.models[j] for j in rivals]) if len(case.models) > 2 else case.models[rivals[0]]
+        others_phrase([case.models[j] for j in rivals]) if len(case.models) > 2 else case.models[rivals[0]]
     )
     text = f"{case.models[i]} {_ahead_phrase(case)} {rival_names} on {on}"
     if len(case.models) > 2:
@@ -92,7 +92,7 @@ def _first_order_note(column: DominanceColumn, i: int) -> str:
 def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
     """Describe a model that is ahead although its mean is worse on every metric."""
     comparison = "worse" if len(case.models) == 2 else "the worst"
-    metrics = all_metrics(len(case.means))
+    metrics = metrics_phrase(len(case.means))
     mean = f"in these samples its mean is {comparison} on {metrics}"
     return f"No clear answer: {_ahead_clause(finding, case)}, but {mean}."
 

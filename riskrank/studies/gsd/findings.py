@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.family import Answer
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.studies.findings import Finding, Sentences, same_distribution_sentence, untested_finding
-from riskrank.studies.wording import all_other_models, counted, format_percent, join_names
+from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
 
 _FOR_EVERY_UTILITY = "under every utility of the metrics"
 
@@ -67,7 +67,7 @@ def gsd_findings(case: GsdCase) -> list[Finding]:
 def _describe_best(finding: Finding, case: GsdCase) -> str:
     """Return the sentence about the models that dominate all others."""
     best = [case.models[i] for i in finding.models]
-    rivals_text = all_other_models([model for model in case.models if model not in best] or best[1:])
+    rivals_text = others_phrase([model for model in case.models if model not in best] or best[1:])
     verb = _is_or_are(len(best))
     subject = f"{case.capitalised_scope} {join_names(best)} {verb}"
     return f"{subject} at least as good as {rivals_text}, {_FOR_EVERY_UTILITY}."

@@ -118,11 +118,8 @@ class JudgeAnalysis:
     @property
     def gain_sentence(self) -> str:
         """Sentence on the effective number of labels; empty if no means are compared."""
-        n, least, most = (
-            self.entry.labelled,
-            self.entry.effective_labels_low,
-            self.entry.effective_labels_high,
-        )
+        entry = self.entry
+        n, least, most = entry.labelled, entry.effective_labels_low, entry.effective_labels_high
         if least is None or most is None:
             return ""
         if most < GAIN * n:

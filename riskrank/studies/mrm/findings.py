@@ -9,7 +9,7 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.studies.findings import Case, Finding, Sentences, better_mean_findings
 from riskrank.studies.metric_means import worst_everywhere
-from riskrank.studies.wording import all_metrics, format_number, format_percent, format_range, join_names
+from riskrank.studies.wording import format_number, format_percent, format_range, join_names, metrics_phrase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ SENTENCES: Sentences[MeanRiskCase] = Sentences(
         "first-here-and-there": _columns_sentence,
         "over-all-metrics": _overall_sentence,
         "worst-on-every-metric": lambda finding, case: (
-            f"But {case.models[finding.models[0]]} has the worst mean on {all_metrics(len(case.means))}."
+            f"But {case.models[finding.models[0]]} has the worst mean on {metrics_phrase(len(case.means))}."
         ),
         "nothing-tested": lambda _, _case: "mrm does not test differences; use rank.",
         "gain": _gain_sentence,

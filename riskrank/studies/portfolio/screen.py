@@ -21,7 +21,7 @@ _FIRST_ROWS = 10
 _SPARK = np.arange(1, 21) / 20
 
 
-def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section]:
+def build_sections(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section]:
     """Return a table of the first scores with a hint on how to get all, or a summary by model."""
     if isinstance(document, PortfolioSummaryDocument):
         return _summary(document)

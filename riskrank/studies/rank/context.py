@@ -23,7 +23,7 @@ from riskrank.studies.metric_means import (
 )
 from riskrank.studies.rank.leader import Leader
 from riskrank.studies.targets import column_units
-from riskrank.studies.wording import all_metrics, join_names, ordinal
+from riskrank.studies.wording import join_names, metrics_phrase, ordinal
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def marked_models(leader: Leader, table: ScoreTable, means: Sequence[MetricMeans
     for i in leader.ranking.order.tolist():
         if i in worst and places[i] < len(table.models):
             on = f"by {leader.column}" if is_metric else "in the ranking"
-            reasons[i] = f"worst on {all_metrics(len(means))}, yet {ordinal(int(places[i]))} {on}"
+            reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.hidden_risks:
             mean, rival = "mean" if is_metric else "mean combined score", table.models[tail.milder_rival(i)]
             reasons[i] = f"hidden risk: {mean} as good as {rival}'s, ranked before it, but worse bad cases"

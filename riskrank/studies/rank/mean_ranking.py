@@ -16,7 +16,7 @@ from riskrank.studies.detectable_difference import detectable_sentence
 from riskrank.studies.findings import Finding, Sentences, untested_finding
 from riskrank.studies.means_only import DesignNote, MeanColumn, median_detectable
 from riskrank.studies.metric_means import MetricMeans, assumed_costs, pair_figures
-from riskrank.studies.wording import all_other_models, join_names
+from riskrank.studies.wording import join_names, others_phrase
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class MeanRanking:
         return [i for i in self.ranking.order[1:].tolist() if significant[i]]
 
     @property
-    def not_compared(self) -> list[int]:
+    def not_compared_with_first(self) -> list[int]:
         """Models that have too few samples in common with the first model."""
         return [i for i in self.ranking.order[1:].tolist() if not self.column.compared_pairs[self.first, i]]
 
@@ -188,7 +188,7 @@ class MeanCase:
 def mean_findings(case: MeanCase) -> Iterator[Finding]:
     """Yield the findings: each metric's leader and lead, sample size, and minimum detectable difference."""
     for result in case.rankings:
-        beaten, excluded, on = result.beaten(case.family), result.not_compared, result.column.name
+        beaten, excluded, on = result.beaten(case.family), result.not_compared_with_first, result.column.name
         compared = named = tuple(i for i in result.ranking.order.tolist() if i not in excluded)
         kind, answer, figures = "first", None, result.lead_figures(*compared[:2])
         if result.p_adjusted is not None and len(beaten) == len(compared) - 1:
@@ -214,8 +214,8 @@ def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
     """Recommend a leader whose mean is significantly better than all others."""
     label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
     if assumed_costs([result.means for result in case.rankings]):
-        return f"{first} has a significantly better {label} than {all_other_models(rivals)}."
-    return f"Ship {first}: its {label} is significantly better than that of {all_other_models(rivals)}."
+        return f"{first} has a significantly better {label} than {others_phrase(rivals)}."
+    return f"Ship {first}: its {label} is significantly better than that of {others_phrase(rivals)}."
 
 
 def _partly_ahead_sentence(finding: Finding, case: MeanCase) -> str:

@@ -22,8 +22,6 @@ from riskrank.studies.rank.leader import Leader
 from riskrank.studies.suites import sentences
 from riskrank.studies.targets import has_weights
 from riskrank.studies.wording import (
-    all_metrics,
-    all_other_models,
     count_of_total,
     counted,
     detection_limit_sentence,
@@ -32,6 +30,8 @@ from riskrank.studies.wording import (
     format_percent,
     join_names,
     method_words,
+    metrics_phrase,
+    others_phrase,
     p_value_phrase,
 )
 
@@ -185,11 +185,11 @@ def _tie_sentence(finding: Finding, case: RankCase) -> str:
 def _describe_lead(leader: Leader, case: RankCase) -> str:
     """Describe the rivals that the leader beats on the ranked score column or on every metric's mean."""
     models, beaten, rivals = case.models, len(leader.beaten), len(leader.rivals)
-    names = all_other_models([models[i] for i in leader.rivals])
+    names = others_phrase([models[i] for i in leader.rivals])
     if beaten == rivals:
         return f"than {names} on {case.column_label(leader.column)}"
     worse = join_names([models[i] for i in leader.worse_on_all], 3)
-    means = f"than {worse} on {all_metrics(len(case.means))}"
+    means = f"than {worse} on {metrics_phrase(len(case.means))}"
     if not beaten:
         return f"{means}, although dominance does not separate them on {case.column_label(leader.column)}"
     return f"than {beaten} of {rivals} other models on {case.column_label(leader.column)}, and {means}"
@@ -271,7 +271,7 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
     rival = objection.rival
     rival_name = models[rival]
     if rival in objection.leader.better:
-        scope = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
+        scope = metrics_phrase(len(case.means)) if len(case.means) > 1 else "average"
         metrics = strongest_metrics(objection.leader.contrasts.absolute_t[rival], 2)
         parts = [_compare_means(case.means[m], rival, leader.first) for m in metrics]
         reason = f"but {rival_name} is better on {scope} ({', '.join(parts)}, {_one_sided_p(finding)})"

@@ -8,7 +8,7 @@ from riskrank.engine.portfolio.risks import DEFAULT_LEVELS
 from riskrank.errors import option, spell
 from riskrank.options.option import changed_settings
 from riskrank.options.values import contradict
-from riskrank.scores.layouts.layout import SECTION, Notice
+from riskrank.scores.layouts.layout import SECTION, WarningText
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.copa.study import copa
@@ -230,6 +230,6 @@ def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[s
     return [
         line
         if line in table.warnings or CHAPTERS["ranking"] in chapters
-        else Notice(f"part {join_names(list(dict.fromkeys(chapters)))}: {line}", SECTION)
+        else WarningText(f"part {join_names(list(dict.fromkeys(chapters)))}: {line}", SECTION)
         for line, chapters in chapters_of.items()
     ]

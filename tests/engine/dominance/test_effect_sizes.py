@@ -75,7 +75,7 @@ def test_intervals_against_their_definition(resampled):
         estimate,
         estimate,
         leader=1,
-        level=0.05,
+        tail_fraction=0.05,
         samples=np.array([40.0, 40.0, 30.0, 12.0]),
         mean_spread=difference_spread(estimate, means, confidence=0.9),
     )
@@ -94,7 +94,9 @@ def test_a_tail_interval_is_widened_for_the_tails_that_vary():
     tails = rng.normal(size=(4000, 3)) * [1.0, 1.0, 0.0]
     zero = np.zeros(3)
     spread = difference_spread(zero, tails)
-    interval = effect_sizes(zero, zero, leader=0, level=0.1, samples=100, tail_spread=spread).tail_difference
+    interval = effect_sizes(
+        zero, zero, leader=0, tail_fraction=0.1, samples=100, tail_spread=spread
+    ).tail_difference
     for model, behind in ((1, 20), (2, 10)):
         low, high = plain_interval(zero, tails, 0, behind)
         assert (interval.low[model], interval.high[model]) == pytest.approx(
@@ -109,7 +111,9 @@ def test_an_interval_of_a_mean_against_students_t():
     resampled = score[rng.integers(0, 40, (40_000, 40))].mean(axis=1)
     estimate = [0.0, score.mean()]
     spread = difference_spread(estimate, np.column_stack([np.zeros(40_000), resampled]))
-    effects = effect_sizes(estimate, [0.0, 0.0], leader=0, level=0.125, samples=40, mean_spread=spread)
+    effects = effect_sizes(
+        estimate, [0.0, 0.0], leader=0, tail_fraction=0.125, samples=40, mean_spread=spread
+    )
     half = student.ppf(0.975, 39) * score.std(ddof=1) / np.sqrt(40)
     assert effects.mean_difference.low[1] == pytest.approx(score.mean() - half, abs=0.03 * half)
     assert effects.mean_difference.high[1] == pytest.approx(score.mean() + half, abs=0.03 * half)
@@ -134,7 +138,9 @@ def test_intervals_of_a_ranking_cover_simultaneously():
         means = values.mean(axis=1)
         leader = int(np.argmax(means))
         spread = difference_spread(means, resampled)
-        effects = effect_sizes(means, means, leader=leader, level=0.125, samples=40, mean_spread=spread)
+        effects = effect_sizes(
+            means, means, leader=leader, tail_fraction=0.125, samples=40, mean_spread=spread
+        )
         covered += bool(np.all((effects.mean_difference.low <= 0) & (effects.mean_difference.high >= 0)))
     assert covered >= 0.93 * 150 - 2
 
@@ -148,7 +154,7 @@ def test_pairwise_intervals_equal_those_of_two_models(resampled):
             both, two = [i, j], means[:, [i, j]]
             spread = difference_spread(estimate[both], two)
             alone = effect_sizes(
-                *[estimate[both]] * 2, leader=1, level=0.1, samples=50, mean_spread=spread
+                *[estimate[both]] * 2, leader=1, tail_fraction=0.1, samples=50, mean_spread=spread
             ).mean_difference
             expected = (alone.low[0], alone.high[0]) if i != j else (0, 0)
             assert (pairs.low[i, j], pairs.high[i, j]) == pytest.approx(expected, abs=1e-12)
@@ -166,4 +172,4 @@ def test_differences_beyond_the_largest_number_are_an_error():
     with pytest.raises(NumericalError, match="overflows"):
         pairwise_differences([1.5e308, -1.5e308], samples=30)
     with pytest.raises(NumericalError, match="overflows"):
-        effect_sizes([1.5e308, -1.5e308], [0.0, 0.0], leader=0, level=0.05, samples=30)
+        effect_sizes([1.5e308, -1.5e308], [0.0, 0.0], leader=0, tail_fraction=0.05, samples=30)

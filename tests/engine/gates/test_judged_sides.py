@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.gates.judged_sides import TailSide, mean_side
+from riskrank.engine.gates.judged_sides import TailSide, calibration_residuals
 from riskrank.engine.gates.replicates import observed_difference, resampled_differences
 from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.judges.correction import Correction
@@ -25,7 +25,7 @@ def both():
 def test_side_mean_is_the_corrected_mean(both):
     scores = column(both)
     for model, correction in enumerate(both):
-        assert mean_side(scores, model)[0].mean == pytest.approx(correction.mean)
+        assert calibration_residuals(scores, model)[0].mean == pytest.approx(correction.mean)
     compared = Comparison.from_scores(scores, 0, 1, None, (1.0, 5.0), True)
     assert observed_difference(compared) == pytest.approx(both[0].mean - both[1].mean)
     assert compared.samples == 60

@@ -29,4 +29,4 @@ def sample_units(plan, size, tables, seed):
 
 def closed_verdicts(plan, tables, size):
     """Return the verdicts of the closed form for the pairs of a plan, by table of units."""
-    return ClosedForm(plan, 1).table_verdicts(tables, size)
+    return ClosedForm(plan, 1).significant_pairs_in(tables, size)

@@ -129,7 +129,7 @@ def test_paper_rule_matches_full_tests(name):
     """Its error is the spread of the ratio, so that equal models are called different half of the time."""
     claim, texts, pair = PAPERS[name]
     plan = build_plan(*texts, claim=claim, inference=PAPER, pair=pair)
-    closed, observed = ClosedForm(plan, 4000).verdicts(25), full_test_verdicts(plan, 25, 120, seed=3)
+    closed, observed = ClosedForm(plan, 4000).significant_pairs(25), full_test_verdicts(plan, 25, 120, seed=3)
     assert closed.mean() == pytest.approx(observed.mean(), abs=0.03 + 2.5 * sqrt(0.2 / 120))
 
 
@@ -137,7 +137,7 @@ def test_paper_rule_matches_full_tests(name):
 def test_unequal_clusters_match_full_tests(size):
     """Verdicts depend on whether the largest cluster is drawn; tables of too few units are not tested."""
     plan = PLANS["clusters"][0](*PLANS["clusters"][1], pair=(0, 1))
-    closed = ClosedForm(plan, 4000).verdicts(size).mean()
+    closed = ClosedForm(plan, 4000).significant_pairs(size).mean()
     observed = full_test_verdicts(plan, size, 150, seed=4).mean()
     assert closed == pytest.approx(observed, abs=0.05 + 2.5 * sqrt(observed * (1 - observed) / 150))
 

@@ -149,7 +149,7 @@ def test_tables_are_adjusted_for_multiple_comparisons():
         tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
         means = combine_task_means(Question(data, (tests.claim,)), tests, Inference(), "instead")
         significant.append(bool(means.dominates[0, 3]))
-        assert closed.table_verdicts([[row]], 7)[0, 0] == significant[-1]
+        assert closed.significant_pairs_in([[row]], 7)[0, 0] == significant[-1]
     assert 0 < sum(significant) < 40
 
 
@@ -166,8 +166,8 @@ def test_closed_form_is_powerless_with_few_tasks(tasks, alpha, mean_test):
 def test_few_effective_tasks_are_never_significant():
     heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
     closed = ClosedForm(plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)), 1)
-    assert closed.table_verdicts([[np.arange(6)]], 6).tolist() == [[True]]
-    assert not closed.table_verdicts([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
+    assert closed.significant_pairs_in([[np.arange(6)]], 6).tolist() == [[True]]
+    assert not closed.significant_pairs_in([[np.array([0, 1, 2, 3, 4, 6])]], 6).any()
 
 
 def test_more_samples_leave_the_variance_between_tasks():

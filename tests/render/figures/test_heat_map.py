@@ -4,7 +4,7 @@ import pytest
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map, short_ratio
+from riskrank.render.figures.heat_map import arrange_heat_map, draw_heat_map, format_short_ratio
 
 
 def verdicts(samples, *, test=False):
@@ -62,4 +62,4 @@ def test_a_bare_0_and_1_are_exact():
     ],
 )
 def test_a_cell_shows_only_significant_digits(ratio, text):
-    assert short_ratio(ratio) == text
+    assert format_short_ratio(ratio) == text

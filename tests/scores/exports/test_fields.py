@@ -9,7 +9,7 @@ def test_absent_fields_are_empty():
     assert record.get_records("rows") == [{}, {"a": 1}]
     assert record.get_records("gap") == record.get_list("gap") == record.get_records("x") == []
     assert record.get_record("gap") == record.get_record("x") == {}
-    assert record.get_records("rows")[1].location("a") == "f.json: rows 2, a"
+    assert record.get_records("rows")[1].location_of("a") == "f.json: rows 2, a"
 
 
 @pytest.mark.parametrize("wrong", [[{"a": 1}, 2], {}, "text", 3, ""])

@@ -133,7 +133,7 @@ def test_bad_lines_are_counted_when_skipped(tmp_path):
         list(ExportFile(path=path, label=None, collector=RowCollector(ReadOptions())).lines())
     collector = RowCollector(ReadOptions(from_="auto", skip_bad=True))
     file = ExportFile(path=path, label=None, collector=collector)
-    assert [row.place.split()[-1] for row in file.lines()] == ["1", "5"]
+    assert [row.location.split()[-1] for row in file.lines()] == ["1", "5"]
     add(collector)
     assert exported(collector).notes[0].endswith("ignored lines that are not JSON objects: 2")
 

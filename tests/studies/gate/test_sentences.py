@@ -9,7 +9,7 @@ import pytest
 import riskrank as rr
 from riskrank.render.junit import write_junit
 from riskrank.render.view import Line, Table, cell_text
-from riskrank.studies.gate.screen.first import view
+from riskrank.studies.gate.screen.first import build_sections
 from riskrank.studies.gate.screen.junit import suite
 from riskrank.studies.gate.sentences import build_quotes, format_interval
 from tests.tables import long_table, of_rows
@@ -45,12 +45,12 @@ def test_interval_is_the_same_in_every_format(document):
     changed = replace(document, rows=(row,))
     assert "0.01 to 1.4" in build_quotes([row])[0].words
     assert "0.01 to 1.4" in write_junit(suite(changed)).decode()
-    for table in (section for section in view(changed) if isinstance(section, Table)):
+    for table in (section for section in build_sections(changed) if isinstance(section, Table)):
         assert "0.01 to 1.4" in [cell_text(cell) for cell in table.rows[0]]
 
 
 def required_sizes(frame, **options) -> list[str]:
-    sections = view(rr.gate(frame, **options).document)
+    sections = build_sections(rr.gate(frame, **options).document)
     return [
         section.text for section in sections if isinstance(section, Line) and section.label == "To decide:"
     ]

@@ -9,7 +9,7 @@ from riskrank.render.figures.catalogue import pictures
 from riskrank.render.figures.legend import by_importance
 from riskrank.render.figures.marks import marked_models
 from riskrank.render.view import Table
-from riskrank.studies.rank.screen.first import view
+from riskrank.studies.rank.screen.first import build_sections
 from tests.tables import long_table
 
 B = "#d55e00"
@@ -61,12 +61,14 @@ def test_table_marks_exactly_the_named_models(documents, case):
     assert text in document.verdict
     models = document.provenance.models
     assert [models[i] for i in document.named] == names
-    first_table = next(section for section in view(document) if isinstance(section, Table))
+    first_table = next(section for section in build_sections(document) if isinstance(section, Table))
     bold = [cell.text for row in first_table.rows for cell in row if getattr(cell, "style", "") == "bold"]
     assert sorted(bold) == sorted(names)
     # The detailed table marks the same models.
     detail = next(
-        part for part in view(document) if isinstance(part, Table) and part.title.startswith("Ranking")
+        part
+        for part in build_sections(document)
+        if isinstance(part, Table) and part.title.startswith("Ranking")
     )
     bold_in_detail = [
         cell.text for row in detail.rows for cell in row if getattr(cell, "style", "") == "bold"

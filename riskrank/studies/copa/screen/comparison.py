@@ -19,7 +19,7 @@ from riskrank.studies.wording import typeset
 _MOST_ROWS = 20
 
 
-def view(document: ComparisonDocument) -> Iterator[Section]:
+def build_sections(document: ComparisonDocument) -> Iterator[Section]:
     """Yield the ranks under every scalarization, their agreement, and the models whose rank changes most."""
     table, comparison, top = document.objectives, document.comparison, document.settings.top
     places = range(min(len(comparison.models), top or _MOST_ROWS))
@@ -95,7 +95,7 @@ def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
 _MOST_INTERVALS = 20
 
 
-def sweep_view(document: SweepDocument) -> Iterator[Section]:
+def sweep_sections(document: SweepDocument) -> Iterator[Section]:
     """Yield a table of intervals for each sweep, and how evenly the chosen models cover the front."""
     table, sweeps = document.objectives, document.sweeps
     for p, sweep in sweeps:

@@ -15,7 +15,7 @@ from riskrank.studies.copa.objectives import Objectives
 _MOST_NAMES = 5
 
 
-def view(document: ExplanationDocument) -> Iterator[Section]:
+def build_sections(document: ExplanationDocument) -> Iterator[Section]:
     """Yield the objectives of the model, the reasons for its rank, and the weights that would choose it."""
     table, explanation = document.objectives, document.explanation
     yield _objective_table(document)

@@ -20,7 +20,7 @@ from riskrank.studies.wording import decimals_for_gaps, detection_limit_words, f
 _MEETS = {Answer.SIGNIFICANT: "", Answer.CONTRADICTED: "yellow", Answer.UNDECIDED: "dim"}
 
 
-def view(document: CopaDocument) -> list[Section]:
+def build_sections(document: CopaDocument) -> list[Section]:
     """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
     table = document.objectives
     n_models = len(table.population.names)

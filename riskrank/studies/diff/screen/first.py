@@ -25,7 +25,7 @@ _MOST_LISTED = 1_000
 _LINES, _COLUMNS, _FIXED_LINES, _FEWEST_CHANGES = 25, 79, 11, 3
 
 
-def view(document: DiffDocument) -> list[Section]:
+def build_sections(document: DiffDocument) -> list[Section]:
     """Return the sections of the screen: counts and largest losses, then gains and other cases as details."""
     changes, lost = document.changes, document.worse_cases
     n_changes, n_listed = _fit_screen(document)

@@ -38,7 +38,7 @@ from riskrank.studies.wording import claim_words, tests_words
 _MAX_LIST, _MAX_METRICS = 9, 3
 
 
-def view(document: DominanceDocument) -> list[Section]:
+def build_sections(document: DominanceDocument) -> list[Section]:
     """Return the sections of the screen: main table, tests and suggested options, then the details."""
     column, *more_columns = document.by_column
     sections, suite = (

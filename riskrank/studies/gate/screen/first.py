@@ -22,7 +22,7 @@ _SEVERITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 _STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
-def view(document: GateDocument) -> list[Section]:
+def build_sections(document: GateDocument) -> list[Section]:
     """Return the sections of the screen: claims, tests and next steps, then the details."""
     rows = document.rows
     short = _share_old_model(rows) or max(len(f"{row.new} {_short_claim(row)}") for row in rows) <= _SHORT

@@ -18,7 +18,7 @@ from riskrank.render.screens import (
 )
 from riskrank.render.view import Cell, Column, Line, ModelColumn, RowColumn, Section, Table, build_table
 from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.screen.front import baseline_view, front_view, witness_view
+from riskrank.studies.gsd.screen.front import baseline_tables, front_tables, witness_tables
 from riskrank.studies.gsd.screen.hasse import hasse_table
 from riskrank.studies.wording import counted, detection_limit_words
 
@@ -37,11 +37,11 @@ def requested_sections(document: GsdDocument) -> Iterator[Section]:
     """Yield the additional analyses that were requested: front tests, witnesses and rank tests."""
     models, level = document.provenance.models, document.relabelling.family.interval_level(1)
     for front in document.front_tests:
-        yield from front_view(front, models, level)
+        yield from front_tables(front, models, level)
     for explanation in document.explanations:
-        yield from witness_view(explanation, models, document.criteria)
+        yield from witness_tables(explanation, models, document.criteria)
     if document.baselines is not None:
-        yield from baseline_view(document.baselines, models, document.criteria, level)
+        yield from baseline_tables(document.baselines, models, document.criteria, level)
 
 
 def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
@@ -140,7 +140,7 @@ def _tests_line(document: GsdDocument) -> list[Line]:
     return [Line(text, "Tests:")]
 
 
-def view(document: GsdDocument) -> list[Section]:
+def build_sections(document: GsdDocument) -> list[Section]:
     """Return the sections of the screen: models, requested analyses, caption, suggestions, then details."""
     return [
         _model_table(document),

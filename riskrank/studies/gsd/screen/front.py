@@ -24,7 +24,7 @@ from riskrank.studies.wording import typeset
 _ANSWERS = {True: ("does not dominate", "green"), False: ("may dominate", "dim")}
 
 
-def front_view(test: FrontTest, models: Sequence[str], level: float) -> list[Section]:
+def front_tables(test: FrontTest, models: Sequence[str], level: float) -> list[Section]:
     """Return a table of the competitors, the largest p-value first, and the result of the static test."""
     rejected = test.rejected(level)
     name = models[test.model]
@@ -57,7 +57,7 @@ _MOST_ROWS = 8
 _SOLVER_NOISE = 1e-9
 
 
-def witness_view(explanation: Explanation, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
+def witness_tables(explanation: Explanation, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
     """Return a table of the quality vectors that decide a comparison, and an explanation in words."""
     witness = explanation.witness
     better, worse = models[witness.winner], models[witness.loser]
@@ -113,7 +113,7 @@ def _format_score(value: float) -> str:
     return typeset(f"{value:,.6g}")
 
 
-def baseline_view(
+def baseline_tables(
     tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> Iterator[Section]:
     """Yield a table of rank tests by criterion, and the results of the all-test and the one-test."""

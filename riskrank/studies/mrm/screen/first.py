@@ -114,7 +114,7 @@ def _reading(study: MeanRiskStudy) -> Line:
     return Line(" ".join(parts), "Reading:")
 
 
-def view(document: MeanRiskDocument) -> list[Section]:
+def build_sections(document: MeanRiskDocument) -> list[Section]:
     """Return the sections of the screen: table of models, samples and further options, then the details."""
     has_several = len(document.studies) > 1
     suggestions = [option("per_metric", True)] if not has_several and len(document.means) > 1 else []

@@ -23,7 +23,7 @@ _AS_TRUTH = "the pilot is treated as the truth, so overestimated effects look to
 _MAX_PAIRS = 12
 
 
-def view(document: PowerDocument) -> list[Section]:
+def build_sections(document: PowerDocument) -> list[Section]:
     """Return the sections of the screen: power by pair, the lowest first, and details of the simulation."""
     study = document.study
     hardest = study.curve.hardest_first.tolist()
@@ -87,7 +87,7 @@ def _simulation_line(document: PowerDocument) -> Line:
     return Line(text, "Simulated:")
 
 
-def labels_view(document: LabelsDocument) -> list[Section]:
+def labels_sections(document: LabelsDocument) -> list[Section]:
     """Return a table of the probability that the gate passes by number of labels, and the assumptions."""
     first, without_judge, endless = document.rows[0], document.without_judge, document.endless_samples
     extra = []
@@ -105,7 +105,7 @@ def labels_view(document: LabelsDocument) -> list[Section]:
     ]
 
 
-def noise_view(document: NoisePlanDocument) -> list[Section]:
+def noise_sections(document: NoisePlanDocument) -> list[Section]:
     """Return a table of the noise sources: proportion of the variance, current levels and levels needed."""
     cost = option("cost", f"{document.components.names[-1]}=20")
     return [

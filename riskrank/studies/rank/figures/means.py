@@ -42,7 +42,7 @@ def arrange_forest(result: MeanRanking) -> Forest:
                 *((result.low, result.high) if sign > 0 else (result.high, result.low)),
             ]
         )
-        parts[:, result.not_compared] = np.nan
+        parts[:, result.not_compared_with_first] = np.nan
         label = direction_label("to the first", lower=means.lower_is_better)
         columns.append(Interval.from_arrays(order, label, DIFFERENCES, *(sign * parts)))
     return Forest(order, tuple(columns))

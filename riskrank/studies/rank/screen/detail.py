@@ -94,7 +94,7 @@ def detail_table(document: RankDocument, leader: Leader) -> Table:
         value_column(
             "mean", units.to_file_units(effects.mean), lambda mean: format_fixed(float(mean), decimals)
         ),
-        (Column(f"worst\n{format_percent(effects.level)}"), document.tails[metric].format_mean),
+        (Column(f"worst\n{format_percent(effects.tail_fraction)}"), document.tails[metric].format_mean),
         value_column(
             "to the\nfirst", gap, lambda gap: "–" if gap == 0 else format_fixed(float(gap), decimals)
         ),

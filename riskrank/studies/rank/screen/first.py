@@ -39,7 +39,7 @@ from riskrank.studies.wording import method_words, tests_words
 _MARKS = 3
 
 
-def view(document: RankDocument) -> list[Section]:
+def build_sections(document: RankDocument) -> list[Section]:
     """Return the sections of the screen: ranking tables, tests and suggested options, then the details."""
     several, sections = len(document.leaders) > 1, list[Section]()
     if document.leaders:

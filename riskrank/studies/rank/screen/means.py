@@ -16,7 +16,7 @@ from riskrank.studies.rank.screen.first import format_rank
 from riskrank.studies.wording import counted
 
 
-def view(document: MeanRankDocument) -> list[Section]:
+def build_sections(document: MeanRankDocument) -> list[Section]:
     """Return the sections of the screen: one ranking table for all metrics, the tests, then the details."""
     models, rankings = document.provenance.models, document.rankings
     sections: list[Section] = [_mean_table(rankings[0], models)]
@@ -49,7 +49,7 @@ def _mean_table(result: MeanRanking, models: Sequence[str], title: str = "") -> 
     ]
     low, high = result.low, result.high
     if low is not None and high is not None:
-        sign, excluded = -1 if means.lower_is_better else 1, (result.first, *result.not_compared)
+        sign, excluded = -1 if means.lower_is_better else 1, (result.first, *result.not_compared_with_first)
 
         def gap(i: int) -> str:
             return "–" if i in excluded else means.format_gap(sign * float(result.differences_from_first[i]))

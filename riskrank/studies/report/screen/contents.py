@@ -33,7 +33,7 @@ from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 
 
-def view(document: ReportDocument) -> list[Section]:
+def build_sections(document: ReportDocument) -> list[Section]:
     """Return the sections of all parts for the terminal, without pictures."""
     return [section for part in report_parts(document) for section in (*part.lead, *part.words)]
 

@@ -22,7 +22,7 @@ _STYLES = {WORSE: "red", BETTER: "green"}
 _STRIP = 40
 
 
-def view(document: TrendDocument) -> list[Section]:
+def build_sections(document: TrendDocument) -> list[Section]:
     """Return the sections of the screen: lines, error rate and changed cases, then every run as details."""
     lines = sorted(document.lines, key=lambda line: line.verdict != FAIL)
     return [
