@@ -22,8 +22,8 @@ from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Unit counts computed at once, so that they stay in the cache.
-_BATCH = 1 << 18
+# Unit counts computed at once: enough to make the overhead of NumPy calls small.
+_BATCH = 1 << 20
 
 # Scores visited beyond the tail's share, in standard deviations of the number of draws from it.
 _MARGIN = 5
@@ -88,9 +88,12 @@ class MetricTails:
 
 def _unit_counts(scores: ClusteredScores, blocks: Sequence[ResampleBlock]) -> Iterator[list[Integers]]:
     """Yield the draw counts of all units for several blocks at a time, as one array per model."""
-    step = max(_BATCH // (BLOCK * sum(scores.cluster_counts)), 1)
+    units = scores.cluster_counts[:1] if scores.joint_resamples else scores.cluster_counts
+    step = max(_BATCH // (BLOCK * sum(units)), 1)
     for start in range(0, len(blocks), step):
-        counts = [unit_counts(chosen) for chosen in draw_blocks(scores, blocks[start : start + step])]
+        draws = draw_blocks(scores, blocks[start : start + step])
+        # Bytes, unless a unit is drawn more often than they can count.
+        counts = [count.astype(np.min_scalar_type(count.max())) for count in map(unit_counts, draws)]
         yield counts * scores.models if scores.joint_resamples else counts
 
 
@@ -117,26 +120,18 @@ def _equal_weight_tails(columns: Sequence[ClusteredScores], level: float) -> Tai
     first = columns[0]
     scales = [CommonScale.fit(scores.values) for scores in columns]
     worst = [
-        [
-            _SortedScores.from_scores(scale.apply(x), units)
-            for x, units in zip(c.values, c.clusters, strict=True)
-        ]
+        [_SortedScores.from_scores(*row) for row in zip(scale.apply_all(c.values), c.clusters, strict=True)]
         for c, scale in zip(columns, scales, strict=True)
     ]
     sizes = [np.bincount(units) for units in first.clusters]
 
     def tails(counts: list[Integers]) -> Floats:
-        # One row per unit, so that whole rows are copied.
-        by_unit = {id(count): np.ascontiguousarray(count.T) for count in counts}
         # Units of equal size give resamples of equal size.
         totals = first.sizes if first.balanced else [np.vecdot(*x) for x in zip(counts, sizes, strict=True)]
         targets = [level * np.asarray(total, dtype=np.float64) for total in totals]
-        results = []
-        for scale, models in zip(scales, worst, strict=True):
-            rows = zip(models, counts, targets, strict=True)
-            tails = np.stack([w.tail_means(by_unit[id(count)], target) for w, count, target in rows], axis=1)
-            results.append(scale.undo(tails))
-        return np.stack(results, axis=2)
+        rows = [zip(models, counts, targets, strict=True) for models in worst]
+        means = [np.stack([x.tail_means(count, t) for x, count, t in metric], axis=1) for metric in rows]
+        return np.stack([scale.undo(mean) for scale, mean in zip(scales, means, strict=True)], axis=2)
 
     return tails
 
@@ -157,14 +152,20 @@ class _SortedScores:
     def tail_means(self, counts: Integers, targets: Floats) -> Floats:
         """Return the mean of the worst `targets` scores in each resample, shape (B,).
 
-        `counts`, shape (C, B), contains the number of times that each unit is drawn.
+        `counts`, shape (B, C), contains the number of times that each unit is drawn. In almost every
+        resample, the scores before `start` lie within the tail, and those from `end` on do not.
         """
-        largest = float(targets.max())
-        for length in (int(largest + _MARGIN * np.sqrt(largest)) + 1, self.values.size):
-            # Summing integers takes half the time.
-            reached = counts.take(self.units[:length], axis=0).cumsum(axis=0)
-            if (reached[-1] >= targets).all():
+        low, high = float(targets.min()), float(targets.max())
+        guess = max(int(low - _MARGIN * np.sqrt(low)), 0), int(high + _MARGIN * np.sqrt(high)) + 1
+        for start, end in (guess, (0, self.values.size)):
+            drawn = counts.take(self.units[:end], axis=1)
+            # Small integers are summed several times faster, but must not overflow.
+            kind = np.min_scalar_type(max(int(drawn.max()) * end, 256))
+            before = drawn[:, :start].sum(axis=1, keepdims=True, dtype=kind)
+            reached = np.cumsum(np.hstack((before, drawn[:, start:])), axis=1, dtype=kind)
+            if (before[:, 0] <= targets).all() and (reached[:, -1] >= targets).all():
                 break
-        within = np.minimum(reached, targets)
-        within[1:] -= within[:-1].copy()
-        return np.einsum("d,db->b", self.values[:length], within) / targets
+        within = np.minimum(reached, np.expand_dims(targets, -1))
+        shares = drawn.astype(np.float64)
+        np.subtract(within[:, 1:], within[:, :-1], out=shares[:, start:])
+        return np.einsum("bd,d->b", shares, self.values[:end]) / targets
