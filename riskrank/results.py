@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +22,8 @@ _SYNONYMS = {
     "verdict": "summary conclusion answer winner best decision recommendation message text result",
     "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values",
     "rows": "records entries items",
-    "to_json()": "json to_dict as_dict asdict dict",
+    "to_dict()": "as_dict asdict dict meta metadata",
+    "to_json()": "json",
     "to_html()": "html show display view",
     "to_text()": "to_string show display view report print",
     "plot()": "figure fig chart plots draw",
@@ -123,6 +125,11 @@ class Result:
     def to_json(self) -> str:
         """Return the JSON document, identical to command-line output."""
         return self._render("json").decode("utf-8")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document as a dictionary with the keys ``schema``, ``meta`` and ``results``."""
+        document: dict[str, Any] = json.loads(self.to_json())
+        return document
 
     def to_jsonl(self) -> str:
         """Return the rows as JSON Lines, one object per row."""

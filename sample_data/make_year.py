@@ -11,14 +11,15 @@ import polars as pl
 
 YEAR = Path(__file__).parent / "year"
 CASES, FIXED, LAST = 400, 150, 40
-# What a week has: the share of cases that are broken, and of those whose calls fail; by how many grades the
-# judge is more lenient, and the answers are duller.
+# What a week has: the share of cases that are broken, of those whose calls fail, and of those that crash and
+# leave no row; by how many grades the judge is more lenient, and the answers are duller.
 WEEKS: dict[int, dict[str, float]] = {
     6: {"failed": 0.4},
     18: {"failed": 0.03},
     20: {"broken": 0.25},
     21: {"broken": 0.25},
     23: {"broken": 0.02},
+    26: {"absent": 0.2},
     29: {"lenient": 0.6},
     30: {"lenient": 0.6, "dull": 0.6},
     31: {"lenient": 0.6, "dull": 0.6},
@@ -41,6 +42,8 @@ EVENTS = {
     22: "the cases are fixed",
     23: "2 % of the cases break",
     24: "the cases are fixed",
+    26: "20 % of the calls crash and leave no row",
+    27: "all calls succeed again",
     29: "a new judge grades leniently",
     30: "the answers become dull, which the new judge hides",
     32: "the old judge and the old answers are back",
@@ -79,6 +82,8 @@ def year_tables(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
         grades = _grades(quality + lenient - happened(week, "dull") + rng.normal(0, 0.3, CASES + 1))
         for name in cases(week):
             at = int(name[5:8])
+            if at % 100 < 100 * happened(week, "absent"):
+                continue
             says = (None, None) if failed[at] else (int(passed[at]), grades[at])
             scored.append((f"week {week}", "assistant", name, *says, float(seconds[at])))
         again = _grades(old + lenient + rng.normal(0, 0.3, FIXED))

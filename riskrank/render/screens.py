@@ -126,5 +126,8 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
     missing = origin.method.get("missing")
     rule = ""
     if missing in rules and incomplete[0][0] < 0:
-        rule = f"; {rules[missing]}" + (f" ({option('missing', missing)})" if missing != "auto" else "")
+        bounded = missing == "auto" and any("has no bounds" in text for text in origin.warnings)
+        rule = f"; {rules[missing]}{' of metrics with bounds' * bounded}" + (
+            f" ({option('missing', missing)})" if missing != "auto" else ""
+        )
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -54,7 +54,14 @@ def assert_never_passes(run, command, bounds):
         tried.add(chosen)
         outcome = run(*command, *(word for option in sorted(chosen) for word in option))
         assert outcome.status != 0, (chosen, outcome.stdout)
-        for option in options_named(f"{outcome.stderr} {outcome.stdout.partition('To decide:')[2]}"):
+        # Only the user knows that absent cases were removed on purpose.
+        text = re.sub(
+            r"if the cases were removed on purpose: --missing\s+drop|^  riskrank .* --missing drop$",
+            "",
+            f"{outcome.stderr} {outcome.stdout.partition('To decide:')[2]}",
+            flags=re.MULTILINE,
+        )
+        for option in options_named(text):
             if option[0] in (
                 "--metrics-file",
                 "--missing",

@@ -7,18 +7,53 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, counted, listing, option
-from riskrank.options.baseline import BASELINE, GateReading
+from riskrank.errors import InputError, counted, option
+from riskrank.options.baseline import GateReading
 from riskrank.scores.files import parsing
 from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint, likely_bounds_line
-from riskrank.scores.table.missing_scores import require_comparable
-from riskrank.scores.table.score_counts import absent_cells, score_counts
+from riskrank.scores.table.missing_scores import DROPPED, require_comparable
+from riskrank.scores.table.score_counts import absent_cells
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import categories
 
 # Values of `missing` that impute.
 FILL_RULES = ("auto", "worst", "bounds")
+# Proportion of missing scores up to which samples are excluded if the metric has no bounds.
+NEGLIGIBLE = 0.01
+
+
+def drop_unbounded(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[Scores, dict[str, str]]:
+    """Exclude samples with a missing score, separately for every metric that has no bounds.
+
+    Returns
+    -------
+    scores : Scores
+    unbounded : dict of str to str
+        Metrics of which a model lacks more than a negligible proportion of the scores, with their likely
+        bounds as a TOML line, which may be empty.
+    """
+    blank, absent = _missing_cells(scores)
+    model, sample, metric = (scores.codes(role) for role in ("model", "sample", "metric"))
+    models = np.concatenate([model[blank], absent[:, 0]])
+    samples = np.concatenate([sample[blank], absent[:, 1]])
+    metrics = np.concatenate([metric[blank], absent[:, 2]])
+    keep, unbounded = np.ones(blank.size, dtype=bool), dict[str, str]()
+    stride = len(scores.samples) if scores.options.unpaired else 0  # unpaired samples belong to one model
+    for code in np.unique(metrics).tolist():
+        bounds = _score_bounds(scores, specs[code])
+        if bounds is not None and (bounds[0] > 0 or specs[code].transform != "neg_log"):
+            continue
+        gaps, rows = metrics == code, metric == code
+        lost = np.bincount(models[gaps], minlength=len(scores.models))
+        total = np.bincount(model[rows & ~blank], minlength=len(scores.models)) + lost
+        if (lost > NEGLIGIBLE * total).any():
+            unbounded[specs[code].name] = likely_bounds_line(specs[code].name, _observed(scores, specs[code]))
+        lacking = np.unique(models[gaps] * stride + samples[gaps])
+        keep &= ~rows | ~np.isin(model * stride + sample, lacking)
+        reason = f"without a score of {specs[code].name}, which has no bounds"
+        scores = scores.with_warnings(f"{DROPPED}{counted(lacking.size, 'sample')} {reason}")
+    return scores if keep.all() else scores.filter(keep), unbounded
 
 
 def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
@@ -47,8 +82,7 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
         If a model has no score at all on a metric, the models share less than half of their samples, or
         an incomplete metric has no declared bounds.
     """
-    blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
-    absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
+    blank, absent = _missing_cells(scores)
     if not blank.any() and not len(absent):
         return scores
     require_comparable(scores)
@@ -61,24 +95,41 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
     return _append_cells(complete, absent, fills[absent[:, 2]]) if len(absent) else complete
 
 
-def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -> float:
-    """Return the worst or best possible score on a metric, in original units."""
-    bounds = spec.bounds or scores.notes.bounds.get(spec.name)
-    observed = scores.values[
+def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:
+    """Return a mask of the rows without a score, and the cells without a row (see `absent_cells`)."""
+    blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
+    return blank, np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
+
+
+def _observed(scores: Scores, spec: MetricSpec) -> Floats:
+    """Return the scores of a metric."""
+    observed: Floats = scores.values[
         (scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid_mask()
     ]
+    return observed
+
+
+def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | None:
+    """Return the lowest and highest possible score on a metric, in original units; None if unknown."""
+    bounds, observed = spec.bounds or scores.notes.bounds.get(spec.name), _observed(scores, spec)
     if bounds is None and isinstance(scores.options, GateReading) and _is_pass_fail(spec, observed):
         bounds = (0.0, 1.0)
     # Bounds from the file itself only count if all scores respect them.
-    if bounds is None or observed.min() < bounds[0] or observed.max() > bounds[1]:
-        raise _unknown_bounds_error(scores, spec, missing, observed)
+    if bounds is None or not observed.size or observed.min() < bounds[0] or observed.max() > bounds[1]:
+        return None
+    return bounds
+
+
+def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -> float:
+    """Return the worst or best possible score on a metric, in original units."""
+    bounds = _score_bounds(scores, spec)
+    if bounds is None:
+        raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
     # −log swaps the bounds before the direction applies.
-    upper = (spec.sign > 0) == best
-    if spec.transform == "neg_log":
-        upper = not upper
-        if bounds[upper] <= 0:
-            raise _unknown_bounds_error(scores, spec, missing, observed)
-    return bounds[upper]
+    value = bounds[((spec.sign > 0) == best) != (spec.transform == "neg_log")]
+    if spec.transform == "neg_log" and value <= 0:
+        raise _unknown_bounds_error(scores, spec, missing, _observed(scores, spec))
+    return value
 
 
 def _is_pass_fail(spec: MetricSpec, observed: Floats) -> bool:
@@ -90,8 +141,6 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
     """Return the error for an incomplete metric without usable bounds."""
     rule = scores.options.missing
     summary = f"{counted(missing, 'score')} of {spec.name} missing"
-    if rule == "auto":
-        return _gate_bounds_error(scores, spec, summary)
     needs = "the worst possible score" if rule == "worst" else "the worst and the best possible score"
     reason = f"{spec.name} has no declared bounds"
     if spec.transform == "neg_log" and spec.bounds is not None:
@@ -105,22 +154,6 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
         f"{'all 0 or 1' if is_01 else f'{values.min():g} to {values.max():g}'}, but may not reach the bounds",
         hint="if no other scores are possible, copy the line" if bounds else bounds_hint(spec.name),
         suggestions=[("", {"metrics_file": bounds})] if bounds else [],
-    )
-
-
-def _gate_bounds_error(scores: Scores, spec: MetricSpec, summary: str) -> InputError:
-    """Return the error for failed samples on a metric without bounds."""
-    reasons = {r.model: r.summary for r in score_counts(scores) if r.metric == spec.name and r.missing}
-    worst = ""
-    # The worst score for failures of the old model would favour the new one.
-    if scores.notes.baseline is not None and BASELINE not in reasons:
-        worst = f"; {option('missing', 'worst')} counts a failure as the worst possible score"
-    return InputError(
-        f"{scores.file_names()}: scores of {spec.name} are missing on samples that were run, but its worst "
-        "possible score is unknown",
-        found=f"{summary}: {listing(map(' '.join, reasons.items()), 3)}",
-        hint=f"{bounds_hint(spec.name)}; claims are then decided if no missing score can change them, "
-        f"as with {option('missing', 'bounds')}{worst}",
     )
 
 

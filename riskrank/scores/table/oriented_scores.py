@@ -60,6 +60,9 @@ class ScoreTable:
     best : tuple of ndarray, or None
         `values` with missing scores replaced by the best possible ones; `values` itself then contains the
         worst possible ones. None unless scores are missing and `missing` is ``auto`` or ``bounds``.
+    unbounded : mapping of str to str
+        Metrics without bounds of which too many scores are missing to decide a claim, with their likely
+        bounds as a TOML line, which may be empty.
     scored : tuple of ScoreCount
         Number of scores and reasons for missing ones, for every model and metric with missing scores.
     has_repeats : bool
@@ -104,6 +107,7 @@ class ScoreTable:
     overlap: Overlap | None = None
     unmatched: tuple[UnmatchedSamples, ...] = ()
     best: tuple[np.ndarray, ...] | None = None
+    unbounded: Mapping[str, str] = field(default_factory=dict)
     scored: tuple[ScoreCount, ...] = ()
     score_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     judged: CalibratedJudge | None = None

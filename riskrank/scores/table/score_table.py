@@ -12,7 +12,7 @@ from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
 from riskrank.scores.table.dependence import require_exchangeable_runs, require_independence
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
-from riskrank.scores.table.imputation import FILL_RULES, fill_missing
+from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
 from riskrank.scores.table.metrics import orient_scores, resolve_metrics
 from riskrank.scores.table.metrics_file import Specs, TaskMetrics
 from riskrank.scores.table.oriented_scores import Rows, ScoreTable
@@ -93,8 +93,9 @@ def checked_table(scores: Scores) -> ScoreTable:
         from riskrank.scores.table.texts import find_texts
 
         texts = find_texts(scores)
+    scores, unbounded = drop_unbounded(scores, specs) if rule == "auto" else (scores, {})
     complete = fill_missing(scores, specs) if rule in FILL_RULES else scores
-    table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts)
+    table = replace(_arrange(complete, specs, warnings), scored=counts, texts=texts, unbounded=unbounded)
     if rule not in ("auto", "bounds") or complete is scores:
         return table
     return replace(table, best=_arrange(fill_missing(scores, specs, best=True), specs, warnings).values)

@@ -1,6 +1,7 @@
-"""Samples that not all models have, because they were added, removed or renamed.
+"""Samples that not all models have, because they were added, removed or renamed, or because calls failed.
 
-If there are only a few, they are excluded and listed.
+Samples that a baseline lacks are excluded and listed. So are samples that only one side has, if both sides
+lack about as many. All others are missing scores.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, option
 from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.scores.table.baseline import Baseline, UnmatchedSamples, bless_command
+from riskrank.scores.table.imputation import NEGLIGIBLE
 from riskrank.scores.table.missing_scores import different_samples_error, require_every_metric, sample_mask
 from riskrank.scores.table.sample_alignment import is_shifted, shift_hint
 from riskrank.scores.table.scores import Scores, select
@@ -23,7 +25,7 @@ _CHANGED = "if the sample set has changed, "
 
 
 def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
-    """Keep the samples that all models have; scores of failed runs on these samples remain missing.
+    """Exclude samples that were added, removed or renamed; all other absent scores count as missing.
 
     Raises
     ------
@@ -43,7 +45,10 @@ def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
         at = names.index(BASELINE)
         sides = np.stack([sides[at], np.delete(sides, at, axis=0).any(axis=0)])
         names = [baseline.path, "the new scores"]
-    shared = sides.all(axis=0) | ~requested
+    shared, lacking = sides.all(axis=0) | ~requested, (requested & ~sides).sum(axis=1)
+    replaced = lacking.min() > 0 and np.ptp(lacking) <= NEGLIGIBLE * requested.sum()
+    if options.missing == "auto" and not (options.grows or replaced or 2 * lacking.max() > requested.sum()):
+        shared = sides[0] | ~requested if baseline is not None else np.ones_like(shared)
     if shared.all():
         return scores
     unmatched = sides & ~shared

@@ -64,6 +64,11 @@ class GateRow:
         lambda answers, at: int(answers.resamples_needed[at]) or None, default=None
     )
 
+    def with_unknown_scores(self) -> GateRow:
+        """Return the row with an inconclusive verdict, because its missing scores could have any value."""
+        undecided: dict[str, Any] = {"verdict": INCONCLUSIVE, "p_value": 1.0, "p_adjusted": 1.0}
+        return replace(self, low=None, high=None, samples_needed=None, resamples_needed=None, **undecided)
+
     def with_chosen_labels(self, p: float) -> GateRow:
         """Return the row with an inconclusive verdict, because its labels were not chosen at random."""
         return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
@@ -208,6 +213,9 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
     family : Family
     unit : str
         Plural noun for the resampling unit: samples, clusters, tasks or labels.
+    unbounded : mapping of str to str
+        Metrics without bounds of which too many scores are missing to decide a claim, with their likely
+        bounds as a TOML line, which may be empty.
     noise_source : str
         Largest source of noise in the first inconclusive claim; empty if there is only one source.
     effective_size : int
@@ -236,6 +244,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
     family: Family
     unit: str = "samples"
+    unbounded: Mapping[str, str] = field(default_factory=dict)
     noise_source: str = ""
     effective_size: int = 0
     lost_cases: Sequence[LostCases] = ()

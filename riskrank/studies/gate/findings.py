@@ -111,7 +111,10 @@ def _deciding_sentence(_: Finding, case: GateDocument) -> str:
     """Return the sentence about the deciding claim."""
     row = deciding_row(case.rows)
     of_tasks = row_unit(row, case.unit) == "tasks"
-    return f"{'On tasks like these, ' if of_tasks else ''}{row_sentence(row)}."
+    sentence = f"{'On tasks like these, ' if of_tasks else ''}{row_sentence(row)}."
+    if row.metric in case.unbounded and row.verdict == INCONCLUSIVE:
+        sentence += f" Missing scores of {row.metric}, which has no bounds, could change the answer."
+    return sentence
 
 
 def _needed_sentence(_: Finding, case: GateDocument) -> str:

@@ -5,6 +5,8 @@ from functools import partial
 
 from riskrank.errors import RiskrankError, option
 from riskrank.options.tiers import ADVISORY
+from riskrank.scores.files.parsing import ABSENT
+from riskrank.scores.table.metrics_file import bounds_hint
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
 from riskrank.studies.gate.claim import FAILED, MACRO, MEAN, NOT_WORSE, ORDERS
@@ -267,14 +269,43 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
         return kind(
             f"gate failed: more calls of {first.new} failed than of {first.old}",
             found=row_sentence(first),
-            hint="find out why the calls failed, and repeat them: failed calls say nothing about the model",
+            hint="find out why the calls failed, and repeat them: failed calls say nothing about the model"
+            + _absence_hint(document),
+            suggestions=_absence_lines(document),
         )
     claim = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
     return kind(
         f"gate {claim} {verb} on the {first.statistic}{mean} of {first.metric}{first.subset}{more}",
         found=row_sentence(first),
         hint=_failure_hint(first, cases=cases) if outcome == FAIL else next_steps(document),
+        suggestions=_absence_lines(document) if outcome == INCONCLUSIVE else (),
     )
+
+
+def _are_absent(document: GateDocument) -> bool:
+    """Return True if samples without a row are missing, and few enough of them to exclude."""
+    counts = document.provenance.scored
+    droppable = document.provenance.method.get("missing") == "auto" and document.looks is None
+    return (
+        droppable
+        and any(entry.why.get(ABSENT) for entry in counts)
+        and all(2 * (entry.total - entry.why.get(ABSENT, 0)) > entry.total for entry in counts)
+    )
+
+
+def _absence_hint(document: GateDocument) -> str:
+    """Return a clause on excluding absent samples; empty if there are none."""
+    drop = f"; if the cases were removed on purpose: {option('missing', 'drop')}"
+    return drop if _are_absent(document) else ""
+
+
+def _absence_lines(document: GateDocument) -> list[tuple[str, object]]:
+    """Return the options that state what missing scores mean: removed cases, or failures."""
+    lines: list[tuple[str, object]] = [(option("missing", "drop"), None)] if _are_absent(document) else []
+    declared = [option("metrics_file", line) for line in document.unbounded.values() if line]
+    if len(document.unbounded) == len(declared) == 1 and "metrics_file" not in document.provenance.method:
+        lines.append((f"{option('missing', 'worst')} {declared[0]}", None))
+    return lines
 
 
 def _failure_hint(row: GateRow, *, cases: bool) -> str:
@@ -307,11 +338,16 @@ def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
 def next_steps(document: GateDocument) -> str:
     """Describe how to decide the inconclusive claim that needs most samples, or how to accept the result."""
     undecided, setting = inconclusive_rows(document.rows), document.inconclusive
+    unbounded = [row for row in undecided if row.metric in document.unbounded]
+    if unbounded:
+        failures = f"{option('missing', 'worst')}; {bounds_hint(unbounded[0].metric)}"
+        return f"score the missing samples{_absence_hint(document)}; if they are failures: {failures}"
     row = max(undecided, key=lambda row: 0 if row.out_of_reach else row.samples_needed or 0)
     if any(map(has_estimate_range, undecided)):
         missing = any(row.depends_on_missing for row in undecided)
         decides = "the missing scores decide the claim, not more samples: " if missing else ""
-        return f"{decides}score the missing samples, as the verdict must hold for any missing score"
+        rule = f"as the verdict must hold for any missing score{_absence_hint(document)}"
+        return f"{decides}score the missing samples, {rule}"
     resamples = unsettled_rows(document)[1]
     if resamples and all(row.resamples_needed for row in undecided):
         return f"{option('resamples', resamples)}; with fewer, another seed may give another verdict"

@@ -1,6 +1,6 @@
 """Entry point of ``gate``: test whether new models are better, or not worse, than old ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from riskrank.errors import option
 from riskrank.options.suites import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.directions import refuse_assumed_costs, refuse_distributions
 from riskrank.studies.document import attributes
 from riskrank.studies.findings import Remark, verdict_fields
@@ -28,7 +29,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.sentences import build_quotes, gate_error
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, joint_verdict
 from riskrank.studies.groups.study import refuse_clusters
-from riskrank.studies.judge.section import analyze_judge, refuse_options_with_judge
+from riskrank.studies.judge.section import JudgeAnalysis, analyze_judge, refuse_options_with_judge
 from riskrank.studies.means_only import design_note, difference_components
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import detection_limit_remark, group_sentence, size_findings
@@ -90,8 +91,8 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
     detectable = {} if settings.anytime else detectable_gaps(rows, claims, family_from_settings(settings))
     claimed = claim_tiers(rows, stats)
     counted = [] if judged is not None else count_scores(inputs, claimed)
-    if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
-        rows = [row.with_chosen_labels(chosen_p) for row in rows]
+    unbounded = _unbounded_metrics(inputs, stats)
+    rows = _withhold_verdicts(rows, judged, unbounded)
     rows = [*failure_rows(claimed, counted, settings, inputs[0].options.missing), *rows]
     n = max(min(claim.column.scores.select_models([claim.new, claim.old]).cluster_counts) for claim in claims)
     document = GateDocument(
@@ -110,6 +111,7 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         rows=rows,
         quotes=build_quotes(rows),
         unit=_sampling_unit(claims),
+        unbounded=unbounded,
         noise_source=_largest_noise(inputs[0], rows),
         effective_size=min(claim.effective_size for claim in claims),
         family=family_from_settings(settings),
@@ -125,7 +127,6 @@ def _decide_claims(inputs: Sequence[ScoreTable], settings: ClaimSettings, runtim
         counted_as=design_note(inputs[0]) if inputs[0].means_only else None,
         detectable=detectable,
     )
-    # Propose to list cases only if models share samples and the scores are not from a judge.
     cases = not settings.listed_cases and not inputs[0].options.unpaired and judged is None
     document = replace(document, **_describe(document, claims, exact=not best_case))
     return replace(document, failed=gate_error(document, settings, cases=cases))
@@ -175,6 +176,22 @@ def _refuse_unsupported(table: ScoreTable, settings: ClaimSettings) -> None:
     unsupported += [option("anytime")] if settings.anytime else []
     if unsupported or table.groups is not None:
         refuse_distributions(table, (unsupported or [option("group_by")])[0])
+
+
+def _withhold_verdicts(
+    rows: Sequence[GateRow], judged: JudgeAnalysis | None, unbounded: Collection[str]
+) -> list[GateRow]:
+    """Return the rows, inconclusive if labels were not chosen at random or missing scores have no bounds."""
+    if judged is not None and (chosen_p := judged.entry.chosen_p) is not None:
+        rows = [row.with_chosen_labels(chosen_p) for row in rows]
+    return [row.with_unknown_scores() if row.metric in unbounded else row for row in rows]
+
+
+def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic]) -> dict[str, str]:
+    """Return the metrics, and costs per success, with missing scores that could have any value."""
+    unbounded: dict[str, str] = {name: line for table in tables for name, line in table.unbounded.items()}
+    costs = ((item.label, item.metrics) for item in stats if item.name == PER_SUCCESS)
+    return unbounded | {label: "" for label, metrics in costs if unbounded.keys() & {*metrics}}
 
 
 def _sampling_unit(claims: Sequence[GateClaim]) -> str:

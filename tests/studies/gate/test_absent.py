@@ -1,0 +1,85 @@
+"""Cases that one model lacks: a row that is absent and a cell that is empty are the same missing score."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+
+CASES = 400
+COUNTS = (1, 3, 4, 5, 12, 19, 20, 40, 80, 200)
+
+
+def scores(kind, seed):
+    """Scores of a new and an old model that differ by chance: 0/1, or real numbers within 0 and 1."""
+    rng = np.random.default_rng(seed)
+    hard = rng.random(CASES)
+    noise = 0.05 * rng.normal(size=(2, CASES))
+    values = [hard < 0.85 + row / 2 if kind == "binary" else np.clip(0.8 * hard + row, 0, 1) for row in noise]
+    names = [f"case-{at:03}" for at in range(CASES)]
+    parts = [
+        pl.DataFrame({"model": name, "sample": names, "quality": column.astype(float)})
+        for name, column in zip(("new", "old"), values, strict=True)
+    ]
+    return pl.concat(parts), set(rng.permutation(names).tolist())
+
+
+def gate(frame, **options):
+    return rr.gate(frame, not_worse="new:old", margin=0.05, resamples=60, wide=True, **options)
+
+
+def facts(result):
+    """Verdicts of all rows, and the number of scores of each model."""
+    counted = [
+        (entry["model"], entry["scored"], entry["total"]) for entry in result.to_dict()["meta"]["scored"]
+    ]
+    return [(row.statistic, row.verdict) for row in result.rows], counted
+
+
+@pytest.mark.parametrize("kind", ["binary", "bounded", "unbounded"])
+@pytest.mark.parametrize("side", ["new", "old"])
+def test_absent_rows_count_as_empty_cells(kind, side):
+    bounds = {"metrics": {"quality": {"bounds": [0, 1]}}} if kind == "bounded" else {}
+    for seed, count in enumerate(COUNTS):
+        frame, names = scores(kind, seed)
+        lost = (pl.col("model") == side) & pl.col("sample").is_in(sorted(names)[:count])
+        fill = 0.0 if side == "new" else 1.0
+        rows = gate(frame.filter(~lost), **bounds)
+        cells = gate(frame.with_columns(quality=pl.when(~lost).then("quality")), **bounds)
+        assert facts(rows) == facts(cells), count
+        assert facts(rows)[1] == [(name, CASES - count * (name == side), CASES) for name in ("new", "old")]
+        worst = gate(frame.with_columns(quality=pl.when(~lost).then("quality").otherwise(fill)), **bounds)
+        assert not rows.passed or worst.passed, count
+        if kind == "unbounded" and side == "old":
+            assert rows.status == ("pass" if count <= CASES / 100 else "inconclusive")
+        if side == "new" and count >= CASES / 20:
+            assert rows.rows[0].statistic == "failed"
+
+
+def test_absence_without_bounds_leads_to_what_it_means():
+    frame, names = scores("unbounded", 0)
+    result = gate(frame.filter((pl.col("model") == "old") | ~pl.col("sample").is_in(sorted(names)[:12])))
+    (row,) = result.rows
+    assert (row.low, row.high, row.p_value, row.samples) == (None, None, 1, 388)
+    assert "could change the answer" in result.verdict
+    lines = [str(text) for text, _ in result.failed.suggestions]
+    assert ["drop" in line for line in lines] == [True, False]
+    assert "quality.bounds = [0, 1]" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "excluded"), [(40, 40, 80), (40, 38, 78), (40, 1, 0), (0, 12, 0)]
+)
+def test_replaced_cases_are_excluded(removed, added, excluded):
+    frame, names = scores("binary", 0)
+    gone = sorted(names)[:removed]
+    renamed = [f"added-{at}" for at in range(added)]
+    extra = pl.DataFrame({"model": "new", "sample": renamed, "quality": [1.0] * added}, schema=frame.schema)
+    frame = frame.filter((pl.col("model") == "old") | ~pl.col("sample").is_in(gone))
+    result = gate(pl.concat([frame, extra]))
+    unmatched = result.to_dict()["meta"].get("left_out") or []
+    assert sum(len(entry["samples"]) for entry in unmatched) == excluded
+    if excluded:
+        assert result.passed
+    else:
+        assert result.to_dict()["meta"]["scored"]
