@@ -6,6 +6,7 @@ from functools import partial
 from riskrank.errors import RiskrankError, option
 from riskrank.options.tiers import ADVISORY
 from riskrank.scores.files.parsing import ABSENT
+from riskrank.scores.table.baseline import bless_command
 from riskrank.scores.table.metrics_file import bounds_hint
 from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.document import Quote
@@ -294,9 +295,12 @@ def _are_absent(document: GateDocument) -> bool:
 
 
 def _absence_hint(document: GateDocument) -> str:
-    """Return a clause on excluding absent samples; empty if there are none."""
-    drop = f"; if the cases were removed on purpose: {option('missing', 'drop')}"
-    return drop if _are_absent(document) else ""
+    """Return a clause on cases that were removed on purpose; empty if no sample of a model is absent."""
+    if _are_absent(document):
+        return f"; if the cases were removed on purpose: {option('missing', 'drop')}"
+    if document.overlap is None or not document.overlap.missing:
+        return ""
+    return f"; if the sample set has changed, bless new scores: {bless_command(document.overlap.path)}"
 
 
 def _absence_lines(document: GateDocument) -> list[tuple[str, object]]:
