@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from riskrank.render.escapes import escape_for_html
 from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.render.formats.latex import to_latex
-from riskrank.render.formats.markdown import to_markdown
+from riskrank.render.formats.markdown import to_comment, to_markdown
 from riskrank.render.formats.terminal import to_terminal
 from riskrank.render.glossary import GLOSSARY_HINT
 from riskrank.render.page import can_make_pages
@@ -86,8 +86,8 @@ def build_suite(document: Document) -> "Suite":
 
 def render_markdown(document: Document, *, flags: bool = True) -> str:
     """Render a document as Markdown, preceded by its HTML marker if it has one."""
-    marker = document.marker
-    return (f"{marker}\n\n" if marker else "") + to_markdown(sections_with_parameters(document, flags=flags))
+    view = sections_with_parameters(document, flags=flags)
+    return to_comment(view, document.marker) if document.marker else to_markdown(view)
 
 
 def render_notebook(document: Document) -> str:

@@ -318,21 +318,24 @@ elif "--paginate" in words:
     for one in json.loads(os.environ["COMMENTS"]):
         print(json.dumps(one))
 else:
-    if os.environ["REFUSED"]:
+    file = words[-1].removeprefix("body=@")
+    if os.environ["REFUSED"] in ("all", os.path.basename(file)):
         sys.exit("HTTP 403: Resource not accessible by integration")
-    assert open(words[-1].removeprefix("body=@")).read() == "<!-- riskrank gate -->\\nPASS\\n"
-    print(words[words.index("--method") + 1], words[3], file=open("asked", "a"))
+    assert open(file).read().startswith("<!-- riskrank gate -->\\n")
+    end = open(file).read().split()[-1]
+    print(words[words.index("--method") + 1], words[3], end, file=open("asked", "a"))
 """
 
 
 @pytest.mark.parametrize(
     ("author", "knows", "refused", "requested"),
     [
-        ("riskrank-ci[bot]", "1", "", "PATCH repos/a/b/issues/comments/7\n"),
-        ("github-actions[bot]", "", "", "PATCH repos/a/b/issues/comments/7\n"),
-        ("somebody", "1", "", "POST repos/a/b/issues/5/comments\n"),
-        ("github-actions[bot]", "1", "", "POST repos/a/b/issues/5/comments\n"),
-        ("somebody", "1", "1", None),
+        ("riskrank-ci[bot]", "1", "", "PATCH repos/a/b/issues/comments/7 PASS\n"),
+        ("github-actions[bot]", "", "", "PATCH repos/a/b/issues/comments/7 PASS\n"),
+        ("somebody", "1", "", "POST repos/a/b/issues/5/comments PASS\n"),
+        ("github-actions[bot]", "1", "", "POST repos/a/b/issues/5/comments PASS\n"),
+        ("somebody", "1", "all", None),
+        ("riskrank-ci[bot]", "1", "gate.md", "PATCH repos/a/b/issues/comments/7 run.\n"),
     ],
 )
 def test_only_the_comment_of_the_action_is_replaced(project, action, author, knows, refused, requested):
@@ -349,13 +352,29 @@ def test_only_the_comment_of_the_action_is_replaced(project, action, author, kno
         {"id": 9, "login": author, "body": "<!-- riskrank gate -->\nlater"},
     ]
     variables = {"COMMENTS": json.dumps(comments), "KNOWS": knows, "REFUSED": refused}
-    variables |= {"RESULTS": str(project / "results")}
+    variables |= {"RESULTS": str(project / "results"), "STATUS": "1"}
     done = action("- if: inputs.comment", REPOSITORY="a/b", NUMBER="5", GH_TOKEN="t", **variables)
     assert done.returncode == 0, done.stderr
     place = project / "asked"
     assert (place.read_text() if place.exists() else None) == requested
-    assert ("::warning title=riskrank gate::No comment" in done.stdout) == bool(refused)
+    assert ("::warning title=riskrank gate::No comment" in done.stdout) == (refused == "all")
+    assert ("(HTTP 403: Resource not accessible by integration)" in done.stdout) == (refused == "all")
     assert "::error::" not in done.stdout
+
+
+@pytest.mark.parametrize(("author", "requested"), [("somebody", None), ("riskrank-ci[bot]", "PATCH")])
+def test_a_gate_without_a_result_leaves_no_older_verdict(project, action, author, requested):
+    (project / "bin" / "gh").write_text(GH.format(python=sys.executable))
+    (project / "bin" / "gh").chmod(0o755)
+    (project / "results").mkdir()
+    comments = [{"id": 7, "login": author, "body": "<!-- riskrank gate -->\n\nPASS"}]
+    variables = {"COMMENTS": json.dumps(comments), "KNOWS": "1", "REFUSED": "", "STATUS": "2"}
+    variables |= {"RESULTS": str(project / "results"), "REPOSITORY": "a/b", "NUMBER": "5", "GH_TOKEN": "t"}
+    done = action("- if: inputs.comment", **variables)
+    assert done.returncode == 0, done.stderr
+    place = project / "asked"
+    assert (place.read_text().split()[0] if place.exists() else None) == requested
+    assert "**NO RESULT**" in (project / "results" / "verdict.md").read_text()
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -2,12 +2,13 @@
 
 import io
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from riskrank.render.escapes import escape_for_terminal
-from riskrank.render.formats.markdown import to_markdown
+from riskrank.render.formats.markdown import to_comment, to_markdown
 from riskrank.render.formats.terminal import (
     column_widths,
     split_columns,
@@ -165,3 +166,21 @@ def test_long_names_go_on_below_before_a_picture_goes():
         "mean",
         "places",
     ]
+
+
+@pytest.mark.parametrize(("names", "rows"), [(10_000, 3), (12, 4_000), (70, 300)])
+def test_a_comment_is_bounded(names, rows):
+    """The verdict comes first, whatever names and however many rows a pull request adds."""
+    name = "|*<" * (names // 3)
+    table = Table(name, (Column("sample", "left"), Column(name)), ((name, "1"),) * rows)
+    view = [Line(f"FAIL: {name} is worse.", "Verdict:"), *[table] * 5, Line("the end", name)]
+    comment = to_comment(view, "<!-- riskrank gate -->")
+    assert len(comment) <= 30_000
+    assert comment.startswith("<!-- riskrank gate -->\n\n**Verdict:** FAIL: ")
+    assert comment.count("\n| ") >= 3
+    assert "this comment is cut" in comment
+
+
+def test_a_short_comment_is_complete():
+    table = Table("t", (Column("sample", "left"), Column("score")), (("a" * 90, "1"),))
+    assert to_comment([table], "<!-- m -->") == f"<!-- m -->\n\n{to_markdown([table])}"

@@ -1,9 +1,49 @@
 """Markdown output: pipe tables and paragraphs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from riskrank.render.escapes import escape_for_markdown, escape_for_markdown_cell, escape_for_markdown_code
 from riskrank.render.view import Section, Table, cell_text
+
+# Most characters of a comment, and of a cell and a text in a longer one. GitHub refuses 65,536 characters.
+_MAX_COMMENT, _MAX_CELL, _MAX_TEXT = 30_000, 80, 1_500
+_CUT = "\n…: this comment is cut. The files of the run are complete.\n"
+
+
+def to_comment(view: Sequence[Section], marker: str) -> str:
+    """Render a view as a comment of at most 30,000 characters that begins with a marker.
+
+    In a longer comment, cells and texts are cut, and the last rows and sections are left out.
+    """
+    text = f"{marker}\n\n{to_markdown(view)}"
+    if len(text) <= _MAX_COMMENT:
+        return text
+    text = f"{marker}\n"
+    for section in map(_shorten, view):
+        block = "\n" + to_markdown([section])
+        while isinstance(section, Table) and section.rows and len(text + block + _CUT) > _MAX_COMMENT:
+            section = replace(section, rows=section.rows[: len(section.rows) // 2])
+            block = "\n" + to_markdown([section])
+        if len(text + block + _CUT) > _MAX_COMMENT:
+            break
+        text += block
+    return text + _CUT
+
+
+def _shorten(section: Section) -> Section:
+    """Return a section with cut cells and texts."""
+    if not isinstance(section, Table):
+        return replace(section, text=_cut(section.text, _MAX_TEXT), label=_cut(section.label, _MAX_CELL))
+    plain = section.plain
+    heads = tuple(replace(column, head=_cut(column.head), name=_cut(column.name)) for column in plain.columns)
+    rows = tuple(tuple(_cut(cell_text(cell)) for cell in row) for row in plain.rows)
+    return replace(plain, title=_cut(plain.title, 2 * _MAX_CELL), columns=heads, rows=rows)
+
+
+def _cut(text: str, limit: int = _MAX_CELL) -> str:
+    """Return a text of at most `limit` characters."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def to_markdown(view: Sequence[Section]) -> str:
