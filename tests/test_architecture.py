@@ -392,6 +392,7 @@ def test_class_names_are_unique():
 LONG_FILES = {
     "riskrank.api": "the Python API: one function per command, and their common construction",
     "riskrank.options.commands": "the table of all commands, a third of it texts and examples",
+    "riskrank.scores.exports.reader": "all that the author of an export reader needs, in one place",
     "riskrank.scores.files.guards": "all guards on the content of files, in one place",
     "riskrank.scores.table.inspection": "all problems a table can have, a short function for each",
     "riskrank.studies.groups.study": "the same study of every group, and the common parts of its documents",

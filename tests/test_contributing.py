@@ -16,7 +16,7 @@ SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULT
 
 # What the page's new files are called; everything else it names is there.
 NEW = [
-    "riskrank/scores/exports/arena.py",
+    "tests/scores/exports/written/arena/arena/log.jsonl",
     "riskrank/studies/tally/options.py",
     "riskrank/studies/tally/study.py",
     "riskrank/studies/tally/screen.py",
@@ -36,14 +36,18 @@ def test_mean_minus_worst_case_is_the_worst():
     assert result.value[:, 0].tolist() == [1.0, 0.0]
 """,
     "tests/scores/exports/test_arena.py": """
-from tests.scores.exports.helpers import assert_long, only_reader_of, read, scores, write_lines
+from pathlib import Path
+
+from tests.scores.exports.helpers import assert_long, only_reader_of, read, scores
+from tests.scores.exports.test_wrong_types import CASES
 
 
-def test_points(tmp_path):
-    path = write_lines(tmp_path / "log.jsonl", [{"arena": 1, "bot": "a", "task": "t1", "points": 3}])
+def test_points():
+    path = Path("tests/scores/exports/written/arena/arena/log.jsonl")
     assert only_reader_of(path) == "arena"
     assert_long(read("arena", path))
     assert scores(read("arena", path)) == {("a", "t1", "points"): 3.0}
+    assert ("arena", "arena") in [case.values for case in CASES]
 """,
 }
 # Rows of tables, in the words of the page or as it describes them.
@@ -52,9 +56,7 @@ ROWS = {
         ("DEFAULT_LEVELS =", "{function}\n\nDEFAULT_LEVELS ="),
         ("for row in (\n", "for row in (\n        {row},\n"),
     ),
-    "riskrank/scores/exports/catalogue.py": (
-        ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
-    ),
+    "riskrank/scores/exports/catalogue.py": (("] = {\n", '] = {\n    "arena": {format},\n'),),
     "riskrank/options/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 
@@ -87,7 +89,7 @@ def package_copy(tmp_path_factory):
     shutil.copy(ROOT / "tests/tables.py", copy / "tests")
     # What tests compute is another thing with one more risk, and is not compared with what is stored.
     (copy / "tests/screens.py").write_text("RECORDED, screens = [], None\n", encoding="utf-8")
-    begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
+    begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command(", "{format}": "Format("}
     parts = {
         place: next(code for code in SNIPPETS if code.startswith(head)) for place, head in begins.items()
     }
@@ -95,6 +97,9 @@ def package_copy(tmp_path_factory):
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
         (copy / path).parent.mkdir(exist_ok=True)
         (copy / path).write_text(code, encoding="utf-8")
+    sample = next(path for path in NEW if path.endswith(".jsonl"))
+    (copy / sample).parent.mkdir(parents=True)
+    (copy / sample).write_text(re.search(r"`(\{.*\})`", PAGE)[1] + "\n", encoding="utf-8")
     for path, code in TESTS.items():
         (copy / path).write_text(code, encoding="utf-8")
     for path, changes in ROWS.items():

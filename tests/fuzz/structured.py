@@ -68,7 +68,8 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 def _generated(rng: Random, place: Path) -> tuple[str, list[str]]:
     """A small export with nodes changed; returns its format and the paths to read."""
     name = rng.choice(sorted(EXPORTS))
-    written = export_of(name, rng.choice(EXPORTS[name]))
+    case = rng.choice(EXPORTS[name])
+    written = export_of(name, case)
     files = written.files
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         paths = list(nodes(files))
@@ -79,7 +80,7 @@ def _generated(rng: Random, place: Path) -> tuple[str, list[str]]:
     except (TypeError, ValueError, AttributeError, UnicodeError):  # a change no file of that kind can hold
         write(place, written.files)
         files = written.files
-    return name, [path.replace(str(place), "export") for path in paths_of(name, place, files)]
+    return name, [path.replace(str(place), "export") for path in paths_of(name, case, place, files)]
 
 
 def _copied(rng: Random, place: Path) -> tuple[str, list[str]]:

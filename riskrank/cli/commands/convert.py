@@ -24,9 +24,9 @@ class Formats(SubcommandGroup):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        for name, (_module, text) in EXPORTS.items():
+        for name, form in EXPORTS.items():
             command = copy.copy(self.commands["auto"])
-            command.name, command.short_help = name, text
+            command.name, command.short_help = name, form.text
             self.commands[name] = command
 
 

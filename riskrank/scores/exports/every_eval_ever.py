@@ -8,10 +8,16 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import Record, as_score, export_error
-from riskrank.scores.exports.interface import get_nested
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    Record,
+    RowCollector,
+    Rows,
+    as_score,
+    export_error,
+    get_nested,
+    row_reader,
+)
 from riskrank.scores.exports.selection import (
     requested_metrics,
     select_by_task,

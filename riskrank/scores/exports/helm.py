@@ -11,10 +11,15 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.fields import Record, type_error
-from riskrank.scores.exports.interface import get_nested
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    Record,
+    RowCollector,
+    Rows,
+    get_nested,
+    row_reader,
+    type_error,
+)
 from riskrank.scores.exports.selection import select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text

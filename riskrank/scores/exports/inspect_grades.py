@@ -10,8 +10,7 @@ from string import ascii_uppercase
 import polars as pl
 
 from riskrank.errors import InputError, counted, listing, option
-from riskrank.scores.exports.interface import FILE, GRADE
-from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.reader import FILE, GRADE, RowCollector
 
 # Inspect's values of its grades: correct, partially correct, incorrect, no answer.
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "NOANSWER": 0.0}

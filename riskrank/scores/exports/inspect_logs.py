@@ -13,11 +13,17 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import Record, export_error
 from riskrank.scores.exports.inspect_grades import score_grades
-from riskrank.scores.exports.interface import GRADE, get_nested
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import (
+    GRADE,
+    ExportFile,
+    Record,
+    RowCollector,
+    Rows,
+    export_error,
+    get_nested,
+    row_reader,
+)
 from riskrank.scores.exports.selection import ALL, select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text, preview

@@ -8,8 +8,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.options.values import number_or_nan
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, row_reader
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 

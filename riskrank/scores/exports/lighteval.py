@@ -8,9 +8,14 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.fields import Record, export_error
-from riskrank.scores.exports.interface import likeliest_choice
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    Record,
+    Rows,
+    export_error,
+    likeliest_choice,
+    row_reader,
+)
 from riskrank.scores.files.contents import has_keys
 from riskrank.scores.files.parquet import ParquetSource
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import as_score
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, find_results
 from riskrank.scores.exports.lm_eval_rows import (
     BINARY_METRICS,
@@ -21,8 +20,7 @@ from riskrank.scores.exports.lm_eval_rows import (
     read_uniform_rows,
     sample_rows,
 )
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, as_score, row_reader
 from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.export_file import ExportFile
-from riskrank.scores.exports.fields import Record, export_error
+from riskrank.scores.exports.reader import ExportFile, Record, export_error
 from riskrank.scores.files.json_objects import preview
 
 _DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"

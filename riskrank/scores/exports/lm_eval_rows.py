@@ -12,9 +12,16 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.fields import Record, as_score, export_error, type_error
-from riskrank.scores.exports.interface import get_nested, likeliest_choice
-from riskrank.scores.exports.row_reader import ExportFile, Rows
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    Record,
+    Rows,
+    as_score,
+    export_error,
+    get_nested,
+    likeliest_choice,
+    type_error,
+)
 from riskrank.scores.files.guards import PARSE_ERRORS
 from riskrank.scores.files.parsing import EMPTY, UNSCORED
 

@@ -3,8 +3,7 @@
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, row_reader
 from riskrank.scores.exports.selection import select_by_task
 from riskrank.scores.files.contents import key_matcher
 

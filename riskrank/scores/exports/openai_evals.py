@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from riskrank.scores.exports.fields import Record, as_score, parse_name
-from riskrank.scores.exports.interface import get_nested
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    Record,
+    Rows,
+    as_score,
+    get_nested,
+    parse_name,
+    row_reader,
+)
 from riskrank.scores.files.contents import first_record
 
 CORRECT = "correct"

@@ -15,20 +15,20 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import (
-    Record,
-    export_error,
-    number_duplicates,
-    parse_name,
-)
-from riskrank.scores.exports.interface import (
+from riskrank.scores.exports.reader import (
     FILE,
     INPUT_TEXT,
     OUTPUT_TEXT,
+    ExportFile,
+    Record,
+    RowCollector,
+    Rows,
+    export_error,
     get_nested,
+    number_duplicates,
+    parse_name,
+    row_reader,
 )
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
 from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import message_text, plain_text, preview

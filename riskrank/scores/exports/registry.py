@@ -11,10 +11,10 @@ import polars as pl
 from riskrank.errors import InputError, UsageError, check_choice, counted, listing, option
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.catalogue import EXPORTS
-from riskrank.scores.exports.export_file import walk_files
-from riskrank.scores.exports.interface import Export, LabelledPath
-from riskrank.scores.exports.row_reader import RowReader
+from riskrank.scores.exports.flat import flat_reader
+from riskrank.scores.exports.reader import Export, LabelledPath, RowReader, walk_files
 from riskrank.scores.exports.selection import requested_metrics
+from riskrank.scores.files.contents import head_names
 from riskrank.scores.files.paths import labelled_paths
 
 READERS = (*EXPORTS,)
@@ -30,9 +30,12 @@ def load_reader(name: str) -> RowReader:
         If the format is unknown; the message proposes the nearest name.
     """
     check_choice("from", name, READERS)
-    module, _, attribute = EXPORTS[name][0].partition(":")
-    row_reader: RowReader = getattr(import_module(f"riskrank.scores.exports.{module}"), attribute or "read")
-    return replace(row_reader, name=name)
+    form = EXPORTS[name]
+    if not form.module:
+        return replace(flat_reader(name, form), name=name)
+    reader: RowReader = import_module(f"riskrank.scores.exports.{form.module}").read
+    recognises = (lambda path: form.matches(head_names(path))) if form.marks else reader.recognises
+    return replace(reader, name=name, recognises=recognises)
 
 
 def read_export(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
+from riskrank.scores.exports.reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.data_frames import Columns
 from riskrank.scores.names.vocabulary import is_unnamed

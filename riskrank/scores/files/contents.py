@@ -2,9 +2,11 @@
 
 import io
 import os
+import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,6 +22,7 @@ from riskrank.scores.files.source import is_url
 _CHUNK = 1 << 20
 # Bytes that identify the writer of a file; one judge record may contain several full answers.
 _HEAD_SIZE = 1 << 18
+_KEY = re.compile(rb'"([^"\\]+)"\s*:')
 
 
 def read_bytes(path: str, budget: Budget) -> bytes:
@@ -142,6 +145,29 @@ def has_keys(path: Path, *keys: str) -> bool:
     """Return True if the beginning of a JSON file contains all keys."""
     head = first_bytes(path)
     return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
+
+
+def head_names(path: Path) -> tuple[str, ...]:
+    """Return the names at the beginning of a file: keys of JSON or cells of a CSV header, and its folder."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return _head_names(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=256)
+def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
+    """Return the names at the beginning of an unchanged file; see `head_names`."""
+    head = first_bytes(path)
+    line = head.partition(b"\n")[0]
+    if head[:1] in (b"{", b"["):
+        text = line if json_object(line) else head
+        listed = re.search(rb'"columns"\s*:\s*\[([^\]]*)\]', text)
+        names = _KEY.findall(text) + (re.findall(rb'"([^"]*)"', listed[1]) if listed else [])
+    else:
+        names = [cell.strip(b' "\r') for cell in line.split(b",")]
+    return (*dict.fromkeys(name.decode(errors="replace") for name in names), f"{path.parent.name}/")
 
 
 def key_matcher(*keys: str) -> Callable[[Path], bool]:

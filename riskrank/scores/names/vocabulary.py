@@ -194,21 +194,3 @@ INDEX = "index"
 def is_unnamed(name: str) -> bool:
     """Return whether a column has no name, or the name that pandas gives to the index in a saved file."""
     return not name.strip() or name.startswith("Unnamed: ") or name == "__index_level_0__"
-
-
-# Service → patterns of columns that only its tables have.
-_SERVICE_COLUMNS = {
-    "braintrust": ("root_span_id", r"scores(\..+)?", r"input(\..+)?"),
-    "langsmith": ("example_id", "execution_time", r"feedback\..+"),
-    "phoenix": ("example_id", "repetition_number", "reference_output"),
-    "langfuse": ("trace_?[iI]d", "data_?[tT]ype", "string_?[vV]alue", "name"),
-}
-
-
-def detect_service(columns: Iterable[str]) -> str | None:
-    """Return the experiment tracker whose tables have these columns, or None."""
-    lines = "\n".join(columns)  # one search over all names; there may be thousands
-    for service, patterns in _SERVICE_COLUMNS.items():
-        if all(re.search(rf"^(?:{pattern})$", lines, re.MULTILINE) for pattern in patterns):
-            return service
-    return None

@@ -8,8 +8,7 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT, Export
-from riskrank.scores.exports.row_collector import REQUIRED_COLUMNS, order_columns
+from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT, REQUIRED_COLUMNS, Export, order_columns
 from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.columns import assign_roles, option_columns

@@ -13,11 +13,11 @@ import polars as pl
 from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.options.reading import NO_COLUMN, SHARED, RankReading, ReadOptions
 from riskrank.options.values import misplaced_option
+from riskrank.scores.exports.catalogue import is_export_table
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
 from riskrank.scores.layouts.layout import READ, WarningText
-from riskrank.scores.names.vocabulary import detect_service
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.model_properties import layout_options, merge_model_rows
@@ -28,7 +28,7 @@ from riskrank.scores.table.tasks import qualify_samples
 from riskrank.scores.table.typed_rows import TypedRows, categories, long_rows, wide_rows
 
 if TYPE_CHECKING:
-    from riskrank.scores.exports.interface import Export
+    from riskrank.scores.exports.reader import Export
     from riskrank.scores.table.baseline import Baseline
 
 
@@ -147,8 +147,8 @@ def _open_and_infer(
         sources, export = _open(paths, options, stdin)
         if export is not None:
             return sources, export, _average_options(options, export), ()
-        from_service = options.where is None and all(detect_service(source.columns) for source in sources)
-        writer = _detect_harness(paths, options) if from_service else None
+        is_export = options.where is None and all(is_export_table(source.columns) for source in sources)
+        writer = _detect_harness(paths, options) if is_export else None
         if writer is None:
             sources = [add_path_columns(file, option_columns(options)) for file in sources]
             if not roles_missing(sources, options):

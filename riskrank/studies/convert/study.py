@@ -12,7 +12,7 @@ from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
 from riskrank.options.option import changed_settings
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import Export
+from riskrank.scores.exports.reader import Export
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import OpenOptions, Source
 from riskrank.scores.table.export_rows import reshape_export

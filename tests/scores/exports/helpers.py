@@ -8,7 +8,7 @@ import pytest
 
 from riskrank.errors import InputError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import Export
+from riskrank.scores.exports.reader import Export
 from riskrank.scores.exports.registry import READERS, load_reader, read_export
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.fields import Record
+from riskrank.scores.exports.reader import Record
 
 
 def test_absent_fields_are_empty():

@@ -9,10 +9,14 @@ import pytest
 
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.export_file import ExportFile, find_files, walk_files
-from riskrank.scores.exports.fields import as_score
-from riskrank.scores.exports.interface import LabelledPath
-from riskrank.scores.exports.row_collector import RowCollector
+from riskrank.scores.exports.reader import (
+    ExportFile,
+    LabelledPath,
+    RowCollector,
+    as_score,
+    find_files,
+    walk_files,
+)
 from riskrank.scores.exports.selection import require_known_values, resolve_model_name, select_values
 from riskrank.scores.files.json_objects import parse_json
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT, Export, likeliest_choice
+from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT, Export, likeliest_choice
 from riskrank.scores.files.json_objects import message_text
 from riskrank.scores.table.export_rows import ExportSource
 

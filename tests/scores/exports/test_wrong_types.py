@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.interface import INPUT_TEXT, OUTPUT_TEXT
+from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT
 from riskrank.scores.exports.registry import READERS, load_reader, read_export
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
@@ -95,10 +95,6 @@ def parquet_bytes(columns):
 CASES = [pytest.param(name, case, id=case) for name, cases in EXPORTS.items() for case in cases]
 
 
-# Formats whose files do not name the model.
-NAMELESS = {"mlflow", "ragas", "junit", "terminal-bench", "braintrust", "langsmith", "phoenix", "langfuse"}
-
-
 def nodes(value, path=()):
     """Yield the paths of all nodes of some documents, except bytes."""
     if isinstance(value, bytes):
@@ -145,18 +141,26 @@ def is_table(document):
     return isinstance(document, list) and all(isinstance(row, dict) and row for row in document)
 
 
-def paths_of(name, folder, files):
+@cache
+def names_model(name, case):
+    """Tell whether an export names its model, or its files need a label."""
+    written = export_of(name, case)
+    with TemporaryDirectory() as folder:
+        write(folder, written.files)
+        error = outcome(name, [folder], written.rules)
+    return not isinstance(error, RiskrankError) or "does not name its model" not in error.problem
+
+
+def paths_of(name, case, folder, files):
     """Return the paths to read: the folder, or a labelled file if the export names no model."""
-    if name in NAMELESS:
-        return [f"m={folder}/{next(iter(files))}"]
-    return [str(folder)]
+    return [str(folder)] if names_model(name, case) else [f"m={folder}/{next(iter(files))}"]
 
 
-def examine(name, written, files):
+def examine(name, case, written, files):
     """Read the documents; both ways of reading must return rows or a user error."""
     with TemporaryDirectory() as folder:
         write(folder, files)
-        paths = paths_of(name, folder, files)
+        paths = paths_of(name, case, folder, files)
         for skip_bad in (False, True):
             result = outcome(name, paths, replace(written.rules, skip_bad=skip_bad))
             if isinstance(result, RiskrankError):
@@ -182,22 +186,21 @@ def outcome(name, paths, rules, texts_of=frozenset()):
 def test_valid_exports_are_read(name, case, tmp_path):
     written = export_of(name, case)
     write(tmp_path, written.files)
-    export = read_export(name, paths_of(name, tmp_path, written.files), written.rules)
+    export = read_export(name, paths_of(name, case, tmp_path, written.files), written.rules)
     assert_long(export)
     assert export.rows["score"].drop_nulls().len() > 0
 
 
-# Harnesses that write no texts, or write them into the prompt of a judge.
-WITHOUT_TEXTS = {"helm", "livebench", "mt_bench_pairs", "mt_bench_ratings", "ragas_text", "sklearn"}
-WITHOUT_TEXTS |= {"sklearn_text", "lm_eval_averages", "lighteval_averages", "swe_bench", "swe_bench_instance"}
-WITHOUT_TEXTS |= {"terminal_bench", "terminal_bench_old", "mteb", "langfuse", "junit"}
+def has_texts(name, case):
+    """Tell whether an export has the question and the answer of its first sample."""
+    return '"answered"' in json.dumps(export_of(name, case).files, default=str)
 
 
-@pytest.mark.parametrize(("name", "case"), [case for case in CASES if case.id not in WITHOUT_TEXTS])
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if has_texts(*case.values)])
 def test_texts_are_added_to_the_same_rows(name, case, tmp_path):
     written = export_of(name, case)
     write(tmp_path, written.files)
-    paths = paths_of(name, tmp_path, written.files)
+    paths = paths_of(name, case, tmp_path, written.files)
     plain = read_export(name, paths, written.rules).rows
     assert not {INPUT_TEXT, OUTPUT_TEXT} & set(plain.columns)
     sample = plain["sample"][0]
@@ -223,4 +226,4 @@ def test_nodes_of_wrong_types_raise_only_user_errors(name, case, data):
     written = export_of(name, case)
     path = data.draw(st.sampled_from(list(nodes(written.files))))
     replacement = data.draw(st.sampled_from(REPLACEMENTS))
-    examine(name, written, changed(written.files, path, replacement))
+    examine(name, case, written, changed(written.files, path, replacement))

@@ -1,17 +1,21 @@
-"""Judgments in FastChat's format: MT-Bench ratings and pairwise games, and LiveBench scores."""
+"""MT-Bench: ratings and pairwise games in FastChat's format."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
-from riskrank.scores.exports.fields import Record, parse_name
-from riskrank.scores.exports.interface import FILE
-from riskrank.scores.exports.row_collector import RowCollector
-from riskrank.scores.exports.row_reader import ExportFile, Rows, row_reader
-from riskrank.scores.files.contents import first_record
+from riskrank.scores.exports.reader import (
+    FILE,
+    ExportFile,
+    Record,
+    RowCollector,
+    Rows,
+    parse_name,
+    row_reader,
+)
+from riskrank.scores.files.contents import key_matcher
 
 SCORE, WIN_RATE = "score", "win_rate"
 
@@ -20,14 +24,6 @@ _FIRST = ("model_1", "model1_id", "model_a", "model1")
 _SECOND = ("model_2", "model2_id", "model_b", "model2")
 _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
 _UNDECIDED = ("", "error", "none", "null")
-
-
-def _is_mt_bench(path: Path) -> bool:
-    """Return whether a file contains judgments of single answers or of pairs of answers."""
-    record = first_record(path)
-    if "question_id" not in record:
-        return False
-    return _is_pair(record) or {"judge", "model", "score"} <= record.keys()
 
 
 def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
@@ -49,12 +45,12 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: RowCollector) -> pl.Data
 
 
 @row_reader(
-    _is_mt_bench,
+    key_matcher("question_id"),
     directions={SCORE: "higher", WIN_RATE: "higher"},
     choices={"judge": "judges"},
     postprocess=_mean_over_opponents,
 )
-def mt_bench(file: ExportFile) -> Rows:
+def read(file: ExportFile) -> Rows:
     """Yield ratings as `score`, and games between pairs of models as `win_rate`.
 
     A sample is a question and turn. FastChat writes −1 for a rating that could not be parsed; this is a
@@ -125,36 +121,3 @@ def _game_score(game: str, first: str, second: str, location: str) -> float:
         if game == model or game in keys:
             return result
     return _VALUES[normalise_vote(game, location=location)]
-
-
-def _is_livebench(path: Path) -> bool:
-    """Return whether a file contains LiveBench judgments against the ground truth."""
-    record = first_record(path)
-    judged = {"question_id", "model", "score"} <= record.keys() and "judge" not in record
-    return judged and ("task" in record or "model_judgment" in path.parts)
-
-
-@row_reader(_is_livebench, directions={SCORE: "higher"})
-def livebench(file: ExportFile) -> Rows:
-    """Yield scores; a sample is named by task and question, followed by the turn unless it is 1.
-
-    Task and category are columns. They are read from the row, or otherwise from the path
-    ``<category>/<task>/model_judgment/<file>``.
-    """
-    folders = file.path.resolve().parts[:-1]
-    in_task_folder = len(folders) > 3 and folders[-1] == "model_judgment"
-    category, task = folders[-3:-1] if in_task_folder else ("", "")
-    for record in file.records():
-        task_name = record.get_text("task") or task
-        # Older releases write turn 1 into every row, newer ones only if there are several turns.
-        turn = record.get_text("turn") or "1"
-        parts = [task_name, record.get_name("question_id"), turn if turn != "1" else ""]
-        yield {
-            "model": file.model_name(record.get_name("model", "model_id")),
-            "sample": "/".join(part for part in parts if part),
-            "metric": SCORE,
-            "score": _rating_score(file, record),
-            "category": record.get_text("category") or category,
-            "task": task_name,
-            "turn": turn,
-        }

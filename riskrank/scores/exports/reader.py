@@ -1,0 +1,899 @@
+"""Readers of harness exports: find the files, check the types of fields, and collect rows.
+
+A reader is a generator of the rows of one file; `row_reader` turns it into a reader of many files. A reader
+never guesses which filter, epoch, split or repeat to use: it raises an error that names the option to set.
+"""
+
+import hashlib
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, listing, option
+from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.selection import (
+    reject_unsupported_options,
+    resolve_model_name,
+    select_variants,
+)
+from riskrank.scores.files.compression import decompress
+from riskrank.scores.files.contents import read_bytes, require_file
+from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
+from riskrank.scores.files.guards import BrokenFileError, Budget, empty_error
+from riskrank.scores.files.json_objects import (
+    json_object,
+    message_text,
+    parse_json,
+    parse_lines,
+    preview,
+    rows_with_surrogates,
+    unicode_error,
+)
+from riskrank.scores.files.paths import differing_parts
+from riskrank.scores.files.source import InputFile
+
+# Size limit of a file or archive member; exports of real evaluations are smaller.
+MAX_BYTES = 2 * 1024**3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledPath:
+    """A path from the command line: a file, or the output folder of a harness.
+
+    Attributes
+    ----------
+    path : Path
+    label : str or None
+        Model name from ``LABEL=PATH``. `read_export` substitutes it for the model name after reading; readers
+        need it only if the files do not name a model.
+    """
+
+    path: Path
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """Scores of an export in long format, one row per score.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Columns ``model``, ``sample``, ``metric`` (strings), ``score`` (float, null if missing), ``draw``
+        (string, only if samples have repeats), and further string columns that identify or group rows
+        (``task``, ``split``, ``subject``, ...). Sample names include the task, because two tasks may use
+        the same sample numbers.
+    directions : mapping of str to {"higher", "lower"}
+        Directions that the export declares, by metric.
+    primary : mapping of str to str
+        Primary metric of each task, if the harness declares one.
+    bounds : mapping of str to (float, float)
+        Smallest and largest possible score, for metrics with boolean values or grades.
+    has_task_averages : bool
+        Whether scores are task averages, so that each task is a sample.
+    notes : tuple of str
+        Reasons for excluding items, with counts: unscored, failed, cancelled, truncated, not a scalar.
+    inputs : tuple of InputFile
+    """
+
+    rows: pl.DataFrame
+    directions: Mapping[str, str] = field(default_factory=dict)
+    primary: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    has_task_averages: bool = False
+    notes: tuple[str, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+
+
+# Columns with the model's input and output; the parentheses avoid clashes with columns of a file.
+INPUT_TEXT, OUTPUT_TEXT = "(input)", "(output)"
+# Temporary columns: the number of a row's file, and a text that may be a grade.
+FILE, GRADE = "(file)", "(grade)"
+
+
+def get_nested(value: object, *keys: str) -> Any:
+    """Return the value at a path of keys in nested dictionaries, or None if a key is missing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def likeliest_choice(likelihoods: Sequence[object], choices: object) -> str | None:
+    """Return the choice with the highest log-likelihood, or None if the values are not numbers."""
+    try:
+        values = [float(likelihood) for likelihood in likelihoods]  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    if not values:
+        return None
+    best = max(range(len(values)), key=values.__getitem__)
+    texts = get_nested(choices, "text") or choices
+    if isinstance(texts, list) and len(texts) == len(values):
+        return message_text(texts[best])
+    return f"choice {best + 1} of {len(values)}"
+
+
+def parse_name(location: str, value: object, *, default: str | None = None) -> str:
+    """Convert a text or number to a name.
+
+    Parameters
+    ----------
+    location : str
+        Location for the error message.
+    value : object
+    default : str, optional
+        Name to return for None or an empty text.
+
+    Raises
+    ------
+    InputError
+        If the value has another type, or is empty and there is no default.
+    """
+    if default is not None and value in (None, ""):
+        return default
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # pandas writes integers as floats if some are missing
+    number = isinstance(value, float) and math.isfinite(value)
+    if number or (isinstance(value, str | int) and not isinstance(value, bool)):
+        return str(value)
+    raise type_error(location, "a text or a number", value)
+
+
+def number_duplicates(names: Iterable[str]) -> list[str]:
+    """Number repeated names: the second ``name`` becomes ``name #2``."""
+    counts, unique_names = Counter[str](), []
+    for name in names:
+        counts[name] += 1
+        unique_names.append(name if counts[name] == 1 else f"{name} #{counts[name]}")
+    return unique_names
+
+
+class Record(dict[str, Any]):
+    """A JSON object that knows its location and checks the types of its fields.
+
+    Missing fields are read as an empty object, list or text.
+
+    Parameters
+    ----------
+    location : str
+        Location of the object for error messages.
+    value : object
+    separator : str
+        Text between the location and a field name.
+
+    Raises
+    ------
+    InputError
+        If the value is not an object.
+    """
+
+    def __init__(self, location: str, value: object, *, separator: str = ", ") -> None:
+        if value is not None and not isinstance(value, dict):
+            raise type_error(location, "an object", value)
+        super().__init__(value or {})
+        self.location = location
+        self._separator = separator
+
+    def location_of(self, field: str) -> str:
+        """Return the location of a field for error messages."""
+        return f"{self.location}{self._separator}{field}"
+
+    def get_name(self, *fields: str) -> str:
+        """Return the first of several fields that is present as a name."""
+        value = next((self[name] for name in fields if self.get(name) is not None), None)
+        if value is None:
+            raise export_error(f"{self.location} has no '{fields[0]}'", f"fields: {listing(self, 12)}")
+        return parse_name(self.location_of(fields[0]), value)
+
+    def get_text(self, field: str, default: str = "") -> str:
+        """Return a text or number field as text, or the default if the field is missing."""
+        return parse_name(self.location_of(field), self.get(field), default=default)
+
+    def get_record(self, field: str) -> "Record":
+        """Return a nested object."""
+        return Record(self.location_of(field), self.get(field))
+
+    def get_list(self, field: str) -> list[Any]:
+        """Return a list with items of any type."""
+        value = self.get(field)
+        if value is not None and not isinstance(value, list):
+            raise type_error(self.location_of(field), "a list", value)
+        return value or []
+
+    def get_records(self, field: str) -> list["Record"]:
+        """Return a list of objects."""
+        value = self.get(field)
+        if not (value is None or (isinstance(value, list) and all(isinstance(item, dict) for item in value))):
+            raise type_error(self.location_of(field), "a list of objects", value)
+        return [
+            Record(f"{self.location_of(field)} {number}", item)
+            for number, item in enumerate(value or (), start=1)
+        ]
+
+
+def export_error(message: str, detail: str) -> InputError:
+    """Return an error for a file that differs from what its tool writes after a complete, scored run."""
+    hint = "check that the run was finished and scored, and that the file is complete and unchanged"
+    return InputError(message, found=detail, hint=f"{hint}; {option('skip_bad', True)} ignores invalid files")
+
+
+def type_error(location: str, expected: str, value: object) -> InputError:
+    """Return an error for a field of the wrong type."""
+    return export_error(f"{location} is not {expected}", preview(value))
+
+
+def parse_document(path: Path, data: bytes) -> Record:
+    """Return the single object in a JSON file.
+
+    Raises
+    ------
+    InputError
+        If the file contains anything else.
+    """
+    value = parse_json(str(path), data)
+    if not isinstance(value, dict):
+        raise export_error(f"{path}: the file is not a JSON object", preview(value))
+    return Record(str(path), value, separator=": ")
+
+
+def as_score(value: object) -> float | str | None:
+    """Return a number as a score, None for a missing value, and the name of the type for anything else."""
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float):
+        try:
+            number = float(value)
+        except OverflowError:
+            return "numbers outside the range of floats"
+        return None if math.isnan(number) else number
+    kinds: dict[type, str] = {str: "text", list: "lists", tuple: "lists", dict: "objects"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")
+
+
+_ROW = ("model", "sample", "metric", "draw", "score", GRADE)
+
+
+def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
+    """Return the files whose rows are all contained in another file of the same run, mapped to that file.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    runs : mapping of int to object
+        Identifier of each file's run, by file number; a false value if the file does not name its run. If
+        only one of two files names its run, the decision is based on the rows alone.
+    """
+    if len(runs) < 2:
+        return {}
+    rows = rows.select(FILE, *(name for name in _ROW if name in rows.columns))
+    parts = rows.partition_by(FILE, as_dict=True, include_key=False)
+    row_counts = {number: Counter(part.rows()) for (number,), part in parts.items()}
+    copies_of: dict[int, int] = {}
+    originals: list[int] = []
+    for number in sorted(runs.keys() & row_counts, key=lambda number: (-row_counts[number].total(), number)):
+        matches = (
+            candidate
+            for candidate in originals
+            if _may_be_same_run(runs[candidate], runs[number]) and row_counts[number] <= row_counts[candidate]
+        )
+        original = next(matches, None)
+        if original is None:
+            originals.append(number)
+        else:
+            copies_of[number] = original
+    return copies_of
+
+
+def _may_be_same_run(first_run: object, second_run: object) -> bool:
+    """Return whether two run identifiers are equal, or exactly one of them is unknown."""
+    return first_run == second_run if first_run and second_run else bool(first_run) != bool(second_run)
+
+
+_LEFT_OUT = "ignored values that are"
+_LISTS = f"{_LEFT_OUT} lists"
+REQUIRED_COLUMNS = ("model", "sample", "metric", "score")
+
+
+class RowCollector:
+    """Rows and notes of an export, collected while its files are read.
+
+    Parameters
+    ----------
+    options : ReadOptions
+    samples_with_texts : frozenset of str
+        Samples, as named by readers, whose input and output are kept. Keep this set small to save memory.
+
+    Attributes
+    ----------
+    files : list of LabelledPath
+        Files from which the rows come, indexed by the column `FILE`.
+    bounds : dict of str to (float, float)
+        Known bounds of metrics that are not boolean.
+    has_task_averages : bool
+        Whether scores are task averages.
+    """
+
+    def __init__(self, options: ReadOptions, samples_with_texts: frozenset[str] = frozenset()) -> None:
+        self.options, self.samples_with_texts = options, samples_with_texts
+        self.budget = Budget(options.max_bytes, maximum=MAX_BYTES)
+        self.files: list[LabelledPath] = []
+        self.bounds: dict[str, tuple[float, float]] = {}
+        self.has_task_averages = False
+        self._runs: dict[int, object] = {}
+        self._directions, self._primary_metrics = dict[str, tuple[str, str]](), dict[str, str]()
+        self._boolean_metrics, self._numeric_metrics = set[str](), set[str]()
+        self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
+        self._counts: Counter[str] = Counter()
+        self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
+        self._optional_documents, self._models = dict[Path, Record](), dict[str, None]()
+        # A file may contain only the last part of a sample's name.
+        self._names_with_texts = {
+            text[at:]
+            for text in samples_with_texts
+            for at in range(len(text))
+            if not at or text[at - 1] == "/"
+        }
+
+    def collect_file(self, file: LabelledPath, add_rows: Callable[[], None]) -> None:
+        """Collect the rows of a file by calling `add_rows`.
+
+        With `skip_bad`, a file that raises InputError adds a note and no rows.
+        """
+        self.files.append(file)
+        rows, frames, counts = len(self._rows), len(self._frames), self._counts.copy()
+        notes, inputs = len(self._notes), len(self._inputs)
+        try:
+            add_rows()
+        except InputError as error:
+            if not self.options.skip_bad:
+                if isinstance(error, BrokenFileError):
+                    error.hint += f"; {option('skip_bad', True)} ignores broken files"
+                raise
+            del self._rows[rows:], self._frames[frames:]
+            self._counts = counts
+            while len(self._notes) > notes:
+                self._notes.popitem()
+            while len(self._inputs) > inputs:
+                self._optional_documents.pop(Path(self._inputs.popitem()[0]), None)
+            prefix = "" if str(file.path) in error.problem else f"{file.path}, as "
+            self.note(f"ignored: {prefix}{error.problem} ({error.found})")
+
+    def read(self, path: Path) -> bytes:
+        """Return the decompressed content of a file without byte order mark; record the file as an input."""
+        raw = read_bytes(str(path), self.budget)
+        if not raw.strip():
+            raise empty_error(str(path), f"{len(raw)} bytes")
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
+        return decompress(str(path), raw, self.budget).removeprefix(b"\xef\xbb\xbf")
+
+    def read_optional(self, path: Path) -> Record:
+        """Return the object in a JSON file, or an empty record if the file does not exist.
+
+        The file is read only once.
+        """
+        if path not in self._optional_documents:
+            exists = path.is_file()
+            self._optional_documents[path] = (
+                parse_document(path, self.read(path)) if exists else Record(str(path), None)
+            )
+        return self._optional_documents[path]
+
+    def record_input(self, path: Path) -> None:
+        """Record the name and SHA-256 digest of a file that is only read in part."""
+        require_file(str(path))
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
+
+    def set_run(self, run: object) -> None:
+        """Record the run to which the current file belongs.
+
+        Another file of the same run with the same rows is a copy.
+        """
+        self._runs[len(self.files) - 1] = run
+
+    def add(
+        self,
+        *,
+        model: str,
+        sample: str,
+        metric: str,
+        score: object = None,
+        input_text: object = None,
+        output_text: object = None,
+        already_counted: object = False,
+        **columns: str,
+    ) -> None:
+        """Add the score or scores in one logged value.
+
+        Parameters
+        ----------
+        model, sample, metric : str
+        score : object
+            Numbers and booleans are scores; None and NaN give a row with a missing score. Text, lists and
+            objects are counted and excluded. With the option `parts`, each item of a list becomes a separate
+            metric.
+        input_text, output_text : object
+            Logged input and output of the model; kept for samples whose texts are requested.
+        already_counted : bool
+            Whether the reader has counted why the score is missing; the row is added with a missing score.
+        **columns : str
+            Further columns: ``task``, ``split``, and ``draw`` (epoch, trial or other repeat).
+        """
+        self._models[model] = None
+        row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
+        if (input_text is not None or output_text is not None) and self.needs_texts(sample):
+            row |= {INPUT_TEXT: message_text(input_text), OUTPUT_TEXT: message_text(output_text)}
+        for name, number in [(metric, None)] if already_counted else self.parse_scores(metric, score):
+            self._rows.append(row | {"metric": name, "score": number})
+
+    def parse_scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
+        """Return the metric names and scores in a logged value; count values that are not scores."""
+        if self.options.parts and isinstance(value, list | tuple):
+            return [
+                pair
+                for index, part in enumerate(value)
+                for pair in self.parse_scores(f"{metric}.{index}", part)
+            ]
+        number = as_score(value)
+        if isinstance(number, str):
+            advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
+            self.count(f"{metric}: {_LEFT_OUT} {number}, not scores{advice}")
+            return []
+        if number is None:
+            self.count(f"{metric}: rows without a score")
+        elif isinstance(value, bool):
+            self._boolean_metrics.add(metric)
+        else:
+            self._numeric_metrics.add(metric)
+        return [(metric, number)]
+
+    def needs_texts(self, sample: str) -> bool:
+        """Return whether the input and output of a sample are requested."""
+        return sample in self._names_with_texts
+
+    def add_frame(self, frame: pl.DataFrame) -> None:
+        """Add many validated rows of the current file at once, with the columns of `Export.rows`."""
+        self._models |= dict.fromkeys(frame["model"].unique(maintain_order=True))
+        self._frames.append(frame.with_columns(pl.lit(len(self.files) - 1, pl.Int64).alias(FILE)))
+
+    def count(self, description: str, times: int = 1) -> None:
+        """Count items under a description; the notes state the total, as in ``failed samples: 2``."""
+        if times:
+            self._counts[description] += times
+
+    def note(self, text: str) -> None:
+        """Add a note unless it was added before."""
+        self._notes[text] = None
+
+    def set_direction(self, metric: str, direction: str, *, source: str = "") -> None:
+        """Record the direction of a metric as declared by a run, `source`.
+
+        If runs disagree, the direction is treated as undeclared and a note says so.
+        """
+        earlier, first_source = self._directions.setdefault(metric, (direction, source))
+        if earlier and earlier != direction:
+            self._directions[metric] = ("", "")
+            runs = [
+                f"{earlier} is better in {first_source or 'another run'}",
+                f"{direction} is better in {source}",
+            ]
+            remedy = f"set it: {option('higher', metric)} or {option('lower', metric)}"
+            self.note(f"'{metric}': the runs disagree on the direction ({', '.join(runs)}); {remedy}")
+
+    def set_primary_metric(self, task: str, metric: str) -> None:
+        """Record the primary metric of a task; if runs disagree, the task has none."""
+        if self._primary_metrics.setdefault(task, metric) != metric:
+            self._primary_metrics[task] = ""
+
+    def rows(self) -> pl.DataFrame:
+        """Return all collected rows, with labels substituted for model names.
+
+        Copies of a run are removed.
+
+        Raises
+        ------
+        InputError
+            If there are no rows.
+        """
+        rows = self._concatenate()
+        self._rows, self._frames = [], []  # free the memory before copies are made
+        models = {*rows["model"]} if rows.height else set()
+        for model in (name for name in self._models if name not in models):
+            self.note(f"model '{model}': no scores left")
+        if not models:
+            raise InputError(
+                f"{listing(self._inputs or ['the export'], 3)}: no scores",
+                found=listing(self.all_notes(), 4) if self.all_notes() else "no scored samples",
+                hint=f"{option('parts', True)} makes each part of a list a metric"
+                if any(_LISTS in description for description in self._counts) and not self.options.parts
+                else "check that the run was finished and scored, or name other files",
+            )
+        rows = _apply_labels(rows, [file.label for file in self.files])
+        for copy, original in find_copies(rows, self._runs).items():
+            path = self.path_of(copy)
+            self.note(f"{path}: ignored, as it repeats the run of {self.path_of(original)}")
+            rows = rows.filter(pl.col(FILE) != copy)
+            self._inputs.pop(path, None)
+        for number, count in rows.group_by(FILE).len().iter_rows():
+            path = self.path_of(number)
+            if entry := self._inputs.get(path):
+                self._inputs[path] = replace(entry, rows=entry.rows + count)
+        return rows
+
+    def path_of(self, number: int) -> str:
+        """Return the path of a file by its number."""
+        return str(self.files[number].path) if self.files else "the export"
+
+    def all_notes(self) -> tuple[str, ...]:
+        """Return all notes, followed by the counts."""
+        return (*self._notes, *(f"{description}: {times:,}" for description, times in self._counts.items()))
+
+    def to_export(self, rows: pl.DataFrame) -> Export:
+        """Return the selected rows as an `Export` with the recorded directions, bounds and notes."""
+        metrics = {*rows["metric"]}
+        # A metric's name may include its filter or judge: ``acc,strict``.
+        declared = self._directions
+        directions = {name: declared.get(name) or declared.get(name.rpartition(",")[0]) for name in metrics}
+        # A metric with both booleans and numbers has no known bounds.
+        boolean_bounds = dict.fromkeys(self._boolean_metrics - self._numeric_metrics, (0.0, 1.0))
+        return Export(
+            rows=order_columns(rows.drop(FILE, strict=False)),
+            directions={name: entry[0] for name, entry in directions.items() if entry and entry[0]},
+            primary={task: name for task, name in self._primary_metrics.items() if name in metrics},
+            bounds={
+                name: limits for name, limits in (boolean_bounds | self.bounds).items() if name in metrics
+            },
+            has_task_averages=self.has_task_averages,
+            notes=self.all_notes(),
+            inputs=tuple(self._inputs.values()),
+        )
+
+    def _concatenate(self) -> pl.DataFrame:
+        """Return all rows as one data frame.
+
+        Names that are not valid Unicode raise an error; with `skip_bad`, their rows are excluded.
+        """
+        types = {"score": pl.Float64, FILE: pl.Int64}
+        schema = {name: types.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
+        try:
+            row_frames = [pl.DataFrame(self._rows, schema=schema)] if self._rows else []
+        except UnicodeEncodeError:
+            invalid = rows_with_surrogates(self._rows)
+            if not self.options.skip_bad:
+                index, name = next(iter(invalid.items()))
+                raise unicode_error(self.path_of(self._rows[index][FILE]), name) from None
+            self.count("ignored rows with names that are not valid Unicode", len(invalid))
+            self._rows = [row for index, row in enumerate(self._rows) if index not in invalid]
+            return self._concatenate()
+        frames = [*self._frames, *row_frames]
+        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
+
+
+def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
+    """Replace model names with the labels of their files.
+
+    If a label covers several models, it becomes a prefix of their names.
+    """
+    if not any(labels):
+        return rows
+    names = pl.Series("label", [*labels, None], dtype=pl.String)  # the last entry is for rows without a file
+    rows = rows.with_columns(names.gather(rows[FILE] % len(names)))
+    alone = pl.col("model").n_unique().over("label") == 1
+    before = pl.when(alone).then("label").otherwise(pl.concat_str("label", "model", separator="/"))
+    model = pl.when(pl.col("label").is_null()).then("model").otherwise(before)
+    return rows.with_columns(model=model).drop("label")
+
+
+def order_columns(rows: pl.DataFrame) -> pl.DataFrame:
+    """Put the required columns first, and drop ``draw`` if there are no repeats."""
+    if "draw" in rows.columns:
+        if rows.select("model", "sample", "metric").n_unique() == rows.height:
+            rows = rows.drop("draw")
+        else:
+            rows = rows.with_columns(pl.col("draw").fill_null("1"))
+    order = [*REQUIRED_COLUMNS, *(["draw"] if "draw" in rows.columns else [])]
+    return rows.select(*order, *(name for name in rows.columns if name not in order))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportFile:
+    """One file of an export, read as type-checked records."""
+
+    path: Path
+    label: str | None
+    collector: RowCollector
+
+    @cached_property
+    def data(self) -> bytes:
+        """Decompressed content of the file."""
+        return self.collector.read(self.path)
+
+    def lines(self, entry_name: str = "line") -> Iterator[Record]:
+        """Yield the objects in a JSON Lines file; `entry_name` is the word for a line in messages.
+
+        Raises
+        ------
+        InputError
+            At the first line that is not a JSON object; with `skip_bad`, such lines are counted instead.
+        """
+        return self._objects(parse_lines(str(self.path), self.data), "line", entry_name)
+
+    def records(self, entry_name: str = "entry") -> Iterator[Record]:
+        """Yield the objects in a JSON array or in JSON Lines, whatever the file name.
+
+        Raises
+        ------
+        InputError
+            If the file is neither, or an entry is not an object; with `skip_bad`, such entries are counted.
+        """
+        if not self.data.lstrip().startswith(b"["):
+            return self.lines(entry_name)
+        entries = parse_json(str(self.path), self.data)
+        if not entries:
+            raise empty_error(str(self.path), "an empty array")
+        return self._objects(enumerate(entries, start=1), "entry", entry_name)
+
+    def _objects(self, values: Iterable[tuple[int, Any]], kind: str, entry_name: str) -> Iterator[Record]:
+        """Yield numbered values as records, and count or reject values that are not objects."""
+        for number, value in values:
+            if isinstance(value, dict):
+                yield Record(f"{self.path}: {entry_name} {number}", value)
+            elif self.collector.options.skip_bad:
+                self.count(f"{self.path}: ignored {kind}s that are not JSON objects")
+            elif isinstance(value, InputError):
+                raise value
+            else:
+                raise export_error(f"{self.path}: {kind} {number} is not a JSON object", preview(value))
+
+    def document(self) -> Record:
+        """Return the single object in a JSON file.
+
+        Raises
+        ------
+        InputError
+            If the file contains anything else.
+        """
+        return parse_document(self.path, self.data)
+
+    def read_optional(self, path: Path) -> Record:
+        """Return the object in another JSON file, or an empty record if the file does not exist."""
+        return self.collector.read_optional(path)
+
+    @property
+    def is_json(self) -> bool:
+        """True if the table is stored as JSON, False if it is stored as CSV."""
+        return self.data.lstrip()[:1] in (b"{", b"[")
+
+    def columns(self) -> Columns:
+        """Return the columns of a table in CSV or in any JSON layout that pandas writes."""
+        return (json_columns if self.is_json else csv_columns)(self.path, self.data)
+
+    def rows(self, is_score: Callable[[str], object], *, is_table: bool = True) -> Iterator[Record]:
+        """Yield the rows of a table in CSV, or the objects in a JSON file in any layout.
+
+        CSV columns for which `is_score` returns a false value are read as text. If `is_table`, an object of
+        lists or objects has one entry per column.
+        """
+        document = json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
+        cells = [*document.values()] if document and is_table else [None]
+        is_split = document is not None and {"columns", "data"} <= document.keys()
+        if self.is_json and not is_split and not all(isinstance(cell, list | dict) for cell in cells):
+            yield from self.records() if document is None else [self.document()]
+            return
+        read = json_columns if self.is_json else partial(csv_columns, numeric=is_score)
+        columns = read(self.path, self.data)
+        for number, row in enumerate(zip(*columns.values(), strict=True), start=2):
+            yield Record(f"{self.path}: row {number}", dict(zip(columns, row, strict=True)))
+
+    def model_name(self, logged_name: str | None = None) -> str:
+        """Return the name of the model: from the path rule, otherwise `logged_name`, otherwise the label."""
+        return resolve_model_name(self.path, logged_name, self.collector.options, label=self.label)
+
+    def set_direction(self, metric: str, direction: str) -> None:
+        """Record the direction that this file declares for a metric."""
+        self.collector.set_direction(metric, direction, source=str(self.path))
+
+    def note(self, text: str) -> None:
+        """Add a note about this file."""
+        self.collector.note(f"{self.path}: {text}")
+
+    def count(self, description: str, times: int = 1) -> None:
+        """Add to the number of excluded items with a given description."""
+        self.collector.count(description, times)
+
+
+def find_files(paths: Iterable[LabelledPath], accepts: Callable[[Path], bool]) -> Iterator[LabelledPath]:
+    """Yield the files to read, each once: named files, and all accepted files below folders in sorted order.
+
+    A file named by the user is read even if its name is unusual; its reader then reports any problem.
+    """
+    seen: set[LabelledPath] = set()
+    for entry in paths:
+        files = sorted(walk_files(entry.path, accepts)) if entry.path.is_dir() else [entry.path]
+        if not files:
+            raise InputError(
+                f"{entry.path}: the folder has no file of this format",
+                found="no such file",
+                hint="name the output folder of the harness, or the files",
+            )
+        for file in (replace(entry, path=path) for path in files):
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def walk_files(folder: Path, accepts: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the accepted files below a folder, without following links to folders, which may form cycles."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root, name)
+            if path.is_file() and accepts(path):  # opening a named pipe would block
+                yield path
+
+
+Rows = Iterator[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowReader:
+    """Reader of an export format, built from a generator of rows.
+
+    Attributes
+    ----------
+    recognises : callable
+        Returns whether a file has the format.
+    rows : callable
+        Yields the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
+    directions : mapping of str to {"higher", "lower"}
+        Directions of metrics that have the same meaning in every file.
+    choices : mapping of str to str
+        Columns whose values the option `filter` selects, with their plurals for messages.
+    auxiliary_metrics : collection of str
+        Metrics that do not measure quality, such as time and tokens. They are read only on request.
+    supported_options : sequence of {"filter", "split"}
+        Options that `postprocess` applies.
+    model_per_file : bool
+        Whether several files that do not name a model are one model each, named by the part of the path that
+        differs.
+    is_preferred : callable, optional
+        Returns whether a file is read instead of others in the same folder, because it repeats their content.
+    postprocess : callable, optional
+        Transforms the rows of all files: selects variants, and chooses names that depend on several files.
+    name : str
+        Name of the format in the catalogue.
+    """
+
+    recognises: Callable[[Path], bool]
+    rows: Callable[[ExportFile], Rows]
+    directions: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    auxiliary_metrics: Collection[str] = ()
+    supported_options: Sequence[str] = ()
+    model_per_file: bool = False
+    is_preferred: Callable[[Path], bool] = lambda path: True
+    postprocess: Callable[[pl.DataFrame, RowCollector], pl.DataFrame] = lambda rows, _collector: rows
+    name: str = ""
+
+    def read(
+        self,
+        files: Sequence[LabelledPath],
+        options: ReadOptions,
+        samples_with_texts: frozenset[str] = frozenset(),
+    ) -> Export:
+        """Read some files and folders, and return their scores as an export."""
+        reject_unsupported_options(
+            options, self.name, supported=(*self.supported_options, *(("filter",) if self.choices else ()))
+        )
+        collector = RowCollector(options, samples_with_texts)
+        for metric, direction in self.directions.items():
+            collector.set_direction(metric, direction)
+        export_files = [*find_files(files, self.recognises)]
+        preferred_labels = {file.label for file in export_files if self.is_preferred(file.path)}
+        export_files = [
+            file
+            for file in export_files
+            if file.label not in preferred_labels or self.is_preferred(file.path)
+        ]
+        model_names = (
+            distinguishing_names([file.path for file in export_files if file.label is None])
+            if self.model_per_file
+            else {}
+        )
+        for file in export_files:
+            label = file.label or model_names.get(file.path)
+            export_file = ExportFile(path=file.path, label=label, collector=collector)
+            collector.collect_file(file, partial(self._add, export_file))
+        rows = select_variants(collector.rows(), options, self.choices, context=self.name)
+        return finish_export(self.postprocess(rows, collector), collector)
+
+    def _add(self, file: ExportFile) -> None:
+        """Collect the rows of a file, excluding auxiliary metrics that were not requested."""
+        auxiliary = {*self.auxiliary_metrics} - {*file.collector.options.metric}
+        excluded: dict[str, None] = {}
+        for row in self.rows(file):
+            if row["metric"] in auxiliary:
+                excluded[row["metric"]] = None
+            else:
+                file.collector.add(**row)
+        if excluded:
+            message = (
+                f"ignored auxiliary metrics: {listing(excluded)}; {option('metric', 'NAME')} includes one"
+            )
+            file.collector.note(message)
+
+
+def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return short distinct names for several files, or an empty dictionary if this is impossible.
+
+    If the paths differ in only one component, it becomes the name; otherwise the file name does. Suffixes
+    that all names share are removed.
+    """
+    path_parts = differing_parts([str(path) for path in paths])
+    labels = path_parts[0] if len(path_parts) == 1 else [path.name for path in paths]
+    names = {path: name.removesuffix(path.suffix) for path, name in zip(paths, labels, strict=True)}
+    while len(split_names := {name.rpartition(".")[::2] for name in names.values()}) > 1:
+        if len({suffix for _, suffix in split_names}) > 1 or not all(stem for stem, _ in split_names):
+            break
+        names = {path: name.rpartition(".")[0] for path, name in names.items()}
+    return names if 1 < len(paths) == len(set(names.values())) else {}
+
+
+def row_reader(
+    recognises: Callable[[Path], bool], **attributes: Any
+) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
+    """Return a decorator that turns a generator of rows into a `RowReader` with the given attributes."""
+    return lambda rows: RowReader(recognises=recognises, rows=rows, **attributes)
+
+
+_CELL = ("model", "sample", "metric")
+
+
+def finish_export(rows: pl.DataFrame, collector: RowCollector) -> Export:
+    """Number the repeats and drop metrics without scores.
+
+    Returns
+    -------
+    Export
+        ``draw`` is the repeat that a row names. Otherwise it numbers the scores of the same model, sample and
+        metric in file order.
+
+    Raises
+    ------
+    InputError
+        If no metric has a score.
+    """
+    scored = rows.filter(pl.col("score").is_not_null())["metric"].unique()
+    for metric in rows["metric"].unique(maintain_order=True):
+        if metric not in scored:
+            collector.note(f"{metric}: ignored, as no sample has a score")
+    if scored.is_empty():
+        location = listing((file.path for file in collector.files), 3)
+        raise export_error(f"{location}: no sample has a score", listing(collector.all_notes(), 3))
+    rows = rows.filter(pl.col("metric").is_in(scored.implode()))
+    _note_repeats(rows, collector)
+    if "draw" not in rows.columns or rows.select(*_CELL, "draw").is_duplicated().any():
+        rows = rows.with_columns(draw=pl.int_range(1, pl.len() + 1).over(*_CELL).cast(pl.String))
+    return collector.to_export(rows)
+
+
+def _note_repeats(rows: pl.DataFrame, collector: RowCollector) -> None:
+    """Add a note for each model (or model and task) that occurs in several files."""
+    if FILE not in rows.columns:
+        return
+    by = [name for name in ("model", "task") if name in rows.columns]
+    repeated = rows.filter(pl.col(FILE).n_unique().over(*_CELL) > 1)
+    runs = repeated.group_by(by, maintain_order=True).agg(pl.col(FILE).unique(maintain_order=True))
+    for model, *task, numbers in runs.iter_rows():
+        task_text = f" on task '{task[0]}'" if task else ""
+        files = listing(map(collector.path_of, numbers), 3)
+        message = f"{len(numbers)} runs of model '{model}'{task_text}, from {files}"
+        collector.note(f"{message}: they are repeats of the same samples")
