@@ -19,7 +19,7 @@ from riskrank.version import __version__
 
 
 def run_command(call: Call) -> None:
-    """Run a command by its own module, if there is one, or else by the default steps."""
+    """Run a command with its own module if it has one, otherwise with the default steps."""
     from riskrank.cli import session
 
     row = call.row

@@ -184,7 +184,7 @@ class Family:
         return corrected
 
     def adjust_rows(self, p_values: Floats) -> Floats:
-        """Return adjusted p-values of many families, each along the last axis."""
+        """Return the adjusted p-values of many families of tests, one family per row (last axis)."""
         return adjust(p_values, self.correction)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:

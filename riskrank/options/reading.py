@@ -82,8 +82,8 @@ class ReadOptions(Settings):
         against=("human", "unpaired"),
     )
     noise: tuple[str, ...] = rare(
-        "Columns of random factors, such as judges, prompts or seeds, to generalise to other levels. Only "
-        "means are compared.",
+        "Columns of random factors, such as judges, prompts or seeds. Results then hold for other values "
+        "too, and only means are compared.",
         (),
         metavar="COL,...",
         commas=True,

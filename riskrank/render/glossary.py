@@ -42,7 +42,7 @@ GLOSSARY = {
         "Two models are separated if the tests show that one of them is better, corrected for the number of "
         "pairs."
     ),
-    "Tier": "Consecutive models of a ranking that its tests do not separate.",
+    "Tier": "Consecutive models of a ranking that its tests do not separate. In a gate: a class of claims.",
     "Holm": (
         "Holm's correction for multiple tests: the probability of any false claim in a family is at most α."
     ),
@@ -52,7 +52,7 @@ GLOSSARY = {
         "and P(EC): the combined score by the independent and by the empirical copula. M: metric by metric."
     ),
     "RA, Kemeny, Borda": (
-        "RA(…) aggregates several rankings. Kemeny: the order that contradicts the fewest of their pairs. "
+        "RA(…) aggregates several rankings. Kemeny: the order that reverses the fewest of their pairs. "
         "Borda: the order of the mean ranks."
     ),
     "Judge, λ": (

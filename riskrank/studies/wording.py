@@ -175,6 +175,12 @@ def format_percent(proportion: float) -> str:
     return f"{100 * proportion:.{2 if proportion < 0.99 else 4}g} %"
 
 
+def format_points(difference: float) -> str:
+    """Format a difference of proportions in percentage points: ``1 percentage point``."""
+    number = format_percent(difference).removesuffix(" %")
+    return f"{number} percentage point{'' if number == '1' else 's'}"
+
+
 def p_value_phrase(value: float) -> str:
     """Format a p-value for a sentence: ``p = 0.012`` or ``p < 0.001``."""
     return f"p = {value:.2g}" if value >= 0.001 else "p < 0.001"

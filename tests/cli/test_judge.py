@@ -48,7 +48,9 @@ def test_means_are_prediction_powered(run, command):
     assert document["meta"]["settings"]["human"] == "people"
     assert document["meta"]["judge"]["labelled"] == 150
     means = {entry["kind"]: entry["sentence"] for entry in document["meta"]["findings"]}
-    assert means["judge-gain"].startswith("For a difference of means, 150 labels with the judge are worth")
+    assert means["judge-gain"].startswith(
+        "For a difference of means, 150 labels and the judge are as precise as"
+    )
 
 
 COMMANDS = [
@@ -111,7 +113,7 @@ def test_the_report_has_a_section_for_the_judge(run, tmp_path):
     part = text[text.index('id="judge"') : text.index('id="distributions"')]
     assert "The judge and the labels" in part
     assert (
-        "judge scored all 600 samples, people scored 150. For a difference of means, 150 labels with" in part
+        "judge scored all 600 samples, people scored 150. For a difference of means, 150 labels and" in part
     )
     section = text[text.index('id="labels"') : text.index('id="curves"')]
     assert "by the judge alone, by the labels alone, and by the judge calibrated on labels" in section

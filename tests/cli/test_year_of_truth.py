@@ -24,9 +24,9 @@ def truth(week):
     if "lenient" in is_true:
         return {1}, "baseline is worse than judge by more than 0.25 on helpful", BETTER
     if "absent" in is_true:
-        return {1}, "new failed on 20 % more calls than baseline on correct", "PASS"
+        return {1}, "new failed 20 percentage points more often than baseline on correct", "PASS"
     if is_true.get("failed", 0) >= 0.05:
-        return {1}, "new failed on 40 % more calls than baseline on correct", "PASS"
+        return {1}, "new failed 40 percentage points more often than baseline on correct", "PASS"
     if "failed" in is_true:  # 30 seconds each
         return {1, 4}, "seconds", "PASS"
     if is_true.get("broken", 0) > 0.2:

@@ -83,7 +83,7 @@ def _bless_only(session: Session, path: str) -> None:
     files = [(path, baseline_bytes(scores, model))]
     write_all(files, session.environment.stdout, before_rename=ignore_interrupts)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
-    session.log(f"wrote {path}: baseline with the scores of {model}, without a test ({of})")
+    session.log(f"wrote {path}: baseline with the scores of {model}; no claim was tested ({of})")
 
 
 def _bless_if_passed(

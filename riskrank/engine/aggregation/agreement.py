@@ -69,7 +69,7 @@ class RankComparison:
 
     @property
     def movers(self) -> np.ndarray:
-        """All models, in decreasing order of movement."""
+        """Indices of all models, in decreasing order of `movement`, shape (N,)."""
         return np.argsort(-self.movement, kind="stable")
 
 

@@ -213,7 +213,17 @@ def _chosen_first(
 
 
 def _choice(count: int | None, unique: bool | None, gap: float) -> str:
-    """Describe in words why the order was chosen."""
+    """Return a phrase on how the order was chosen from the optima.
+
+    Parameters
+    ----------
+    count : int or None
+        Number of optimal orders, if known.
+    unique : bool or None
+        Whether there is only one optimum, if known.
+    gap : float
+        Largest possible relative excess of the cost over the optimum.
+    """
     rule = "the one closest to the Borda order, then first by name"
     if gap > 0:
         return f"the best order found, at most {100 * gap:.2f} % above the optimum"

@@ -71,7 +71,7 @@ class BootstrapTest:
         )
 
     @property
-    def closed(self) -> bool:
+    def all_closed(self) -> bool:
         """True if all pairs are decided, so that more resamples cannot change a verdict."""
         return bool(self._family.closed.all())
 

@@ -108,7 +108,7 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     rounds = inference.round_totals(claims, tails.work, fewest_samples(samples))
     resampled = tails.replicates(0)
     for total in rounds:
-        if better.closed:
+        if better.all_closed:
             break
         resampled = tails.replicates(total)
         better.update(permuted[0].correct_bias(tails.sample, resampled), last=total == rounds[-1])
@@ -169,7 +169,7 @@ class _Direction:
         )
 
     @property
-    def closed(self) -> bool:
+    def all_closed(self) -> bool:
         """True if all contrasts are decided."""
         return bool(self._family.closed.all())
 

@@ -232,7 +232,7 @@ def collect_advice(
                 resamples = max(resamples, int(test.resamples.max()))
                 needed = max(needed, int(test.resamples_needed.max()))
         all_tests = sum(test.family for test in tests)
-        together = " of all tests together" if len(tests) > 1 else ""
+        together = ", counted over all tests," if len(tests) > 1 else ""
         advice.append(
             f"{undecided} of {all_tests} claims{together} are not decided at {resamples:,} resamples, too "
             f"few for such small p-values: {option('resamples', _round_up(needed))} would decide them"

@@ -100,7 +100,7 @@ class UtilityPolytope:
         return self._utilities
 
     def fix_slack(self, slack: float) -> None:
-        """Fix the slack of the strict rows."""
+        """Set the slack variable of the strict inequalities to a constant."""
         self._set_slack_bounds(slack, slack)
 
     def largest_slack(self) -> float:

@@ -41,16 +41,16 @@ class CriteriaTests:
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
     def better(self, level: float) -> Booleans:
-        """Return a mask of significant differences per criterion, row better than column, shape (n, k, k)."""
+        """Return where the row's model is significantly better than the column's, by criterion, (n, k, k)."""
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Return a mask of pairs, the row's model significantly better on every criterion, shape (k, k)."""
+        """Return where the row's model is significantly better on every criterion, shape (k, k)."""
         return np.asarray(self.better(level).all(axis=0))
 
     def one_test(self, level: float) -> Booleans:
-        """Return a mask of pairs, the row's model significantly better on some criterion, worse on none."""
+        """Return where the row's model is significantly better on a criterion and worse on none, (k, k)."""
         better = np.asarray(self.better(level).any(axis=0))
         return better & ~better.T
 

@@ -131,7 +131,7 @@ class Agreement:
 
     @classmethod
     def from_verdicts(cls, size: int, closed: Booleans, full: Booleans) -> Agreement:
-        """Compare closed-form and full-test verdicts, arrays of shape (tables, pairs)."""
+        """Count how often the closed form agrees with the full tests; both have shape (tables, pairs)."""
         share = (full.sum(axis=0) + 0.5) / (len(full) + 1)
         agreed, shift = int((closed == full).sum()), int(closed.sum()) - int(full.sum())
         return cls(size, len(full), full.size, agreed, shift, float((share * (1 - share)).mean()))

@@ -210,7 +210,7 @@ def different_samples_error(scores: Scores, has_sample: np.ndarray) -> InputErro
         hint = f"{shift}{hint}"
     return InputError(
         f"{scores.file_names()}: the models were not scored on the same samples",
-        found=f"{common:,} of {has_sample.shape[1]:,} samples have scores of all {len(has_sample)} models; "
+        found=f"{common:,} of {has_sample.shape[1]:,} samples have scores of every model; "
         f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'",
         hint=hint,
         suggestions=fixes,

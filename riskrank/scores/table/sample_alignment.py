@@ -51,7 +51,7 @@ def is_shifted(scores: Scores, covered: np.ndarray) -> bool:
 
 
 def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[int, ...] | None]:
-    """Return the first sample number of each model in each series, or None for series that differ otherwise.
+    """Return the first sample number of each model in each series, or None if a series differs in other ways.
 
     The samples in a series share a prefix followed by different numbers; each task may be a series. The list
     is empty if names do not follow this pattern.
@@ -97,7 +97,7 @@ def require_majority(scores: Scores, present: np.ndarray, complete: np.ndarray) 
         # Dropping unmatched samples would leave samples paired by the wrong number.
         problem = "samples with equal numbers may differ, so no claim can be decided"
         common = int(np.count_nonzero(present.all(axis=0)))
-        detail = f"{common:,} of {present.shape[1]:,} samples have scores of all {present.shape[0]} models"
+        detail = f"{common:,} of {present.shape[1]:,} samples have scores of every model"
         hint = "use the same samples for all models"
     else:
         total, count = int(present[worst].sum()), int(complete[worst].sum())

@@ -107,7 +107,7 @@ def unique_inverse(keys: Integers, possible: int) -> tuple[Integers, Integers]:
 
 
 def absent_cells(scores: Scores) -> Integers:
-    """Return the cells for which only other models have a row.
+    """Return the cells without a row, for samples and metrics of which another model has one.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
     table = None if source.columnar else source.load(_columns(roles, roles.metric, roles.score))
 
     def column(name: str) -> pl.Series:
-        """Return a column as read."""
+        """Return the values of a column as they were read."""
         return (source.load([name]) if table is None else table)[name]
 
     height = source.height() if table is None else table.height

@@ -87,7 +87,7 @@ def _unmatched_error(scores: Scores, sides: Booleans, baseline: Baseline | None)
     common, removed, added = (np.flatnonzero(indices) for indices in (old & new, old & ~new, new & ~old))
     parts = [f"{common.size:,} of the {int(old.sum()):,} baseline samples"]
     parts += [
-        f"{indices.size:,} {word}, '{scores.samples[indices[0]]}' first"
+        f"{indices.size:,} {word}, such as '{scores.samples[indices[0]]}'"
         for indices, word in ((removed, "missing"), (added, "new"))
         if indices.size
     ]

@@ -81,7 +81,7 @@ class DominanceCase(Case):
     results: dict[str, DominanceColumn]
 
     def answer(self, side: Answer) -> Answer | None:
-        """Return the answer unchanged, or None if nothing was tested."""
+        """Return the given answer to a claim, or None if the claims were not tested."""
         return side if self.tested else None
 
     def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from riskrank.errors import option
 from riskrank.options.tiers import ADVISORY
 from riskrank.studies.findings import Finding, Sentences, same_distribution_sentence
+from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows
 from riskrank.studies.gate.sentences import deciding_row, needed_text, row_sentence, row_unit, unsettled_rows
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS, VERDICTS, count_verdicts, joint_verdict
@@ -14,17 +15,8 @@ from riskrank.studies.wording import detection_limit_sentence, join_names
 
 SIDES = {word: side for side, word in VERDICTS.items()}
 """Side of a test for each verdict."""
-_FIGURES = [
-    "estimate",
-    "estimate_low",
-    "estimate_high",
-    "low",
-    "high",
-    "margin",
-    "relative_margin",
-    "p_adjusted",
-    "samples",
-]
+_FIGURES = ["estimate", "estimate_low", "estimate_high", "low", "high", "margin", "relative_margin"]
+_FIGURES += ["p_adjusted", "samples"]
 
 
 def _needed_words(case: GateDocument) -> str:
@@ -102,6 +94,8 @@ def _outcome_sentence(_: Finding, case: GateDocument) -> str:
     parts = [f"{verdicts[PASS]} of {len(claims)} claim{'s' if len(claims) > 1 else ''} passed"]
     parts += [f"{verdicts[FAIL]} failed"] if verdicts[FAIL] else []
     parts += [f"{verdicts[INCONCLUSIVE]} inconclusive"] if verdicts[INCONCLUSIVE] else []
+    outage = any(row.statistic == FAILED and row.tier != ADVISORY for row in case.rows)
+    parts += [f"{'but ' * (verdicts[PASS] == len(claims))}too many calls failed"] if outage else []
     passed = sum(row.verdict == PASS for row in advisory)
     note = f"; {passed} of {len(advisory)} advisory passed (they cannot fail the gate)" if advisory else ""
     return f"{joint_verdict(case.rows).upper()}: {', '.join(parts)}{note}."

@@ -19,6 +19,7 @@ from riskrank.studies.wording import (
     distinct_pair,
     format_fixed,
     format_percent,
+    format_points,
     p_value_phrase,
     rounded_up,
     typeset,
@@ -91,10 +92,10 @@ def row_sentence(row: GateRow) -> str:
     if row.statistic == FAILED:
         more = f"{round(row.estimate * row.samples):,} more of {row.samples:,} have no score"
         return (
-            f"{row.new} failed on {format_percent(row.estimate)} more calls than {row.old} on {row.metric} "
-            f"({more}; the gate fails at {format_percent(row.margin)})"
+            f"{row.new} failed {format_points(row.estimate)} more often than {row.old} on {row.metric} "
+            f"({more}; the gate fails at {format_points(row.margin)})"
         )
-    place = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
+    scope = f"in {row.metric}{row.subset}" if row.task else f"on {row.metric}{row.subset}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ORDERS else ""
         numbers = numbers or f"difference {format_value(row, row.estimate)}"
@@ -105,10 +106,10 @@ def row_sentence(row: GateRow) -> str:
         numbers = f"{statistic_words(row)} {format_estimate(row, sign=True)}{missing}, {interval}{better}"
     caveat = "" if row.chosen_p is None else f", because {_CHOSEN_LABELS} ({p_value_phrase(row.chosen_p)})"
     numbers = f"{numbers}; {p_value_phrase(row.p_adjusted)}, n = {row.samples:,}"
-    return f"{row.new} {_describe_result(row, place)} ({numbers}){caveat}"
+    return f"{row.new} {_describe_result(row, scope)} ({numbers}){caveat}"
 
 
-def _describe_result(row: GateRow, place: str) -> str:
+def _describe_result(row: GateRow, scope: str) -> str:
     """Describe the result with respect to the margin and, if significant, to 0.
 
     For example: ``is worse than old on acc, possibly by more than 0.02``.
@@ -127,8 +128,8 @@ def _describe_result(row: GateRow, place: str) -> str:
             (False, FAIL): "is worse",
             (False, INCONCLUSIVE): "may be worse",
         }[better, row.verdict]
-        return f"{verdict} than {row.old}{margin} {place}"
-    effect_text = f"is {effect} than {row.old} {place}"
+        return f"{verdict} than {row.old}{margin} {scope}"
+    effect_text = f"is {effect} than {row.old} {scope}"
     if row.verdict == INCONCLUSIVE:
         return f"{effect_text}, possibly{margin}"
     if same_side:
@@ -235,10 +236,10 @@ def _difference_quote(row: GateRow, *, margin: bool) -> Quote:
 
 def _boundary_quote(row: GateRow) -> Quote:
     """Return the boundary of the deciding claim as a key figure."""
-    side, place = pass_condition(row).split(" ")
+    side, limit = pass_condition(row).split(" ")
     if row.statistic in ORDERS:
-        return Quote(place, f"the violation ratio must lie {side} this boundary")
-    return Quote(place, f"{'margin' if row.margin else 'boundary'}; the entire interval must lie {side} it")
+        return Quote(limit, f"the violation ratio must lie {side} this boundary")
+    return Quote(limit, f"{'margin' if row.margin else 'boundary'}; the entire interval must lie {side} it")
 
 
 def _p_value_quote(row: GateRow, n_claims: int) -> Quote:
@@ -356,13 +357,13 @@ def next_steps(document: GateDocument) -> str:
     if resamples and all(row.resamples_needed for row in undecided):
         return f"{option('resamples', resamples)}; with fewer, another seed may give another verdict"
     unit, loss = row_unit(row, document.unit), any(row.inconclusive_loss for row in undecided)
-    claim = f" ({row.name})" if len(document.rows) > 1 else ""
+    name = row.name if len(document.rows) > 1 else ""
     same = any(finding.kind == "same-distribution" for finding in document.findings)
     needed = needed_text(row, unit, document.judged_samples) or f"no feasible number of {unit}" * same
-    decides, hopeless = f"more {document.noise_source or unit}", needed.startswith("no ")
+    decides, hopeless = f"add more {document.noise_source or unit}", needed.startswith("no ")
     if needed:
-        truth = " would decide it" if hopeless else ", if the estimated difference is the true one"
-        decides = f"{needed}{truth}{claim}"
+        basis = f"({name and f'{name}; '}enough if the estimate is exact)"
+        decides = f"{needed} would decide it{name and f' ({name})'}" if hopeless else f"use {needed} {basis}"
     remedies = []
     if any(row.chosen_p is not None for row in undecided):
         decides, hopeless = "have people score randomly chosen samples", False

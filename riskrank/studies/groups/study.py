@@ -195,7 +195,8 @@ class Groups(Generic[Kind]):
         if np.array_equal(first, everywhere == 1):
             verb = f"still {verb}"
         many = count_of_total(len(moved), of, "groups")
-        changes = f"changes in {many}, most in {moved[0].name}, where {join_names(best)} {verb} first"
+        where = f": in {moved[0].name}," if len(moved) == 1 else f", most in {moved[0].name}, where"
+        changes = f"differs in {many}{where} {join_names(best)} {verb} first"
         reversals_text = self._describe_reversals(method)
         if reversals_text == _NO_REVERSAL:  # report tests before observed changes
             return f"By {self.column}: {reversals_text}; the observed order {changes}."

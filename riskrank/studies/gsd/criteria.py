@@ -247,8 +247,8 @@ def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, *, avera
     ordinal = [spec.name for spec in specs if spec.scale == "ordinal"]
     if averaged and ordinal:
         texts.append(
-            f"{option('repeats', 'mean')} averages the levels of {listing(ordinal)}, although only their "
-            f"order is meaningful: {option('repeats', 'draws')} does not"
+            f"{option('repeats', 'mean')} averages {listing(ordinal)}, but values of an ordinal criterion "
+            f"have only an order: {option('repeats', 'draws')} keeps all of them"
         )
     texts += [
         f"bounds of '{spec.name}' have no finite logarithm on one side: the observed extreme is used"

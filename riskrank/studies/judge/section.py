@@ -125,7 +125,7 @@ class JudgeAnalysis:
         if most < GAIN * n:
             return f"The judge adds no information to the {n:,} labels: {self._reason_for_no_gain}."
         alone = count_range(n if n / GAIN < end < n else two_digits(end) for end in (least, most))
-        return f"For a difference of means, {n:,} labels with the judge are worth {alone} labels alone."
+        return f"For a difference of means, {n:,} labels and the judge are as precise as {alone} labels."
 
     @property
     def figures(self) -> dict[str, float]:

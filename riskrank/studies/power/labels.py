@@ -143,7 +143,7 @@ def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples
 
 
 def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
-    """Return the findings: labels needed, and labels needed with infinitely many judged samples."""
+    """Return findings on the number of labels needed, also if the judge scored infinitely many samples."""
     size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
     figures = {"limit": float(limit)} if size is None else {"size": float(size)}
     figures |= {"power": document.power, "target": document.target}

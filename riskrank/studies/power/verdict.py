@@ -78,9 +78,9 @@ def size_sentence(
         Text to append.
     """
     if size is None:
-        return f"More than {limit:,} {units} are needed to show {subject} with a power of {power}{note}."
+        return f"Even {limit:,} {units} give a power below {power} to show {subject}{note}."
     amount = f"{'At most' if least else 'About'} {size:,} {units}"
-    return f"{amount} are needed to show {subject} with a power of {power}{note}."
+    return f"{amount} give a power of {power} to show {subject}{note}."
 
 
 def describe_unit(study: PowerStudy) -> str:

@@ -9,6 +9,7 @@ from riskrank.studies.wording import (
     format_fixed,
     format_limit,
     format_percent,
+    format_points,
     join_names,
 )
 
@@ -19,7 +20,7 @@ def line_sentence(line: TrendLine) -> str:
         return answer_sentence(line)
     last = line.last
     return (
-        f"{line.model} failed on {format_percent(line.more_failed)} more calls in {last.run} than in the "
+        f"{line.model} failed {format_points(line.more_failed)} more often in {last.run} than in the "
         f"baseline on {line.metric} ({last.samples - last.scored:,} of {last.samples:,} have no score)"
     )
 
@@ -32,8 +33,8 @@ def answer_sentence(line: TrendLine) -> str:
         return f"{subject} significantly worse on {line.metric} {when}, by {format_amount(line.last_worse)}"
     if line.drop:
         by = format_amount(last, "last")
-        place = f"on {line.metric} in {last.run}"
-        return f"{subject} significantly worse {place} than in the previous run, by {by}"
+        scope = f"on {line.metric} in {last.run}"
+        return f"{subject} significantly worse {scope} than in the previous run, by {by}"
     if line.state == WAS_WORSE and line.last_worse is not None:
         first = "" if line.since == line.last_worse.run else f" since {line.since}, most recently"
         by = format_amount(line.last_worse)

@@ -144,7 +144,7 @@ def test_required_samples_are_reported():
     digits = 10 ** (len(str(row.samples_needed)) - 1)
     rounded = -(-row.samples_needed // digits) * digits
     failed = str(rr.gate(table(0.02), better="new:old").failed)
-    assert f"about {rounded:,} samples, if the estimated difference" in failed
+    assert f"about {rounded:,} samples (enough" in failed
 
 
 def flips(worse, better, n=400):

@@ -101,7 +101,7 @@ def test_required_size_names_claim_and_unit(on):
     assert result.document.failed is not None
     reached = [row for row in result.rows if row.samples_needed and "feasible" not in decided_by(row)]
     largest = max(reached or result.rows, key=lambda row: row.samples_needed or 0)
-    assert f"{decided_by(largest)}, if the estimated difference" in result.document.failed.hint
-    assert f"{decided_by(largest)}, if the estimated difference is the true one" in text
+    assert f"{decided_by(largest)} (" in result.document.failed.hint
+    assert f"use {decided_by(largest)} (" in text
     if len(on) > 1:
-        assert f"({largest.name})" in text
+        assert f"({largest.name};" in text

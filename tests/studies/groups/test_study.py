@@ -124,7 +124,7 @@ def test_ranking_changes_are_reported():
         {"method": "R-SSD@P(IC)", "model": "A", "rank_all": 3, "rank_group": 1},
         {"method": "R-SSD@P(IC)", "model": "C", "rank_all": 1, "rank_group": 3},
     ]
-    assert "changes in 1 of 2 groups, most in easy, where A comes first" in document.verdict
+    assert "differs in 1 of 2 groups: in easy, A comes first" in document.verdict
     (finding,) = (item for item in document.findings if item.kind == "by-group")
     assert finding.figures == {"groups": 2, "changed": 1, "kendall_tau": -1}
     page = Result(document).to_text(explain=True)

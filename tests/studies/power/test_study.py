@@ -44,7 +44,7 @@ def test_verdict_counts_differing_full_tests(monkeypatch):
     verdict = power_between(
         parse_distributions(THREE), PowerSettings(pair="normal:1,1:worst", **QUICK)
     ).verdict
-    assert re.search(r"with a power of 80 %; (\d+) of 10 full tests disagree\.$", verdict)
+    assert re.search(r"to show the claim; (\d+) of 10 full tests disagree\.$", verdict)
 
 
 def test_single_pair_has_no_row_of_all():
@@ -155,7 +155,7 @@ QUICK_SUITE = {"pair": "m1:m2", "simulations": 10, "resamples": 40}
 def test_suite_is_planned_by_samples_per_task():
     document = power(suite_table([0.3, 0.0]), PowerSettings(variance="clt", **QUICK_SUITE))
     assert {row.size for row in document.rows} == {20, 50, 100}
-    assert "samples per task on these 8 are needed to show the claim" in document.verdict
+    assert "samples per task on these 8 give a power of 80 % to show the claim" in document.verdict
     assert document.meta()["required_size"]["of"] == "samples per task"
     assert document.meta()["required_size"]["endless_samples"] is None
     assert document.provenance.method["sizes_count"] == "samples per task"

@@ -55,7 +55,7 @@ def test_undecided_pairs_are_not_reported_as_ties():
     assert result.verdict.startswith("f comes first; the comparison with e and 4 others needs more resamples")
     assert "no test" not in result.verdict.lower()
     assert "15 need more resamples" in " ".join(result.to_text().split())
-    assert any("30 of 60 claims of all tests together" in line for line in result.warnings)
+    assert any("30 of 60 claims, counted over all tests" in line for line in result.warnings)
 
 
 def test_without_resamples_there_is_no_interval():

@@ -148,7 +148,7 @@ def test_failed_scores_count_at_their_bounds():
     assert (row.scored, row.samples) == (160, 200)
     assert row.against_baseline_low == pytest.approx(low.against_baseline_low)
     assert row.against_baseline_answer == "undecided"
-    sentence = "bot failed on 20 % more calls in run 2 than in the baseline on acc (40 of 200 have no score)."
+    sentence = "bot failed 20 percentage points more often in run 2 than in the baseline on acc (40 of 200"
     result = trend(runs, fail_on="worse", inconclusive="pass")
     assert result.verdict.startswith(sentence)
     assert isinstance(result.failed, GateFailed)

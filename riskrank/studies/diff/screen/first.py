@@ -54,7 +54,7 @@ def _files_line(document: DiffDocument) -> Line:
 
 
 def _fit_screen(document: DiffDocument) -> tuple[int, int]:
-    """Return how many counts and cases fit a small terminal; a requested number takes precedence."""
+    """Return the numbers of counts and cases to show: those requested, or those that fit a small terminal."""
     requested, n_changes = document.settings.cases, min(len(document.changes), MOST_CHANGES)
     if requested is not None or not document.worse_cases:
         return MOST_CHANGES, document.n_cases

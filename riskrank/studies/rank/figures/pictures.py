@@ -133,7 +133,7 @@ def _draw_forest(document: RankDocument, method: str) -> Plot:
 def _describe_score(method: str) -> tuple[str, str]:
     """Return the name of a method's score, and an explanation of it."""
     if method.startswith("RA("):
-        return "mean rank", "Mean rank: over the aggregated rankings."
+        return "mean rank", "Mean rank in the aggregated rankings: lower is better."
     if method.startswith("MWR"):
         return "win rate", "Win rate: higher is better."
     explanation = "ε: mean violation ratio against the other models, 0 if a model dominates all of them"

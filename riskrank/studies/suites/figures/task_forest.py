@@ -17,7 +17,7 @@ from riskrank.render.figures.units import Unit
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.section import SuiteAnalysis
-from riskrank.studies.wording import format_percent
+from riskrank.studies.wording import counted, format_percent
 
 # Marker, size and fill of a task by its significance mark; the shape survives grey.
 _SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
@@ -70,7 +70,7 @@ def draw_task_forest(forest: TaskForest, chapter: SuiteAnalysis, column: SuiteCo
         f"Right of the line, {first} is better. Bar: {confidence} interval of the mean difference in "
         f"{metric}, without correction. ▲ ▼, in the colour of the better model: significant difference "
         "after correction for all tasks and pairs. Diamonds: all tasks, weighted."
-        + (f" {remaining} more models are not drawn." if remaining else ""),
+        + (f" Not drawn: {counted(remaining, 'other model')}." if remaining else ""),
         width=width,
         columns=len(forest.rivals),
         gap=6.0 if single else 22.0,
