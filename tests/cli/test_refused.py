@@ -1,7 +1,8 @@
 """Stored refusals: the calls of ``tests/cli/refused`` and their messages.
 
-Of the signs of ``tests/told.py``, ``$`` begins a call of riskrank, ``%`` one that succeeds before it, and
-``>>>`` one in Python. ``pytest tests/cli/test_refused.py -n 0 --write-made`` writes the answers anew.
+The format is that of ``tests/stored_messages.py``: ``$`` starts a call of riskrank, ``%`` a call before it
+that succeeds, and ``>>>`` a call in Python. ``pytest tests/cli/test_refused.py -n 0 --write-made`` rewrites
+the messages.
 """
 
 import itertools

@@ -3,7 +3,7 @@
 And its screen, its warnings and its JSON are those of the last time somebody looked: a change that no other
 test sees, in one word or one of some thousand numbers, shows here, and what changed can be read in a diff of
 ``tests/cli/made``, whose files begin with their calls: one that holds nothing else is enough to begin with.
-``pytest tests/cli/test_made_again.py -n 0 --write-made`` writes them anew.
+``pytest tests/cli/test_stored_documents.py -n 0 --write-made`` writes them anew.
 """
 
 import difflib

@@ -1,10 +1,10 @@
-"""Stored facts of calls: ``tests/cli/told``, in the format of ``tests/stored_messages.py``.
+"""Stored facts of calls: ``tests/cli/expected_facts``, in the format of ``tests/stored_messages.py``.
 
-A file whose lines begin with ``SELECT`` is what DuckDB answers to them. Below a call ``=`` begins a place of
-its JSON document and what stands there (``*`` is every row, ``"-"`` nothing), ``~`` words of its screen,
-``!`` words that are not on it, and ``|`` each line of it and of stderr, of which one is enough to begin with.
-A call ends with 0, or its facts begin with ``= status``.
-``pytest tests/cli/test_told.py -n 0 --write-made`` writes the values anew.
+A file whose lines start with ``SELECT`` holds the result of this query. The lines below a call state facts:
+``=`` a path in its JSON document and the value there (``*`` stands for every row, ``"-"`` for no value),
+``~`` words of its screen, ``!`` words that are not on its screen, and ``|`` each line of the screen and of
+stderr. A new call needs only one of these lines. The status is 0 unless the facts start with ``= status``.
+``pytest tests/cli/test_stored_facts.py -n 0 --write-made`` rewrites the values.
 """
 
 import json
@@ -75,7 +75,7 @@ def write(path, text):
         path.write_text(text, "utf-8")
 
 
-@texts.files_of(__file__, "told")
+@texts.files_of(__file__, "expected_facts")
 def test_facts_of_calls_match_the_stored_ones(facts, tmp_path, monkeypatch, update_stored, stored):
     def answer(sign, text, lines):
         return facts(text, lines) if sign == "$ " else lines

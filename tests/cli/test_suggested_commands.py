@@ -12,7 +12,9 @@ from tests.examples import ROOT
 
 COMMANDS = typer.main.get_command(app).commands
 STORED = sorted(
-    path for folder in ("refused", "told", "made") for path in (ROOT / "tests" / "cli" / folder).glob("*.txt")
+    path
+    for folder in ("refused", "expected_facts", "made")
+    for path in (ROOT / "tests" / "cli" / folder).glob("*.txt")
 )
 # A line to copy, as a screen indents it and as stored texts mark it; not one cut off at a width.
 LINE = re.compile(r"^[| ]*(?:  )?(riskrank [a-z]+ .*)$", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Stored readings of exports: ``tests/scores/exports/told``, in the format of ``tests/stored_messages.py``.
+"""Stored readings of exports: ``tests/scores/exports/expected_readings``, as in ``tests/stored_messages.py``.
 
 A remark starts an empty folder. A .parquet file is listed by its columns, an .eval file by its members, both
 in JSON. The lines below ``read`` are the contents of an export, or the error; those below ``table`` the score
@@ -55,7 +55,7 @@ def write(path, text):
         path.write_text(text, "utf-8")
 
 
-@texts.files_of(__file__, "told")
+@texts.files_of(__file__, "expected_readings")
 def test_exports_match_the_stored_ones(tmp_path_factory, monkeypatch, update_stored, stored):
     def answer(sign, text, lines):
         if sign == "# ":

@@ -1,4 +1,4 @@
-"""Stored readings of tables: ``tests/scores/table/told``, in the format of ``tests/stored_messages.py``.
+"""Stored readings of tables: ``tests/scores/table/expected_readings``, as in ``tests/stored_messages.py``.
 
 The lines below a call list the metrics, then per model each sample with its transformed and oriented scores;
 clusters, groups and tasks if there are any; gaps and warnings; or the lines of the error.
@@ -58,7 +58,7 @@ def read(*paths, **options):
         return error.lines(flags=True)
 
 
-@texts.files_of(__file__, "told")
+@texts.files_of(__file__, "expected_readings")
 def test_tables_match_the_stored_ones(tmp_path, monkeypatch, update_stored, stored):
     def answer(sign, text, lines):
         return eval(text, {"read": read}) if sign == ">>> " else lines
