@@ -8,25 +8,11 @@ from __future__ import annotations
 
 from riskrank.version import __version__ as __version__
 
-TYPE_CHECKING = False  # defined here because importing typing is slow
-
 # Public names in addition to the functions of the commands.
 _API_NAMES = ("GateResult", "Result", "Scores", "__version__", "errors", "read")
 
-if TYPE_CHECKING:
-    from typing import Any
 
-    from riskrank import errors as errors
-    from riskrank.api import GateResult as GateResult
-    from riskrank.api import Result as Result
-    from riskrank.api import Scores as Scores
-    from riskrank.api import check as check
-    from riskrank.api import convert as convert
-    from riskrank.api import power as power
-    from riskrank.api import read as read
-
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name == "errors":
@@ -35,7 +21,10 @@ def __getattr__(name: str) -> Any:
         return __dir__()
     if name in __dir__():
         return getattr(import_module("riskrank.api"), name)
-    raise AttributeError(f"module 'riskrank' has no attribute '{name}'")
+    words = {"rank": "compare ranking evaluate", "dominance": "test tests", "read": "load open read_csv"}
+    meant = next((ours for ours, theirs in words.items() if name.lower() in theirs.split()), None)
+    hint = f": did you mean {meant}?" if meant else f": it has {', '.join(__dir__())}"
+    raise AttributeError(f"module 'riskrank' has no attribute '{name}'{hint * (not name.startswith('_'))}")
 
 
 def __dir__() -> list[str]:

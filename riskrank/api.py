@@ -16,21 +16,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.errors import UsageError, did_you_mean, listing, option, spell
+from riskrank.errors import UsageError, listing, option, spell
 from riskrank.options.baseline import GateReading
 from riskrank.options.commands import BY_NAME, Command, load_object
 from riskrank.options.option import Option, options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.resampling import RunOptions
 from riskrank.options.signature import option_docs, signature
+from riskrank.options.synonyms import ADVICE, meant_option
 from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
 from riskrank.results import result_of
-from riskrank.scores.files.frames import FrameSource, is_frame
+from riskrank.scores.files.frames import FrameSource, is_array, is_frame, score_frame
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.studies.convert.options import EXPORT_OPTIONS, VERDICTS, VoteSettings
+from riskrank.studies.gate.options import imply_claim
 from riskrank.studies.groups.study import refuse_groups
 from riskrank.studies.keyword_types import check_integer, check_types
 from riskrank.studies.runtime import Runtime, running
@@ -188,7 +190,9 @@ def _to_scores(scores: Input | Iterable[Input], options: Mapping[str, Any]) -> S
     options = _check_reading(_resolve_names(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
         return scores.with_options(options)
-    return Scores(_sources(scores), options)
+    named = {"columns", "matrix", "wide"} & options.keys()
+    arrays = None if named or isinstance(scores, str) else score_frame(scores, options.get("models"))
+    return Scores(_sources(scores if arrays is None else arrays), options)
 
 
 def check(scores: Input | Iterable[Input], /, **options: Any) -> Result:
@@ -267,6 +271,8 @@ def _source(source: Input) -> str | Source:
     """Convert one input to a path or a source; raise UsageError for any other type."""
     if is_frame(source):
         return FrameSource(source)
+    if is_array(source) and source.ndim == 1:
+        return FrameSource({"sample": [*range(source.size)], "score": source})
     if isinstance(source, PathLike):
         return str(Path(source))
     if isinstance(source, str | Source):
@@ -297,7 +303,10 @@ def _single_input(row: Command, arguments: Sequence[Input]) -> Input:
     raise UsageError(
         f"{row.name} needs one positional argument, the scores",
         found=f"{len(arguments)} positional arguments" if arguments else "no scores",
-        hint=f'write {row.name}("scores.csv", ...), or {row.name}(["one.csv", "two.csv"], ...)',
+        hint="write gate(new=NEW, old=OLD)"
+        if row.name == "gate" and len(arguments) == 2
+        else f'write {row.name}("scores.csv", ...), {row.name}(["one.csv", "two.csv"], ...), or '
+        f'{row.name}({{"model a": x, "model b": y}}, ...)',
     )
 
 
@@ -307,7 +316,7 @@ def _run_study(row: Command, scores: Sequence[Input], options: Mapping[str, Any]
     Options are divided into reading options and settings by name. An unknown option is an error.
     """
     source = _single_input(row, scores)
-    options = _resolve_names(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
+    options = _resolve_names(options, [*options_of(ReadOptions), *options_of(row.settings_type)], row.name)
     table = _to_scores(source, {name: value for name, value in options.items() if name in _READING_NAMES})
     _refuse_judge(row, table.options)
     # A reading option can also be a setting: copa handles missing scores itself, model by model.
@@ -346,7 +355,9 @@ def _build_settings(row: Command, options: Mapping[str, Any]) -> Any:
     return settings
 
 
-def _resolve_names(options: Mapping[str, Any], allowed: Iterable[Option]) -> dict[str, Any]:
+def _resolve_names(
+    options: Mapping[str, Any], allowed: Iterable[Option], command: str = "read"
+) -> dict[str, Any]:
     """Return options with aliases replaced by the declared names.
 
     Raises
@@ -360,12 +371,13 @@ def _resolve_names(options: Mapping[str, Any], allowed: Iterable[Option]) -> dic
     for keyword, value in options.items():
         name = aliases.get(keyword, keyword)
         if name not in by_name:
+            advice = "" if command == "gate" else ADVICE.get(keyword, "")
+            meant = None if advice else meant_option(keyword, [*sorted(by_name), "jobs"])
             raise UsageError(
                 f"unknown option {option(keyword)}",
-                found=listing(sorted(by_name), 60),
-                hint=did_you_mean(
-                    keyword, sorted(by_name), write=option, fallback=f"leave out {option(keyword)}"
-                ),
+                found=f"{keyword}={value!r}"[:80],
+                hint=(f"did you mean {option(meant)}? " if meant else advice)
+                + f"help(riskrank.{command}) lists all options",
             )
         if name in resolved:
             contradict(name, by_name[name].spec.python_alias)
@@ -465,7 +477,7 @@ def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], ru
     from riskrank.studies.power.study import power_between
 
     refuse_table_options(name for name in options if name in _READING_NAMES)
-    settings = _build_settings(row, _resolve_names(options, options_of(row.settings_type)))
+    settings = _build_settings(row, _resolve_names(options, options_of(row.settings_type), row.name))
     with run() as runtime:
         return result_of(power_between(distributions, settings, runtime))
 
@@ -481,15 +493,20 @@ power = _public_function(
 
 def _gate(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Test claims on one table, or on two tables given as `new` and `old`."""
+    if len(scores) == 1 and not isinstance(options.get("baseline"), str | PathLike | None):
+        scores, options = [], {**options, "new": scores[0], "old": options["baseline"], "baseline": None}
     if not scores or scores[0] is None:
         both, options = _new_and_old_sources(options)
         scores = [both]
+    paths = scores[0] if isinstance(scores[0], list) else [*scores]
+    if all(isinstance(path, str) for path in paths) and isinstance(options.get("baseline"), str | None):
+        *scores, options, _ = imply_claim(paths, options)
     return _run_study(row, scores, options, run)
 
 
 def _trend(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Compare runs, one table each."""
-    options = _resolve_names(options, _trend_options())
+    options = _resolve_names(options, _trend_options(), row.name)
     settings = _build_settings(row, options)
     reading = _check_reading({name: value for name, value in options.items() if name in _READING_NAMES})
     runs = load_object("riskrank.scores", "table.runs:read_runs")(
@@ -555,12 +572,12 @@ gate = _public_function(
 def convert(scores: Input | Iterable[Input], /, *, from_: str | None = "auto", **options: Any) -> Result:
     """Convert exports or judge verdicts to scores. The public docstring is generated below."""
     if from_ == VERDICTS:
-        settings = _typed(VoteSettings, _resolve_names(options, options_of(VoteSettings)))
+        settings = _typed(VoteSettings, _resolve_names(options, options_of(VoteSettings), "convert"))
         from riskrank.studies.convert.study import convert_votes
 
         return result_of(convert_votes(_sources(scores), VoteSettings(**settings)))
     allowed = (opt for opt in options_of(ReadOptions) if opt.name in EXPORT_OPTIONS)
-    reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed)})
+    reading = _check_reading({"from_": from_ or "auto", **_resolve_names(options, allowed, "convert")})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
     if len(paths) < len(_sources(scores)):
         raise UsageError(

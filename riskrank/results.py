@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 # Names in other libraries for the members of a result. Modules that render results are imported on use.
 _SYNONYMS = {
-    "verdict": "summary conclusion answer winner best decision recommendation message text result",
-    "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values",
+    "best": "winner leader top first best_model winning_model",
+    "p_values": "pvalues p_value pvalue pval pvals p p_adjusted",
+    "pairs": "pairwise comparisons pair_tests tests posthoc contrasts",
+    "verdict": "summary conclusion answer decision recommendation message text result",
+    "frame": "summary df dataframe to_frame to_df to_polars as_frame table data results ranking values ci "
+    "conf_int confidence_interval confidence_intervals intervals effect_size effect_sizes means ranks",
     "rows": "records entries items",
     "to_dict()": "as_dict asdict dict meta metadata",
     "to_json()": "json",
@@ -30,6 +34,12 @@ _SYNONYMS = {
     "pictures": "figures plots charts",
     "save(path)": "write export to_file dump",
 }
+
+
+_PICTURES = (".svg", ".png", ".pdf")
+# Columns that name the two models of a test, and columns that distinguish the tests of a pair.
+_PAIRS = (("better", "worse"), ("winner", "loser"), ("new", "old"))
+_TEST_KEYS = ("method", "metric", "group", "order", "test", "threshold", "statistic", "task", "claim")
 
 
 class Result:
@@ -72,6 +82,35 @@ class Result:
         """Rows of the result as a Polars data frame."""
         return self.document.frame()
 
+    @property
+    def best(self) -> str:
+        """Model that ranks first. The verdict says whether it is significantly better than the others."""
+        leaders = getattr(self.document, "leaders", None)
+        if leaders:
+            return str(self.document.provenance.models[next(iter(leaders.values())).first])
+        if not {"model", "rank"} <= {*self.frame.columns}:
+            raise AttributeError("only rankings have a best model")
+        return str(self.frame.filter(pl.col("rank") == 1)["model"][0])
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """Tests of ordered pairs of models, with p-values, as a Polars data frame."""
+        rows = getattr(self.document, "pair_rows", None)
+        frame = self.frame if rows is None else pl.DataFrame([*rows()])
+        if rows is None and not any({*pair} <= {*frame.columns} for pair in _PAIRS):
+            raise AttributeError("this result has no tests of pairs")
+        return frame
+
+    @property
+    def p_values(self) -> pl.DataFrame:
+        """Adjusted p-values of one method and metric, low if the row is better than the column."""
+        frame = self.pairs
+        first, second = next(pair for pair in _PAIRS if {*pair} <= {*frame.columns})
+        keys = [name for name in _TEST_KEYS if name in frame.columns]
+        chosen = frame.filter(pl.all_horizontal(pl.col(key).eq_missing(frame[key][0]) for key in keys))
+        table = chosen.pivot(second, index=first, values="p_adjusted")
+        return table.rename({first: "model"})
+
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a pandas data frame.
 
@@ -98,8 +137,8 @@ class Result:
         ----------
         path : path
             File name with the suffix ``.html``, ``.json``, ``.jsonl``, ``.csv``, ``.parquet``, ``.md``,
-            ``.tex`` or ``.txt``. Gate results can also be saved as ``.xml`` (JUnit). An existing file is
-            replaced.
+            ``.tex`` or ``.txt``; ``.svg``, ``.png`` and ``.pdf`` draw the main picture. Gate results can also
+            be saved as ``.xml`` (JUnit). An existing file is replaced.
 
         Raises
         ------
@@ -109,6 +148,9 @@ class Result:
         from riskrank.render.files import check_writable, choose_formats, write_all
 
         file = _check_path(path)
+        if file.lower().endswith(_PICTURES):
+            self.plot(file)
+            return
         (kind,) = choose_formats(None, [file], allowed=(*FORMATS, "parquet", *self._formats))
         inputs = [entry["path"] for entry in self.document.provenance.inputs if entry.get("sha256")]
         check_writable(file, inputs, parameter="path")
@@ -182,7 +224,8 @@ class Result:
         Parameters
         ----------
         name : str, optional
-            A name from :attr:`pictures`, or its leading parts; by default, the main picture.
+            A name from :attr:`pictures`, or its leading parts; by default, the main picture. A file name with
+            the suffix ``.svg``, ``.png`` or ``.pdf`` also writes the main picture, or that of ``NAME:FILE``.
 
         Returns
         -------
@@ -196,7 +239,16 @@ class Result:
         """
         from riskrank.render.figures.catalogue import draw
 
-        return draw(self.document, name)
+        if name is None or not name.lower().endswith(_PICTURES):
+            return draw(self.document, name)
+        from riskrank.render.files import check_writable, write_all
+
+        picture, _, file = name.rpartition(":")
+        picture, file = (picture, file) if len(picture) > 1 else ("", name)  # one letter is a drive
+        figure = draw(self.document, picture or None)
+        check_writable(file, [], parameter="path")
+        write_all([(file, figure.to_bytes(file.rpartition(".")[2].lower()))], sys.stdout)
+        return figure
 
     def __repr__(self) -> str:
         return self.to_text()

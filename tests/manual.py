@@ -1,9 +1,10 @@
-"""Write the man page and the shell completions that the wheel carries: ``make manual``.
+"""Write the man page, the shell completions and the types for editors: ``make manual``.
 
 They are made from the commands themselves; a slow test tells when they are behind.
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,10 +61,53 @@ def completion(shell: str) -> str:
     return done.stdout.strip() + "\n"
 
 
+def stub() -> str:
+    """Return the typed signatures of the Python API, which are computed when riskrank runs."""
+    import riskrank
+
+    lines = [
+        "# Written by make manual.",
+        "from collections.abc import Mapping, Sequence",
+        "from typing import Any, Literal",
+        "",
+        "from riskrank import errors as errors",
+        "from riskrank.api import GateResult as GateResult",
+        "from riskrank.api import Result as Result",
+        "from riskrank.api import Scores as Scores",
+        "from riskrank.api import check as check",
+        "from riskrank.api import read as read",
+        "",
+        "__version__: str",
+    ]
+    for name in dir(riskrank):
+        signature = getattr(getattr(riskrank, name), "__signature__", None)
+        if signature is None:
+            continue
+        head, *keywords = signature.parameters.values()
+        first = f"*{head.name}: Any" if head.kind is head.VAR_POSITIONAL else f"{head.name}: Any"
+        first += "" if head.default is head.empty else " = ..."
+        first += "" if head.kind is head.VAR_POSITIONAL else ", /, *"
+        words = [f"    {key.name}: {_annotation(key)} = ...," for key in keywords]
+        lines += ["", f"def {name}(", f"    {first},", *words, f") -> {signature.return_annotation}: ..."]
+    return "\n".join(lines) + "\n"
+
+
+# Options that take more types in Python than on the command line.
+_ANY = ("baseline", "new", "old", "columns", "task_weight", "better", "not_worse", "weights", "pair")
+
+
+def _annotation(key) -> str:
+    if key.name in _ANY:
+        return "Any"
+    text = key.annotation.__name__ if isinstance(key.annotation, type) else str(key.annotation)
+    text = text.replace("collections.abc.", "").replace("typing.", "")
+    return re.sub(r"Optional\[(.*)\]$", r"\1 | None", text)
+
+
 def files() -> dict[Path, str]:
     """Everything the manual is, by its place."""
     pages = {MANUAL / file: completion(shell) for shell, file in SHELLS.items()}
-    return {MANUAL / "riskrank.1": man_page(), **pages}
+    return {MANUAL / "riskrank.1": man_page(), ROOT / "riskrank" / "__init__.pyi": stub(), **pages}
 
 
 def options(*path: str) -> list[tuple[str, str]]:

@@ -86,7 +86,6 @@ def test_two_models_are_a_pair_in_python():
     [
         ("summary", ".verdict or .frame"),
         ("verdikt", ".verdict"),
-        ("to_dict", ".to_json()"),
         ("show", ".to_html() or .to_text()"),
         ("rank_low", '.frame["rank_low"]'),
         ("quite_else", "use .verdict, .rows or .frame"),

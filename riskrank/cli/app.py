@@ -13,7 +13,17 @@ from typer.core import TyperGroup
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import INTERRUPTED, ignore_interrupts
 from riskrank.cli.set_option import is_true
-from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest, spell
+from riskrank.errors import (
+    SET_KEYS,
+    ExitStatus,
+    InputError,
+    NumericalError,
+    RiskrankError,
+    UsageError,
+    nearest,
+    spell,
+)
+from riskrank.options.synonyms import meant_option
 
 # Error numbers of a failed write.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -139,6 +149,14 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 def _close_names(error: typer.TyperException, context: Any, message: str) -> list[str]:
     """Return options, choices or commands similar to the one that the user typed."""
+    unknown = re.search(r"No such option:? '?(--[\w-]+)", message)
+    if unknown and context is not None:
+        flags = {
+            word.lstrip("-").replace("-", "_"): word for item in context.command.params for word in item.opts
+        }
+        keys = {key: f"--set {key.replace('_', '-')}=" for key in SET_KEYS}
+        meant = meant_option(unknown[1], [*flags, *keys])
+        return [(keys | flags)[meant]] if meant else []
     possible = getattr(error, "possibilities", None)
     if possible:
         name = str(getattr(error, "option_name", "")).lstrip("-")  # all candidates start with dashes

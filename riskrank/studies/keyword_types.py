@@ -67,6 +67,8 @@ def check_integer(name: str, value: Any) -> int | None:
 def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
     """Return the converted value; raise UsageError if it has the wrong type."""
     result = _convert(hint, value)
+    if result is _REFUSED and isinstance(value, list | tuple) and len(value) == 1:
+        result = _convert(hint, value[0])
     if result is _REFUSED:
         expected, example = _describe_type(hint)
         raise UsageError(

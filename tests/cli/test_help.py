@@ -135,6 +135,11 @@ def test_a_group_without_a_command_shows_its_help_but_fails(run):
     assert "lm-eval" in outcome.stderr
 
 
+def test_editors_know_the_signatures_of_the_api():
+    stored = (manual.ROOT / "riskrank" / "__init__.pyi").read_text(encoding="utf-8")
+    assert stored == manual.stub(), "run make manual"
+
+
 def test_the_manual_has_the_help_of_options():
     stored = (manual.MANUAL / "riskrank.1").read_text(encoding="utf-8")
     # Click names the short form of --help as it was first asked for.

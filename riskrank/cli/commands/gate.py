@@ -19,14 +19,20 @@ from riskrank.scores.table.scores import Scores
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.claim_list import used_metrics
 from riskrank.studies.gate.document import GateDocument, GateRow
-from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.options import ClaimSettings, imply_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
 
 
 def run(call: Call) -> None:
     """Test the claims and, if requested, save the new scores as a baseline."""
+    scores, values, claim = imply_claim(call.scores, call.values)
+    if not call.values.get("bless") or call.values.get("baseline"):
+        call = replace(call, scores=scores, values=values)
     session = Session(call)
+    if claim and call.scores == scores:
+        better = option("better", claim)
+        session.log(spell(f"Claim: {option('not_worse', claim)}. Use {better} to claim a gain", flags=True))
     bless = call.values.get("bless")
     if bless is not None:
         if call.reading.judge is not None:

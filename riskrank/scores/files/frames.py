@@ -1,8 +1,9 @@
 """Data frames as sources: Arrow PyCapsule exporters, pandas frames, and dictionaries of columns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
@@ -10,6 +11,8 @@ from riskrank.scores.files.guards import error_reason, unreadable_error
 from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import FrameInMemory
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.vocabulary import suggests_role
 
 LABEL = "frame"
 _STREAM = "__arrow_c_stream__"
@@ -23,6 +26,41 @@ def is_frame(value: object) -> bool:
 def is_pandas(value: object) -> bool:
     """Return True for a pandas frame or series, without importing pandas."""
     return type(value).__module__.partition(".")[0] == "pandas"
+
+
+def is_array(value: object) -> bool:
+    """Return True for a NumPy array."""
+    return isinstance(value, np.ndarray)
+
+
+def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame | None:
+    """Return scores as one row per model and sample, or None if the data are not arrays with a model each.
+
+    Parameters
+    ----------
+    data : object
+        Array of shape (samples,) or (samples, models), sequence of arrays, or mapping of model names to
+        sequences of numbers.
+    names : sequence of str, optional
+        Names of the models in arrays.
+    """
+    if isinstance(data, Mapping):
+        if any(names_a_metric(name) or (suggests_role(name) and len(name) > 1) for name in map(str, data)):
+            return None
+        columns, names = [np.asarray(values) for values in data.values()], [*data]
+    elif is_array(data) or (isinstance(data, list | tuple) and data and all(map(is_array, data))):
+        columns = [*data.T] if is_array(data) and data.ndim > 1 else [data] if is_array(data) else [*data]
+    else:
+        return None
+    if len(columns) < 2 or any(column.ndim != 1 or column.dtype.kind not in "biuf" for column in columns):
+        return None
+    if names is None or len(names) != len(columns):
+        names = [f"model{number}" for number in range(1, len(columns) + 1)]
+    parts = [
+        {"model": [str(name)] * column.size, "sample": [*range(column.size)], "score": column.astype(float)}
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return pl.concat(map(pl.DataFrame, parts))
 
 
 class FrameSource(FrameInMemory):

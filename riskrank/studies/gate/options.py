@@ -1,6 +1,9 @@
 """Options of the ``gate`` command."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from riskrank.errors import UsageError, option
@@ -13,6 +16,64 @@ from riskrank.options.values import to_names
 
 # Default number of cases in a comment.
 _COMMENT_CASES = 10
+# Words in names of files with the scores of old models.
+_OLD_WORDS = {
+    "old",
+    "base",
+    "baseline",
+    "main",
+    "master",
+    "reference",
+    "ref",
+    "before",
+    "control",
+    "previous",
+}
+
+
+def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any], str]:
+    """Complete ``gate OLD NEW`` and ``gate NEW --baseline OLD`` to the claim that the new model is not worse.
+
+    Parameters
+    ----------
+    scores : sequence of str
+        Inputs. Of two files, the second one is new, unless only its name has a word such as "baseline".
+    options : mapping of str to object
+        A baseline without the suffix ``.parquet`` is a file of scores instead of a blessed one.
+
+    Returns
+    -------
+    scores : list of str
+        Inputs with the names of the models.
+    options : dict of str to object
+    claim : str
+        The claim that was added; empty if there is none.
+    """
+    changed, files = dict(options), [*scores]
+    claims = [name for name in ("better", "not_worse", "cheapest", "new", "old") if changed.get(name)]
+    baseline = changed.get("baseline")
+    if baseline is not None and not claims and len(files) == 1:
+        files = [files[0] if "=" in files[0] else f"new={files[0]}"]
+        pair = f"{files[0].partition('=')[0]}:{BASELINE}"
+    elif len(files) == 2 and baseline is None and not claims and not any(map("-".__eq__, files)):
+        if _names_old_model(files[1]) and not _names_old_model(files[0]):
+            files.reverse()
+        stems = [PurePath(file).stem for file in files]
+        plain = len({*stems}) == 2 and all(re.fullmatch(r"[\w.-]+", stem) for stem in stems)
+        names = [file.partition("=")[0] if "=" in file else "" for file in files]
+        names = names if all(names) else stems if plain else ["old", "new"]
+        files = [file if "=" in file else f"{name}={file}" for name, file in zip(names, files, strict=True)]
+        pair = f"{names[1]}:{names[0]}"
+    else:
+        pair = ""
+    if baseline is not None and not str(baseline).endswith(".parquet"):
+        files, changed["baseline"] = [*files, f"{BASELINE}={baseline}"], None
+    return files, changed | ({"not_worse": (pair,)} if pair else {}), pair
+
+
+def _names_old_model(file: str) -> bool:
+    """Return True if the name of a file contains a word for the old model."""
+    return bool(_OLD_WORDS & {*re.split(r"[\W_]+", PurePath(file.partition("=")[0]).stem.casefold())})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,6 +168,25 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
             "stability": None if self.stability is None else [*agreement(self.stability)],
             **super().meta(),
         }
+
+    def pair_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the tests of all ordered pairs of models under every tested method, second order first."""
+        models = self.provenance.models
+        for method in sorted(self.study.rankings, key=lambda name: not name.startswith("R-SSD")):
+            statistic, _, scope = method.partition("@")
+            study = self.study.studies.get(scope) if self.inference.test else None
+            tests = None if study is None else study.tests_for(statistic)
+            if tests is None or tests.p_value is None or tests.p_adjusted is None:
+                continue
+            for i, j in permutations(range(len(models)), 2):
+                yield {
+                    "method": method,
+                    "better": models[i],
+                    "worse": models[j],
+                    "p_value": float(tests.p_value[i, j]),
+                    "p_adjusted": float(tests.p_adjusted[i, j]),
+                    "significant": bool(tests.dominates[i, j]),
+                }
 
     def curves(self, column: str) -> Summary:
         """Return the quantile functions and tail means of all models on a score column.

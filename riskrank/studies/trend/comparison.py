@@ -21,8 +21,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import rows_from_records
 from riskrank.studies.gate.verdicts import finite_or_none
 from riskrank.studies.metric_means import metric_means
-from riskrank.studies.trend.document import RunComparison, TrendRow
-from riskrank.studies.trend.states import BETTER, SCORING_CHANGED, UNDECIDED, WORSE
+from riskrank.studies.trend.document import BETTER, SCORING_CHANGED, UNDECIDED, WORSE, RunComparison, TrendRow
 
 _ANSWERS = {Answer.SIGNIFICANT: BETTER, Answer.UNDECIDED: UNDECIDED, Answer.CONTRADICTED: WORSE}
 

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 from riskrank.engine.family import Family
 from riskrank.studies.document import GatedDocument, computed
 from riskrank.studies.gate.verdicts import FAIL, INCONCLUSIVE, PASS
-from riskrank.studies.trend.states import SCORING_CHANGED, WAS_WORSE, WORSE
+
+# States of runs and lines.
+WORSE, BETTER, UNDECIDED, SCORING_CHANGED = "worse", "better", "undecided", "scoring-changed"
+WAS_WORSE = "worse-in-earlier-run"
+"""State of a line with an earlier run that was significantly worse, and no significant recovery."""
 
 
 class RunComparison(NamedTuple):

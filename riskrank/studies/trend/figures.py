@@ -12,8 +12,7 @@ from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import PALETTE, Plot, in_common_style
 from riskrank.render.figures.units import Unit
-from riskrank.studies.trend.document import TrendDocument, TrendLine
-from riskrank.studies.trend.states import WORSE
+from riskrank.studies.trend.document import WORSE, TrendDocument, TrendLine
 
 _READING = (
     "Height: mean of a run, with its interval. Band: interval of the baseline. Cross: run that is "

@@ -2,8 +2,16 @@
 
 from riskrank.engine.family import Answer
 from riskrank.studies.findings import Finding, Sentences
-from riskrank.studies.trend.document import TrendDocument, TrendLine, TrendRow
-from riskrank.studies.trend.states import BETTER, SCORING_CHANGED, UNDECIDED, WAS_WORSE, WORSE
+from riskrank.studies.trend.document import (
+    BETTER,
+    SCORING_CHANGED,
+    UNDECIDED,
+    WAS_WORSE,
+    WORSE,
+    TrendDocument,
+    TrendLine,
+    TrendRow,
+)
 from riskrank.studies.wording import (
     decimals_from_errors,
     format_fixed,

@@ -23,10 +23,19 @@ from riskrank.studies.trend.comparison import (
     columns_by_run,
     compare_runs,
 )
-from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
+from riskrank.studies.trend.document import (
+    BETTER,
+    SCORING_CHANGED,
+    UNDECIDED,
+    WAS_WORSE,
+    WORSE,
+    TrendCase,
+    TrendDocument,
+    TrendLine,
+    TrendRow,
+)
 from riskrank.studies.trend.findings import SENTENCES, line_sentence, trend_findings
 from riskrank.studies.trend.options import TrendSettings
-from riskrank.studies.trend.states import BETTER, SCORING_CHANGED, UNDECIDED, WAS_WORSE, WORSE
 
 # Lines and cases that fit a screen.
 _SCREEN_ROWS = 5

@@ -12,9 +12,8 @@ from riskrank.render.screens import (
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.gate.verdicts import FAIL
-from riskrank.studies.trend.document import TrendCase, TrendDocument, TrendLine, TrendRow
+from riskrank.studies.trend.document import BETTER, WORSE, TrendCase, TrendDocument, TrendLine, TrendRow
 from riskrank.studies.trend.findings import format_difference, format_mean
-from riskrank.studies.trend.states import BETTER, WORSE
 from riskrank.studies.wording import counted, format_percent
 
 _STYLES = {WORSE: "red", BETTER: "green"}
