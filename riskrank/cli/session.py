@@ -158,7 +158,7 @@ class Session:
     def finish(self, document: Document, *, extra_files: Mapping[str, bytes] | None = None) -> None:
         """Render the document, and write it with its extra files: either all files or none."""
         from riskrank.render.files import check_outputs, write_all
-        from riskrank.scores.layouts.layout import READ, warning_kind
+        from riskrank.scores.layouts.layout import DESIGN, READ, warning_kind
         from riskrank.scores.table.missing_scores import reports_exclusion
 
         config = self.environment.config
@@ -177,7 +177,7 @@ class Session:
         if not document.includes_warnings:
             for warning in document.provenance.warnings:
                 log = self.environment.log if reports_exclusion(warning) else self.log
-                before = "" if warning_kind(warning) == READ else "warning: "
+                before = "" if warning_kind(warning) in (READ, DESIGN) else "warning: "
                 log(single_line(f"{before}{spell(warning, flags=True)}"))
 
     def _render(self, document: Document) -> list[tuple[str | None, bytes]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from riskrank.errors import RiskrankError, spell
 from riskrank.scores.files.formulas import Table, escape_table
-from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
+from riskrank.scores.layouts.layout import DESIGN, EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
 from riskrank.scores.table.missing_scores import reports_exclusion
 from riskrank.scores.table.score_counts import ScoreCount
 
@@ -132,7 +132,7 @@ class Provenance:
     @property
     def reading_notes(self) -> list[str]:
         """Warnings about how the files were read."""
-        return [warning for warning in self.warnings if warning_kind(warning) in (READ, FOLDERS)]
+        return [warning for warning in self.warnings if warning_kind(warning) in (READ, DESIGN, FOLDERS)]
 
     @property
     def metric_names(self) -> list[str]:
@@ -146,7 +146,7 @@ class Provenance:
 
 
 # Order of warnings by kind; excluded data (0) and assumptions (1) have no kind.
-_ORDER = {EQUAL_WEIGHTS: 2, SECTION: 3, READ: 4, FOLDERS: 4}
+_ORDER = {EQUAL_WEIGHTS: 2, SECTION: 3, READ: 4, DESIGN: 4, FOLDERS: 4}
 
 
 @dataclass(frozen=True)

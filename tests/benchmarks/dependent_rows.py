@@ -13,7 +13,7 @@ import polars as pl
 
 import riskrank as rr
 from riskrank.engine.evidence.crossed import Components, crossed_difference
-from riskrank.engine.sampling.autocorrelation import is_autocorrelated
+from riskrank.engine.sampling.dependence import is_autocorrelated
 from riskrank.errors import RiskrankError
 
 # The true mean of a loss that an oracle, who knows the dependence, finds four times out of five.

@@ -99,7 +99,16 @@ def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
         assert records[name] == pytest.approx(expected[name], rel=1e-9), name
     # Clusters count: by single samples the same difference has another error.
     (alone,) = run(
-        "gate", runs, *command[:3], *command[5:9], "--repeats", "draws", "--on", statistic
+        "gate",
+        runs,
+        *command[:3],
+        "--cluster",
+        "none",
+        *command[5:9],
+        "--repeats",
+        "draws",
+        "--on",
+        statistic,
     ).document["results"]
     assert alone["samples"] == 90
     assert alone["estimate"] == pytest.approx(records["estimate"])

@@ -30,10 +30,6 @@ class Reading:
     options: ReadOptions
 
 
-class NotExchangeableError(InputError):
-    """Error for repeats of samples that are neither exchangeable nor independent samples."""
-
-
 def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) -> ReadOptions:
     """Return options with columns assigned to further roles, and with other changes.
 
@@ -122,8 +118,8 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
     return " ".join(parts)
 
 
-READ, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "folders", "equal-weights", "section"
-"""Kinds of warnings: how a table was read, its folders, unweighted metrics, and notes on one section."""
+READ, DESIGN, FOLDERS, EQUAL_WEIGHTS, SECTION = "read", "design", "folders", "equal-weights", "section"
+"""Kinds of warnings: reading of a table, its design, folders, unweighted metrics, notes on one section."""
 
 
 class WarningText(str):

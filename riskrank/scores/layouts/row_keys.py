@@ -274,7 +274,8 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
     n_cells = columns.n_unique(*fixed) * columns.n_unique(base) * columns.n_unique(*extra)
     if columns.shared_proportion(base, by) >= 1 and columns.height == n_cells:
         notes = (f"averaged over {' and '.join(extra)}",)
-        return RowKeys(sample=base, repeats="mean", notes=notes, averaged=tuple(extra))
+        draw = extra[0] if kinds in (["judge"], ["wording"]) else ""
+        return RowKeys(sample=base, draw=draw, repeats="mean", notes=notes, averaged=tuple(extra))
     return parts
 
 

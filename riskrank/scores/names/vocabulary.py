@@ -106,6 +106,11 @@ def may_name_samples(name: str) -> bool:
     return bool(words(name) & _SAMPLE_WORDS) and not has_word(name, "run")
 
 
+def is_factor(name: str) -> bool:
+    """Return whether values of a repeat column may favour a model, as trainings do, unlike trials."""
+    return has_word(name, "trained") or not has_word(name, "run", "anew")
+
+
 def to_numeric(values: pl.Series) -> pl.Series:
     """Convert integral values to integers and other numbers to floats; text is returned unchanged."""
     try:

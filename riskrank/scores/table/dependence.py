@@ -1,76 +1,175 @@
 """Tests of independence: samples correlated within clusters, and repeats that are not exchangeable."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import scipy  # loads its functions when they are first used
 
-from riskrank.engine.sampling.design import MIN_LEVELS, MIN_SAMPLES
-from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, option
+from riskrank.engine.sampling.dependence import SUSPECTED, cluster_p_value, cochran_q, widening
+from riskrank.engine.sampling.design import MIN_SAMPLES
+from riskrank.engine.types import Floats
+from riskrank.errors import InputError, UsageError, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.judges import NO_COLUMN
 from riskrank.options.reading import RankReading, ReadOptions
+from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quote_column
-from riskrank.scores.layouts.grouping_columns import MAX_KINDS, cluster_options
-from riskrank.scores.layouts.layout import NotExchangeableError
-from riskrank.scores.names.vocabulary import has_word, names_clusters
-from riskrank.scores.table.columns import option_columns, parse_columns
+from riskrank.scores.layouts.grouping_columns import MAX_KINDS, cluster_note, cluster_options
+from riskrank.scores.layouts.layout import DESIGN, WarningText, set_roles
+from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, has_word, is_factor
+from riskrank.scores.table.columns import NamedColumns, columns_by_role, option_columns, parse_columns
+from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.oriented_scores import ScoreTable
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.time_order import residuals
 from riskrank.scores.table.unassigned_columns import MAX_CLUSTER_SHARE, candidate_clusters
 
-# Number of permutations that must all give smaller differences; fewer suffice if the name suggests clusters.
-_N_PERM, _N_PERM_NAMED = 999, 19
 # Suffix of the column that holds the prefixes of sample names.
 _SUFFIX = "_start"
 # Number of names that rule out most separators.
 _PROBED_NAMES = 1000
-# Number of scores that are tested, and the largest share of one cluster.
-_MAX_SCORES, _MAX_SHARE = 100_000, 1 / 9
 # SQL for the cluster's part of a sample name: before the last digits, the last or the first separator.
 _BEFORE_DIGITS, _SEPARATORS = "RTRIM({0}, '0123456789')", "_-/:#"
 _AT_SEPARATOR = ("LEFT({0}, LENGTH({0}) - STRPOS(REVERSE({0}), '{1}'))", "SPLIT_PART({0}, '{1}', 1)")
-# Runs are not exchangeable below these p-values. Runs that wrongly pass inflate the error of later tests.
-# The level is therefore high if means can be compared instead and the user did not ask for repeats.
-# A column called draw is always a repeat.
-_MEANS_LEVEL, _LEVEL, _DRAW = 0.3, 0.05, "draw"
+LEVEL = 1e-4
+"""Dependence is certain below this p-value: a good table is refused by chance once in 10,000 times."""
 
 
-def require_independence(scores: Scores, table: ScoreTable) -> None:
-    """Check that differences between models are not correlated within undeclared clusters.
+def read_repeats(
+    sources: Sequence[Source], options: ReadOptions
+) -> tuple[ReadOptions, tuple[WarningText, ...]]:
+    """Return options that read a column of repeats, recognised by its name, and a note about it.
 
-    The null hypothesis of the permutation test is that the differences are exchangeable across samples. No
-    test is performed if the user declared clusters, tasks, groups, a judge or unpaired models.
+    Together with the columns that have a role, it must identify the rows.
+    """
+    named = option_columns(options)
+    if not options.tests or options.repeats != "error" or options.noise or fold_columns(sources, named):
+        return options, ()
+    taken = {*named.values(), *DEFAULT_ROLE_NAMES, *options.metric}
+    for column in sources[0].columns:
+        repeats = has_word(column, "run") and column not in taken
+        if repeats and all(_numbers_repeats(source, named, column) for source in sources):
+            note = WarningText(f"{column}: repeats of each sample", DESIGN)
+            with suppress(UsageError):  # some commands keep no repeats
+                return set_roles(options, {"draw": column}, repeats="draws"), (note,)
+    return options, ()
+
+
+def _numbers_repeats(source: Source, named: NamedColumns, column: str) -> bool:
+    """Return True if a column distinguishes all rows of the same cell, and some cell has several rows."""
+    roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
+    cell = [roles[role] for role in ("model", "sample", "metric", "task") if role in roles]
+    if column not in source.columns or not {*cell} <= {*source.columns}:
+        return False
+    frame = source.load([*cell, column])
+    return frame.n_unique(cell) < frame.height == frame.n_unique([*cell, column])
+
+
+def declare_dependence(scores: Scores) -> Scores:
+    """Return scores with the dependence that names of columns state, as if the user had declared it.
+
+    Samples that share a document, a user, … form clusters. A seed of a trained model or a rater may favour a
+    model on all samples, so they are random factors wherever means can be compared.
+    """
+    options, requested = scores.options, scores.notes.requested
+    if not options.tests:
+        return scores
+    column = scores.notes.files[0].roles.draw
+    if requested.repeats == "error" and options.repeats in ("draws", "mean") and column and is_factor(column):
+        single = len(options.metric or scores.notes.all_metrics) == 1
+        means = isinstance(options, GateReading) or (isinstance(options, RankReading) and single)
+        if means and scores.notes.baseline is None:
+            text = f"each {column} may favour a model on all samples, so means are compared over a random "
+            text += f"sample of {column}; if they are independent repeats: {option('repeats', 'draws')}"
+            with suppress(UsageError):  # the option conflicts with others
+                return _declare(scores, "noise", scores.frame["draw"], text, _as_noise(column, options))
+        return scores.with_warnings(
+            f"if each {column} favours a model on all samples, differences are less certain than stated; "
+            f"riskrank rank or gate allows for this: {option('noise', column)}"
+        )
+    if _dependence_is_declared(scores):
+        return scores
+    for column, of_sample in candidate_clusters(scores, named=True):
+        few = of_sample["whole"].n_unique() < MIN_SAMPLES
+        roles = cluster_options([column], options, few=few)
+        if options.paired_only or (few and "cluster" in roles):
+            continue
+        names = scores.frame.select(pl.col("sample").cast(pl.String)).join(
+            of_sample, on="sample", how="left", maintain_order="left"
+        )["whole"]
+        text = f"{cluster_note(column)}; {option('cluster', NO_COLUMN)} treats samples as independent"
+        with suppress(UsageError):
+            (role,) = roles
+            return _declare(scores, role, names, text, roles)
+    return scores
+
+
+def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Mapping[str, Any]) -> Scores:
+    """Return scores with names of clusters or levels of noise, the options that state them, and a note."""
+    resolved, texts = replace(scores.notes.resolved, **changes), names.cast(pl.String)
+    column = texts.cast(pl.Enum(texts.unique().drop_nulls().sort())).alias(role)
+    notes = replace(
+        scores.notes, resolved=resolved, warnings=(*scores.notes.warnings, WarningText(text, DESIGN))
+    )
+    frame = scores.frame.with_columns(column)
+    return replace(scores, frame=frame, notes=notes, options=resolved.file_options)
+
+
+def _as_noise(column: str, options: ReadOptions) -> dict[str, Any]:
+    """Return the options that treat runs as a random factor."""
+    roles = parse_columns(options.columns).items()
+    columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
+    return {"noise": (column,), "columns": columns, "repeats": "error"}
+
+
+def _dependence_is_declared(scores: Scores) -> bool:
+    """Return True if the options or the layout of the table say which samples depend on each other."""
+    options = scores.options
+    chosen = (options.cluster, options.task, options.group_by, options.noise, options.time, options.folds)
+    roles = map(scores.has_role, ("cluster", "task", "noise", "time"))
+    return any((*chosen, *roles, options.corrects_judge, scores.notes.requested.unpaired))
+
+
+def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
+    """Check that differences between models are not certainly correlated within undeclared clusters.
+
+    Returns
+    -------
+    tuple of str
+        Proposals to declare clusters that sample names or columns suggest, with their effect.
 
     Raises
     ------
     InputError
-        If the permutation test is significant for any candidate column.
+        If the p-value of any candidate is below `LEVEL`.
     """
-    options = scores.options
-    chosen = options.cluster or options.task or options.group_by or options.corrects_judge
-    chosen = chosen or scores.notes.requested.unpaired
-    if (
-        chosen
-        or not options.tests
-        or scores.has_role("cluster")
-        or scores.has_role("task")
-        or table.folds is not None
-    ):
-        return
-    named = candidate_clusters(scores) if len(table.models) > 1 else []
-    candidates = [(name, of_sample, "") for name, of_sample in named] + _clusters_by_name(scores, table)
-    residuals_of = _unpaired_residuals if options.unpaired else residuals
+    if _dependence_is_declared(scores) or not scores.options.tests or table.folds is not None:
+        return ()
+    columns = candidate_clusters(scores) if len(table.models) > 1 else []
+    candidates = [(name, of_sample, "") for name, of_sample in columns] + _clusters_by_name(scores, table)
+    residuals_of = _unpaired_residuals if scores.options.unpaired else residuals
     differences = np.concatenate(residuals_of(table)).T if candidates else np.empty(0)
+    proposals = []
     for column, of_sample, query in candidates:
         samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
-        clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64)
-        n_perm = (_N_PERM_NAMED if names_clusters(column) and not query else _N_PERM) * len(candidates)
-        if clusters_differ(differences, clusters, n_perm):
-            raise _correlation_error(column, query, options, samples, n_perm)
+        clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
+        p_value = len(candidates) * cluster_p_value(differences, clusters)
+        if p_value < LEVEL and not has_word(column, "topics"):
+            raise _correlation_error(column, query, scores.options, samples)
+        suspected = p_value < SUSPECTED
+        if suspected or (query and has_word(samples["whole"][0], "belonging", "whole")):
+            flags, unit, _ = _cluster_flags(column, query, scores.options, samples)
+            factor = widening(differences, clusters)
+            text = (
+                f"{clusters.max() + 1:,} values of {unit}, such as {samples['whole'][0]}: if samples that "
+                f"share one depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
+            )
+            proposals.append(WarningText(text, "" if suspected else DESIGN))
+    return tuple(proposals[:1])
 
 
 def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
@@ -84,27 +183,34 @@ def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
     return deviations
 
 
-def _correlation_error(
-    column: str, query: str, options: ReadOptions, samples: pl.DataFrame, n_perm: int
-) -> InputError:
-    """Return the error for correlated samples, with options that declare the clusters.
+def _cluster_flags(
+    column: str, query: str, options: ReadOptions, samples: pl.DataFrame
+) -> tuple[str, str, dict[str, Any]]:
+    """Return the options that declare clusters as text, the name of a cluster, and the options.
 
-    If there are few clusters, the options declare them as a noise source instead.
+    Few clusters are declared as a source of noise.
     """
-    unit, count = f"start of {column.removesuffix(_SUFFIX)}" if query else column, samples["whole"].n_unique()
-    roles = cluster_options([column], options, few=count < MIN_SAMPLES)
+    unit = f"start of {column.removesuffix(_SUFFIX)}" if query else column
+    roles = cluster_options([column], options, few=samples["whole"].n_unique() < MIN_SAMPLES)
     flags = " ".join([*(option(role, column) for role in roles), *([option("sql", query)] if query else [])])
+    return flags, unit, roles | ({"sql": query} if query else {})
+
+
+def _correlation_error(column: str, query: str, options: ReadOptions, samples: pl.DataFrame) -> InputError:
+    """Return the error for correlated samples, with options that declare the clusters."""
+    flags, unit, changes = _cluster_flags(column, query, options, samples)
+    count = samples["whole"].n_unique()
     effect, can_resample = f"resamples each {unit} as a unit", not options.paired_only  # not in gsd
-    if "noise" in roles:
+    if "noise" in changes:
         effect = f"compares means and treats the {count} values of {unit} as a random sample"
     return InputError(
         f"samples with the same {unit} are correlated, not {samples.height:,} independent samples",
-        found=f"{count:,} values of {unit}; the models differ more between these than "
-        f"in each of {n_perm:,} random orders of the samples",
+        found=f"{count:,} values of {unit}; independent samples would differ as much between these in one of "
+        f"{1 / LEVEL:,.0f} tables",
         hint=(f"{flags} {effect}; " if can_resample else "") + f"if {unit} is only a category, "
         f"{option('cluster', NO_COLUMN)} treats samples as independent",
         suggestions=[
-            *([("", roles | ({"sql": query} if query else {}))] if can_resample else []),
+            *([("", changes)] if can_resample else []),
             *([] if query else [("", {"cluster": NO_COLUMN})]),
         ],
     )
@@ -124,7 +230,7 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
         return []
     names, columns, seen = pl.DataFrame({column: table.samples}), list[tuple[str, pl.DataFrame, str]](), set()
     marks = [mark for mark in _SEPARATORS if mark in "".join(table.samples)]
-    templates = [_BEFORE_DIGITS, *(start.format("{0}", mark) for start in _AT_SEPARATOR for mark in marks)]
+    templates = [*(start.format("{0}", mark) for start in _AT_SEPARATOR for mark in marks), _BEFORE_DIGITS]
     cuts = [pl.sql_expr(sql := start.format(quote_column(column))).alias(sql) for start in templates]
     probe = names.gather_every(max(names.height // _PROBED_NAMES, 1)).select(cuts)
     cuts = [cut for cut, prefixes in zip(cuts, probe, strict=True) if prefixes.n_unique() > 1]
@@ -139,15 +245,15 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
 
 
 def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
-    """Check that runs used as repeats do not differ systematically (Cochran's Q test).
+    """Check that no run of a sample is certainly better or worse on all samples (Cochran's Q test).
 
     Raises
     ------
-    NotExchangeableError
-        If the test is significant, or there are too few runs to decide.
+    InputError
+        If the p-value is below `LEVEL`.
     """
     options, column = scores.options, scores.notes.files[0].roles.draw
-    if not options.tests or options.unpaired or options.repeats != "draws" or column in (None, _DRAW):
+    if not options.tests or options.unpaired or options.repeats != "draws" or column is None:
         return
     model, metric, runs = (scores.codes(role) for role in ("model", "metric", "draw"))
     order, samples = np.lexsort((model, metric)), scores.codes("sample")
@@ -155,80 +261,17 @@ def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
     totals = np.zeros((len(scores.metrics), 2))
     for rows in np.split(order, stops):
         totals[metric[rows[0]]] += cochran_q(values[rows], samples[rows], runs[rows])
-    few = 0 < int(totals[:, 1].max()) < (MIN_LEVELS - 1) * len(scores.models)
-    means, named = isinstance(options, RankReading | GateReading), scores.notes.requested.repeats == "draws"
-    level = _MEANS_LEVEL if means and not few and not named else _LEVEL
-    differ = bool((len(totals) * scipy.special.chdtrc(*totals[:, ::-1].T) < level).any())
-    too_few = few and means and not named and not has_word(column, "anew")
-    if not differ and not too_few:
+    if not (len(totals) * scipy.special.chdtrc(*totals[:, ::-1].T) < LEVEL).any():
         return
-    roles = {role: name for role, name in parse_columns(options.columns).items() if role != "draw"}
-    columns = ",".join(f"{role}={name}" for role, name in roles.items()) or None
-    fixes, means_option = [], option("noise", column)
-    hint = f"riskrank rank and gate can treat the runs as a random sample: {means_option}"
-    if few:
-        hint = f"use {MIN_LEVELS} or more runs: fewer do not generalise to other runs"
-        means = means and differ
-        hint += f"; {means_option} compares the means of these runs only" if means else ""
-    if means:
-        fixes = [("", replace(scores.notes.resolved, noise=(column,), columns=columns, repeats="error"))]
-    evidence = f"{np.unique(runs).size} values of {column}"
-    text = f"the values of {column} may differ systematically, and two values are too few to test this"
-    if differ:
-        text = f"the values of {column} differ systematically, so they are not exchangeable repeats"
-        evidence += "; their means differ more than exchangeable repeats would"
-    raise NotExchangeableError(text, found=evidence, hint=hint, suggestions=fixes)
-
-
-def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
-    """Return Cochran's Q statistic and its degrees of freedom for samples scored in every run.
-
-    Both are 0 if fewer than two runs can be compared, or no sample varies between runs.
-
-    Parameters
-    ----------
-    values : ndarray, shape (rows,)
-    sample, run : ndarray of int, shape (rows,)
-        Codes of each row's sample and run.
-    """
-    (distinct, sample), (_, run) = (np.unique(codes, return_inverse=True) for codes in (sample, run))
-    count = int(run.max()) + 1
-    grid = np.full((distinct.size, count), np.nan)
-    grid[sample, run] = values
-    deviations = grid[np.isfinite(grid).all(axis=1)]
-    deviations = deviations - deviations.mean(axis=1, keepdims=True)
-    spread = float((deviations**2).sum())
-    if count < 2 or spread == 0:
-        return np.zeros(2)
-    return np.array([(count - 1) * float((deviations.sum(axis=0) ** 2).sum()) / spread, count - 1.0])
-
-
-def clusters_differ(differences: Floats, clusters: Integers, n_perm: int) -> bool:
-    """Return True if cluster means vary more than in every random permutation of the samples.
-
-    Parameters
-    ----------
-    differences : ndarray, shape (samples, differences)
-    clusters : ndarray, shape (samples,)
-        Cluster number of each sample.
-    n_perm : int
-        Number of permutations.
-    """
-    order = np.argsort(clusters, kind="stable")
-    starts = np.flatnonzero(np.diff(clusters[order], prepend=-1))
-    position = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    limit = max(_MAX_SCORES // differences.shape[1], 1)
-    used = order[position < max(limit * _MAX_SHARE, 2)][:limit]
-    starts = np.flatnonzero(np.diff(clusters[used], prepend=-1))
-    sizes = np.diff(starts, append=len(used))[:, None]
-    scores = differences[used] / np.abs(differences).max().clip(np.finfo(float).tiny)
-    scores = scores - scores.mean(axis=0)
-    scale = np.sqrt((scores**2).sum(axis=0))
-    scores = scores[:, scale > 0] / scale[scale > 0]
-
-    def between(rows: Floats) -> float:
-        """Return the largest between-cluster sum of squares of any difference."""
-        return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max(initial=0))
-
-    observed, rng = between(scores) * (1 - 1e-9), np.random.default_rng(0)
-    return scores.size > 0 and all(between(rng.permutation(scores)) < observed for _ in range(n_perm))
+    changes: list[dict[str, object]] = [{"repeats": "mean"}]
+    if isinstance(options, RankReading | GateReading):
+        changes.insert(0, _as_noise(column, options))
+    count = np.unique(runs).size
+    raise InputError(
+        f"the values of {column} differ systematically, so they are not exchangeable repeats",
+        found=f"{count} values of {column}; the means of exchangeable repeats would differ as much in one of "
+        f"{1 / LEVEL:,.0f} tables",
+        hint=f"riskrank rank and gate can treat the runs as a random sample: {option('noise', column)}; "
+        f"{option('repeats', 'mean')} compares the means of these {count} runs only",
+        suggestions=[("", change) for change in changes],
+    )

@@ -20,7 +20,6 @@ from riskrank.options.reading import NO_COLUMN, ReadOptions
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_scores import DROPPED
 from riskrank.scores.table.oriented_scores import CalibratedJudge, LabelShift, ScoreTable, order_by_sample
-from riskrank.scores.table.placeholders import detect_placeholder
 from riskrank.scores.table.suite import NO_SUITE, read_only
 
 # A judge has a different scale if its scores exceed the human range by more than the first share of that
@@ -51,9 +50,7 @@ def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     human, judge = scores[:, :, 0], scores[:, :, 1]
     notes: list[str] = []
     usable = _judged_samples(table, judge, options, notes)
-    warning = _placeholder_warning(table, human, judge, usable)
-    labelled = _labelled_samples(table, ~np.isnan(human), usable, options, notes, warning)
-    notes += [warning] if warning else []
+    labelled = _labelled_samples(table, ~np.isnan(human), usable, options, notes)
     _require_variation(table, human[:, labelled], judge[:, usable], options)
     rated, unrated = np.flatnonzero(labelled), np.flatnonzero(usable & ~labelled)
     order = np.concatenate((rated, unrated))
@@ -99,12 +96,7 @@ def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, note
 
 
 def _labelled_samples(
-    table: ScoreTable,
-    has_label: Booleans,
-    usable: Booleans,
-    options: ReadOptions,
-    notes: list[str],
-    warning: str,
+    table: ScoreTable, has_label: Booleans, usable: Booleans, options: ReadOptions, notes: list[str]
 ) -> Booleans:
     """Return a mask of the usable samples with human labels for every model."""
     has_label = has_label & usable
@@ -129,25 +121,10 @@ def _labelled_samples(
             f"{'all' if total == n else 'all but one of the'} samples of the judge have human scores: "
             f"{option('judge', options.judge)} adds nothing",
             found=f"{name} on {n:,} of {total:,} samples",
-            hint=warning
-            or f"use the human scores only: {option('metric', name)}; or, if the two columns are swapped, "
-            f"write {swapped}",
+            hint=f"use the human scores only: {option('metric', name)}; or, if the two columns are swapped, "
+            f"write {swapped}; or, if a value marks samples without human scores, leave these cells empty",
         )
     return complete
-
-
-def _placeholder_warning(table: ScoreTable, human: Floats, judge: Floats, usable: Booleans) -> str:
-    """Return a warning if one human score may mark unlabelled samples, otherwise an empty string."""
-    both = usable & ~np.isnan(human).any(axis=0)
-    candidate = detect_placeholder(human[:, both], judge[:, both])
-    if candidate is None:
-        return ""
-    metric, value = table.metrics[0], f"{candidate.value * table.metrics[0].sign + 0.0:g}"
-    location = f"on {candidate.samples:,} of {int(both.sum()):,} samples"
-    return (
-        f"{metric.name} is {value} for every model {location}, but the judge scores differ there: "
-        f"if {value} marks samples without human scores, leave these cells empty"
-    )
 
 
 def _label_mismatch_error(

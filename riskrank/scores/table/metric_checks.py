@@ -27,7 +27,7 @@ from riskrank.scores.names.distributions import (
     looks_like_negated_errors,
     looks_like_school_marks,
 )
-from riskrank.scores.names.vocabulary import has_word, is_unfinished, parse_vocabulary, words
+from riskrank.scores.names.vocabulary import has_word
 from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint
 from riskrank.scores.table.score_counts import status_columns
 from riskrank.scores.table.scores import Scores
@@ -76,7 +76,19 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
                 found=f"the maximum is {percent_max} for {first} and {share_max} for {second}",
                 hint=f"use one unit; if the scores are right, set [{spec.name}] bounds = [0, 100] in a file, "
                 f"{option('metrics_file', 'FILE.toml')}",
+                suggestions=_one_unit(scores, of_metric, percent),
             )
+
+
+def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tuple[str, object]]:
+    """Return the query that divides the percentages of some models by 100."""
+    column, change = scores.notes.files[0].roles.model, "{0} / 100"
+    if scores.options.sql is not None or (column is None and scores.options.matrix is None):
+        return []
+    if column is not None:
+        names = ", ".join(quote_text(scores.models[model]) for model in np.flatnonzero(percent))
+        change = f"CASE WHEN {quote_column(column)} IN ({names}) THEN {change} ELSE {{0}} END"
+    return [("", {"sql": edit_query(scores, of_metric & percent[scores.codes("model")], change)})]
 
 
 def _is_hundredfold(scores: Scores, rows: np.ndarray, shares: np.ndarray, percent: np.ndarray) -> bool:
@@ -193,8 +205,8 @@ def _signed_metric_error(scores: Scores, name: str, of_metric: Booleans) -> Inpu
 _CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for sign in (1.0, -1.0)), -9.0}
 # A code is this many times larger than all other scores, of which there are at least this many.
 _CODE_DISTANCE, _MIN_SCORES = 5.0, 8
-# Fewer zeros cannot change a result; and status words that a score of 0 explains.
-_MIN_ZERO_SHARE, _FAILED = 0.02, parse_vocabulary("failed fail failure")
+# Fewer zeros cannot change a result.
+_MIN_ZERO_SHARE = 0.02
 
 
 def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
@@ -221,18 +233,21 @@ def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -
 
 
 def failure_zero_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield errors about metrics that are 0 in all runs with a failure status but vary in other runs."""
+    """Yield errors about metrics that are 0 wherever nobody was asked, such as after a rate limit.
+
+    The zeros of errors and timeouts are scores.
+    """
     metric, valid = scores.codes("metric"), ~scores.invalid_mask()
     for column, status in status_columns(scores):
-        states = [state for state in sorted(status.unique()) if is_unfinished(state)]
-        failed = valid & status.is_in(states).to_numpy()[scores.frame["row"].to_numpy()]
-        mask = np.zeros_like(failed)
+        states = [state for state in sorted(status.unique()) if has_word(state, "unasked")]
+        unasked = valid & status.is_in(states).to_numpy()[scores.frame["row"].to_numpy()]
+        mask = np.zeros_like(unasked)
         for code in (code for code, spec in enumerate(specs) if spec.bounds is None):
-            zeros, remaining = (scores.values[(metric == code) & rows] for rows in (failed, valid & ~failed))
+            zeros, remaining = (
+                scores.values[(metric == code) & rows] for rows in (unasked, valid & ~unasked)
+            )
             enough = 0 < remaining.size * _MIN_ZERO_SHARE < zeros.size and not zeros.any()
-            # A status of failure may just describe a score of 0.
-            labelled = remaining.all() and any(words(state) & _FAILED for state in states)
-            mask |= (metric == code) & failed & bool(enough and not labelled and np.ptp(remaining) > 0)
+            mask |= (metric == code) & unasked & bool(enough and np.ptp(remaining) > 0)
         if mask.any():
             names = ", ".join(map(quote_text, states))
             change = f"CASE WHEN {quote_column(column)} NOT IN ({names}) THEN {{0}} END"

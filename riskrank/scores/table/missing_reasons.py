@@ -22,8 +22,6 @@ _OUTLYING_SE = 3.0
 _SMALL_SHARE = 0.2
 # Largest number of metrics that are listed by name.
 _MAX_LISTED = 8
-# Labels belong to a judge if there are enough, the scales are similar, and the scores correlate.
-_MIN_LABELS, _MAX_SCALE_RATIO, _MIN_CORRELATION = 10, 3.0, 0.3
 # With two models, pairwise comparison is the same as dropping.
 _MIN_MODELS = 3
 # Names of sample columns that may hold tasks.
@@ -72,26 +70,20 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
 
 
 def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice if humans labelled only some of the samples and a judge scored all; otherwise None."""
-    partial = np.isnan(rows.values).any(axis=0)
-    complete = np.flatnonzero(~partial).tolist()
-    named = {j for j in np.flatnonzero(partial).tolist() if has_word(scores.metrics[j], "human")}
-    candidates = named or {j for j in np.flatnonzero(partial).tolist() if _has_shared_labels(rows, j)}
-    if len(candidates) != 1:
+    """Return advice if people labelled only some of the samples and a judge scored all; otherwise None."""
+    partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
+    humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
+    complete = [j for j in range(len(names)) if not partial[j]]
+    judges = [j for j in complete if has_word(names[j], "automatic")] or complete
+    if len(humans) != 1 or not judges:
         return None
-    (human,) = candidates
-    automatic = [j for j in complete if named and has_word(scores.metrics[j], "automatic")]
-    r = {j: _label_correlation(rows, human, j) for j in automatic or complete}
-    judges = [j for j in sorted(r, key=r.__getitem__, reverse=True) if automatic or r[j]]
-    if not judges:
-        return None
+    (human,) = humans
     labelled = int((~np.isnan(rows.values[:, human])).sum())
-    names = scores.metrics
     pairs = ({"human": names[human], "judge": names[j]} for j in judges)
     fixes: Fixes = [(" ".join(option(*x) for x in pair.items()), pair | {"metric": ()}) for pair in pairs]
     judge = f"{'a judge' if len(judges) == 1 else 'judges'} scored all {len(rows.model):,} rows"
-    labels = f"{labelled:,} {'human labels' if named else f'labels in {names[human]}'}"
-    return Advice(f"{labels}, and {judge}: {fixes[0][0]} calibrates the judge on the labels", fixes)
+    hint = f"{labelled:,} human labels, and {judge}: {fixes[0][0]} calibrates the judge on the labels"
+    return Advice(hint, fixes)
 
 
 def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
@@ -112,32 +104,6 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
             hint = f"{explanation}, so on different samples for each model; {flags} compares all samples"
             return Advice(hint, [(flags, {"metric": picked})])
     return None
-
-
-def _has_shared_labels(rows: Rows, metric: int) -> bool:
-    """Return True if all models have scores on the same samples: enough of them, but at most half."""
-    labelled = ~np.isnan(rows.values[:, metric])
-    has = [np.unique(rows.sample[labelled & (rows.model == model)]) for model in np.unique(rows.model)]
-    shared = all(np.array_equal(samples, has[0]) for samples in has)
-    return shared and has[0].size >= _MIN_LABELS and 2 * labelled.sum() <= labelled.size
-
-
-def _label_correlation(rows: Rows, human: int, judge: int) -> float:
-    """Return the correlation of judge scores and human labels within models.
-
-    It is 0 if it is small, if the scales differ, or if there are few labels.
-    """
-    labelled = ~np.isnan(rows.values[:, human])
-    both, model = rows.values[labelled][:, [human, judge]], rows.model[labelled]
-    spread = np.ptp(both, axis=0)
-    if len(both) < _MIN_LABELS or spread.min() <= spread.max() / _MAX_SCALE_RATIO:
-        return 0.0
-    if abs(np.subtract(*both.mean(axis=0))) > spread.max():
-        return 0.0
-    # A judge may favour a model, so only correlation within models counts.
-    means = [np.bincount(model, column) / np.maximum(np.bincount(model), 1) for column in both.T]
-    correlation = float(np.corrcoef(both.T - np.stack(means)[:, model])[0, 1])
-    return correlation if correlation > _MIN_CORRELATION else 0.0
 
 
 def _missing_status(scores: Scores) -> tuple[str, bool]:

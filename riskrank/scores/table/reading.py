@@ -19,6 +19,7 @@ from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
 from riskrank.scores.layouts.layout import READ, WarningText
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
+from riskrank.scores.table.dependence import declare_dependence, read_repeats
 from riskrank.scores.table.designs import fold_columns
 from riskrank.scores.table.model_properties import layout_options, merge_model_rows
 from riskrank.scores.table.preparation import add_path_columns, prepare, roles_missing
@@ -96,7 +97,7 @@ def read_frame(
     if resolved.corrects_judge:
         for role, name in (("human", resolved.human), ("judge", resolved.judge)):
             requested_metrics([str(name)], notes.all_metrics, (), parameter=role)
-    return Scores(frame, notes, options)
+    return declare_dependence(Scores(frame, notes, options))
 
 
 def opening_settings(options: ReadOptions, stdin: BinaryIO | None = None) -> OpenOptions:
@@ -152,7 +153,7 @@ def _open_and_infer(
         if writer is None:
             sources = [add_path_columns(file, option_columns(options)) for file in sources]
             if not roles_missing(sources, options):
-                return sources, None, options, ()
+                return sources, None, *read_repeats(sources, options)
             from riskrank.scores.layouts.inference import infer_layout
 
             sources, options, messages = infer_layout(sources, options)

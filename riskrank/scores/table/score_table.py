@@ -125,11 +125,11 @@ def _arrange(scores: Scores, specs: Specs, warnings: tuple[str, ...]) -> ScoreTa
         return replace(table, noise=noise)
     if time and (scores.options.tests or scores.options.weighs_tasks) and len(table.models) > 1:
         return add_blocks(table, time)
-    require_independence(scores, table)
+    proposals = require_independence(scores, table)
     note = autocorrelation_note(scores, table)
     if note and (in_order := order_by_step(scores)):
         return _arrange(in_order, specs, warnings)
-    return replace(table, warnings=(*table.warnings, *filter(None, [note])))
+    return replace(table, warnings=(*table.warnings, *proposals, *filter(None, [note])))
 
 
 def _add_suite(table: ScoreTable, scores: Scores, of_task: TaskMetrics) -> ScoreTable:

@@ -11,7 +11,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.paths import differing_parts, infer_template
 from riskrank.scores.files.source import Paths, Source
-from riskrank.scores.layouts.layout import NotExchangeableError, format_options
+from riskrank.scores.layouts.layout import format_options
 from riskrank.scores.table.scores import Scores
 
 # More files than the first number get a pattern, and more than the second are not listed.
@@ -64,21 +64,23 @@ def verify_suggestions(
         The step that failed, called with changed options.
     """
     working: list[tuple[str, object]] = []
-    for text, change in error.suggestions:
-        try:
-            if change is not None:
-                options = change if isinstance(change, ReadOptions) else replace(resolved, **change)  # type: ignore[arg-type]
-                read(options)
-                text = format_options(options, requested)
+    # A suggestion that fails may lead to one that works.
+    queue = [(text, change, True) for text, change in error.suggestions]
+    for text, change, first in queue:
+        if change is None:
             working.append((text, None))
-        except NotExchangeableError as unlike:
-            further = type(error)(
-                error.problem, found=unlike.found, hint=unlike.hint, suggestions=unlike.suggestions
-            )
-            return verify_suggestions(further, requested, resolved, read)
+            continue
+        try:
+            options = change if isinstance(change, ReadOptions) else replace(resolved, **change)  # type: ignore[arg-type]
+            read(options)
+            working.append((format_options(options, requested), None))
+        except InputError as failure:
+            further = failure.suggestions if first else ()
+            queue += [("", replace(options, **more), False) for _, more in further if isinstance(more, dict)]
         except RiskrankError:
             continue
-    return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=working)
+    suggestions = [*dict.fromkeys(working)]
+    return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=suggestions)
 
 
 def verify_on_scores(

@@ -14,7 +14,7 @@ from riskrank.engine.evidence.series import (
     series_blocks,
     series_sample_size,
 )
-from riskrank.engine.sampling.autocorrelation import is_autocorrelated
+from riskrank.engine.sampling.dependence import is_autocorrelated
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.options.baseline import GateReading

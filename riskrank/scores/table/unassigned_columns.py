@@ -140,11 +140,15 @@ def _common_value(columns: Columns, name: str) -> object:
     return common[name][0] if common.height else None
 
 
-def candidate_clusters(scores: Scores) -> list[tuple[str, pl.DataFrame]]:
-    """Return unassigned columns that may name clusters, with the value for every sample."""
-    excluded = vocabulary("whole", "setting", "properties", "answer")
-    named = [name for name in _sample_columns(scores, set(scores.metrics)) if not words(name) & excluded]
-    columns, candidates = _low_cardinality_columns(scores, named, _MAX_UNIQUE_SHARE * _HEAD_ROWS), []
+def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str, pl.DataFrame]]:
+    """Return unassigned columns that may name clusters, with the value for every sample.
+
+    With `named`, the names of the columns must say so.
+    """
+    excluded = vocabulary("whole", "setting", "properties", "answer") - vocabulary("topics")
+    names = [name for name in _sample_columns(scores, set(scores.metrics)) if not words(name) & excluded]
+    names = [name for name in names if names_clusters(name)] if named else names
+    columns, candidates = _low_cardinality_columns(scores, names, _MAX_UNIQUE_SHARE * _HEAD_ROWS), []
     for name in columns.names:
         count, most = columns.n_unique(name), MAX_CLUSTER_SHARE * columns.n_unique(_SAMPLE)
         if _min_clusters(columns, name) <= count <= most and is_attribute(columns, name, [_SAMPLE]):

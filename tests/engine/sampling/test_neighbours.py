@@ -1,27 +1,25 @@
-"""Neighbours against sums written plainly, all orders of few samples, and simulated tables."""
-
-import itertools
+"""Neighbours against sums written plainly, random orders, and simulated tables."""
 
 import numpy as np
 import pytest
 
-from riskrank.engine.sampling import autocorrelation
-from riskrank.engine.sampling.autocorrelation import is_autocorrelated
+from riskrank.engine.sampling import dependence
+from riskrank.engine.sampling.dependence import is_autocorrelated
 
 
-def lag_sum(row, lag):
-    return sum((1 - h / (lag + 1)) * sum(row[h:] * row[:-h]) for h in range(1, lag + 1)) / sum(row**2)
-
-
-@pytest.mark.parametrize("lag", [1, 2, 4])
-def test_lag_sums_match_all_permutations(lag):
-    values = np.array([0.3, -1.2, 2.0, 0.1, -0.5, -1.0, 0.9])
+@pytest.mark.parametrize(("lag", "n"), [(1, 40), (4, 40), (16, 200)])
+def test_p_values_are_shares_of_random_orders(lag, n):
+    rng = np.random.default_rng(1)
+    values = rng.exponential(size=n)
     values -= values.mean()
-    orders = np.array(list(itertools.permutations(values)))
-    result = autocorrelation._lag_sums(orders, [lag])[0]
-    assert result[:5] == pytest.approx([lag_sum(row, lag) for row in orders[:5]])
-    mean, spread = autocorrelation._moments(values[None], lag)
-    assert (mean[0], spread[0]) == pytest.approx((result.mean(), result.std()), rel=1e-9)
+    orders = np.array([rng.permutation(values) for _ in range(4000)])
+    weights = [1 - h / (lag + 1) for h in range(1, lag + 1)]
+    products = np.array([(orders[:, h:] * orders[:, :-h]).sum(axis=1) for h in range(1, lag + 1)])
+    sums = weights @ products
+    p_values = dependence._lag_p_values(products.T / (values**2).sum(), n)
+    for level in (0.2, 0.05, 0.01):
+        assert level / 3 <= np.mean(p_values < level) <= 1.3 * level
+    assert sums.argmax() == p_values.argmin()
 
 
 @pytest.mark.parametrize("k", [2, pytest.param(5, marks=pytest.mark.slow)])

@@ -69,13 +69,6 @@ def labelled():
     return with_missing(frame, "human_score", pl.int_range(2 * N) % N % 5 == 0)
 
 
-def reviewed():
-    """Scores like `labelled` under uninformative names, with labels on two of five samples."""
-    frame = wide("reviewed", lift=0.3)
-    marks = frame["reviewed"] + np.r_[RNG.normal(0.5, 0.05, N), RNG.normal(0, 0.05, N)]
-    return with_missing(frame.with_columns(mark=marks), "reviewed", pl.int_range(2 * N) % N % 5 < 3)
-
-
 def leaderboard():
     tasks = {
         f"t{at}": [at / 20 + RNG.normal(0, 0.005) + offset for offset in (0, 0.01, 0.3)] for at in range(12)
@@ -119,19 +112,9 @@ CASES = {
         failing(close(), every=8).drop("status").fill_null(-1),
         {},
     ),
-    "zeros where runs failed": (
-        "are 0 where Zustand is error",
-        failing(close(), every=8).fill_null(0).rename({"status": "Zustand"}),
-        {},
-    ),
     "nobody asked": ("status is rate_limited", rate_limited(blank=True), {}),
     "zeros where nobody asked": ("are 0 where status is rate_limited", rate_limited(blank=False), {}),
     "gaps of one model": ("the reason is unknown", rate_limited(blank=True, every=3).drop("status"), {}),
-    "labels under other names": (
-        "labels in reviewed, and a judge",
-        reviewed(),
-        {"higher": ["mark", "reviewed"]},
-    ),
     "times of successes": ("time_s exists only if success is 1", timed(), {}),
     "labels": ("calibrates the judge", labelled(), {"columns": "sample=question", "wide": True}),
     "a name that may mean either": ("unknown direction", wide("risk", lift=-0.2), {}),

@@ -55,7 +55,7 @@ TABLES = {
         for m in "AB"
         for s in range(60)
     ),
-    "seeds": "model,seed,example,correct\n"
+    "runs": "model,run,example,correct\n"
     + "".join(
         f"{m},{s},{at},{(at * 7 + s * 3) % 10 / 9 + s / 2:.3f}\n"
         for m in "AB"

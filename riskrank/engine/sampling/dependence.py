@@ -1,0 +1,152 @@
+"""Tests of independence: clusters, autocorrelation in file order, and repeats that differ on all samples.
+
+References
+----------
+M. S. Bartlett (1950). Periodogram analysis and continuous spectra. Biometrika 37, 1-16. doi:10.2307/2332141
+W. G. Cochran (1950). The comparison of percentages in matched samples. Biometrika 37, 256-266.
+doi:10.2307/2332378
+W. J. Conover, R. L. Iman (1981). Rank transformations as a bridge between parametric and nonparametric
+statistics. The American Statistician 35(3), 124-129. doi:10.2307/2683975
+"""
+
+import numpy as np
+import scipy  # loads its functions when they are first used
+
+from riskrank.engine.ties import doubled_mid_ranks
+from riskrank.engine.types import Floats, Integers
+
+SUSPECTED = 0.01
+"""Smaller p-values are confirmed by permutations, and lead to a warning about undeclared clusters."""
+
+# Number of permutations that must all give smaller differences.
+_N_PERM = 999
+# Level of the test for autocorrelation, and the smallest number of samples with which it has power.
+_LEVEL, _MIN_SAMPLES = 1e-3, 32
+# Fewest scores that differ from the most common one, for proof.
+_MIN_UNCOMMON = 30
+# Number of scores that are tested, and the largest share of one cluster.
+_MAX_SCORES, _MAX_SHARE = 100_000, 1 / 9
+
+
+def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
+    """Return True if neighbouring samples are significantly more similar than under random order.
+
+    The ranks are those of the difference of two models, or of the residuals from the mean over more models.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (k, n)
+        Scores of every model on the samples, in file order.
+    tasks : ndarray of int, shape (n,), optional
+        Task of each sample; tasks must be contiguous. Samples are ranked within tasks.
+    """
+    k, n = scores.shape
+    if n < _MIN_SAMPLES:
+        return False
+    residual = scores[:1] - scores[1:] if k == 2 else scores - scores.mean(axis=0)
+    residual = residual[np.ptp(residual, axis=1) > 0]
+    ranks = np.empty_like(residual)
+    groups = [slice(n)] if tasks is None else [tasks == task for task in np.unique(tasks)]
+    for members in groups if len(residual) else ():
+        of_group = np.array([doubled_mid_ranks(row) for row in residual[:, members]], dtype=np.float64)
+        ranks[:, members] = (of_group - of_group.mean(axis=1, keepdims=True)) / of_group.shape[1]
+    spectrum = np.abs(np.fft.rfft(ranks, 2 * n)) ** 2
+    products = np.fft.irfft(spectrum)[:, : n // 8 + 1]
+    correlations = products[:, 1:] / products[:, :1]
+    sizes = [2**power for power in range(int(np.log2(n / 8)) + 1)]
+    p_values = [_lag_p_values(correlations[:, :size], n) for size in sizes]
+    return bool(len(residual)) and len(sizes) * len(residual) * float(np.min(p_values)) < _LEVEL
+
+
+def _lag_p_values(correlations: Floats, n: int) -> Floats:
+    """Return the p-values of Σ_h (1 − h/(m + 1)) r_h for the autocorrelations up to lag m, shape (k, m).
+
+    Under random order, r_h has the mean −(n − h)/(n(n − 1)) and nearly the variance (n − h)/n². The sum is a
+    quadratic form, whose eigenvalues are nearly the Fourier transform of the weights. Its tail is that of a
+    gamma distribution with the same mean, variance and skewness.
+    """
+    lags = np.arange(1, correlations.shape[1] + 1)
+    weights = 1 - lags / (lags.size + 1)
+    z = correlations @ weights + (weights * (n - lags)).sum() / (n * (n - 1))
+    z /= np.sqrt((weights**2 * (n - lags)).sum()) / n
+    eigenvalues = np.fft.fft(np.concatenate([[0], weights, np.zeros(n - lags.size - 1)])).real[1:]
+    eigenvalues -= eigenvalues.mean()
+    shape = (eigenvalues**2).sum() ** 3 / (2 * (eigenvalues**3).sum() ** 2)
+    return np.asarray(scipy.special.gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0)))
+
+
+def cluster_p_value(differences: Floats, clusters: Integers) -> float:
+    """Return the p-value of equal cluster means: an F test on mid-ranks, confirmed by permutations.
+
+    Parameters
+    ----------
+    differences : ndarray, shape (samples, differences)
+    clusters : ndarray of int, shape (samples,)
+        Cluster number of each sample, from 0.
+
+    Returns
+    -------
+    float
+        Corrected for the number of differences.
+    """
+    order = np.argsort(clusters, kind="stable")
+    starts = np.flatnonzero(np.diff(clusters[order], prepend=-1))
+    position = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    limit = max(_MAX_SCORES // differences.shape[1], 1)
+    used = order[position < max(limit * _MAX_SHARE, 2)][:limit]
+    starts = np.flatnonzero(np.diff(clusters[used], prepend=-1))
+    sizes = np.diff(starts, append=len(used))[:, None]
+    ranks = np.array([doubled_mid_ranks(column) for column in differences[used].T], dtype=np.float64).T
+    ranks = ranks[:, np.ptp(ranks, axis=0) > 0]
+    ranks = (ranks - ranks.mean(axis=0)) / np.maximum(ranks.std(axis=0) * len(used) ** 0.5, 1e-300)
+    within = (len(used) - len(starts)) / 2
+    if not ranks.size or len(starts) < 2 or not within:
+        return 1.0
+
+    def between(rows: Floats) -> float:
+        """Return the largest share of the variance that is between clusters."""
+        return float((np.add.reduceat(rows, starts) ** 2 / sizes).sum(axis=0).max())
+
+    observed, rng = between(ranks), np.random.default_rng(0)
+    tail = scipy.special.betainc(within, (len(starts) - 1) / 2, max(1 - observed, 0))
+    p_value = ranks.shape[1] * float(tail)
+    if p_value >= SUSPECTED:
+        return min(p_value, 1.0)
+    exceeding = sum(between(rng.permutation(ranks)) >= observed * (1 - 1e-9) for _ in range(_N_PERM))
+    # The tail of the F distribution is wrong if few scores differ from the others.
+    common = max(np.unique(column, return_counts=True)[1].max() for column in ranks.T)
+    rare = len(used) - common < _MIN_UNCOMMON
+    return max(p_value, (1 + exceeding) / (1 + _N_PERM)) if exceeding or rare else p_value
+
+
+def widening(differences: Floats, clusters: Integers) -> float:
+    """Return the factor by which clusters widen intervals of mean differences (median over differences)."""
+    centred = differences - differences.mean(axis=0)
+    sums = np.array([np.bincount(clusters, column) for column in centred.T])
+    squares = (centred**2).sum(axis=0)
+    ratios = (sums**2).sum(axis=1)[squares > 0] / squares[squares > 0]
+    count = sums.shape[1]
+    return float(np.sqrt(np.median(ratios) * count / (count - 1))) if ratios.size else 1.0
+
+
+def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
+    """Return Cochran's Q statistic and its degrees of freedom for samples scored in every run.
+
+    Both are 0 if fewer than two runs can be compared, or no sample varies between runs.
+
+    Parameters
+    ----------
+    values : ndarray, shape (rows,)
+    sample, run : ndarray of int, shape (rows,)
+        Codes of each row's sample and run.
+    """
+    (distinct, sample), (_, run) = (np.unique(codes, return_inverse=True) for codes in (sample, run))
+    count = int(run.max()) + 1
+    grid = np.full((distinct.size, count), np.nan)
+    grid[sample, run] = values
+    deviations = grid[np.isfinite(grid).all(axis=1)]
+    deviations = deviations - deviations.mean(axis=1, keepdims=True)
+    spread = float((deviations**2).sum())
+    if count < 2 or spread == 0:
+        return np.zeros(2)
+    return np.array([(count - 1) * float((deviations.sum(axis=0) ** 2).sum()) / spread, count - 1.0])
