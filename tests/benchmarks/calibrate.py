@@ -31,6 +31,7 @@ from finding_truths import KINDS, finding_rows
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
 from suite_gate_simulation import SUITE_GATES, suite_gate_rows
+from suspicions import BENIGN, DEPENDENT, SUSPICIONS, claim_rows, suspicion_rows
 
 
 def jobs_of(tables: int) -> dict[str, list[Job]]:
@@ -70,6 +71,14 @@ def jobs_of(tables: int) -> dict[str, list[Job]]:
         "findings": [("findings", kind, finding_rows, kind, max(tables // 2, 125)) for kind in KINDS],
         "dependent": [
             ("dependent", case.name, outcome_rows, case, case.tables * tables // 400, 20) for case in OUTCOMES
+        ],
+        "suspicions": [
+            *[("suspicions", kind.name, suspicion_rows, kind, 5 * tables // 2, 50) for kind in BENIGN],
+            *[
+                ("suspicions", suspicion.harmful.name, suspicion_rows, suspicion.harmful, tables, 50)
+                for suspicion in SUSPICIONS
+            ],
+            *[("claims", kind.name, claim_rows, kind, tables, 20) for kind in DEPENDENT],
         ],
         "rivals": [
             (

@@ -19,6 +19,7 @@ from calibration_sections import (
     judges,
     looks,
     suites,
+    suspicions,
 )
 from calibration_store import Job, Store
 from calibration_tables import (
@@ -91,6 +92,7 @@ class Page:
             judges(self),
             findings(self),
             dependent(self),
+            suspicions(self),
             self.rivals(),
         ]
         return section("Calibration", self.summary()) + "".join(parts)

@@ -24,8 +24,10 @@ from dependent_rows import OUTCOMES
 from finding_truths import KINDS
 from gate_simulation import CASES, Case
 from suite_gate_simulation import SUITE_GATES
+from suspicions import BENIGN, DEPENDENT, SUSPICIONS
 
 MOST_FALSE = 0.07
+MOST_REFUSED, MOST_NEEDLESS = 0.002, 0.02
 LEAST_ROWS = 0.93
 FEWEST_FOR_ROWS = 30
 
@@ -152,6 +154,34 @@ def dependent(page) -> str:
             ]
         )
     return section("Dependent samples", table(("case", "tables", "share", "limits", "result"), rows))
+
+
+def suspicions(page) -> str:
+    """The register of suspicions: good tables refused, misread or warned about, and faults found."""
+    benign, harmful, claims, spoken = [], [], [], []
+    for kind, outcomes in page.iter_outcomes("suspicions", BENIGN, NAME):
+        rates = shares(np.column_stack([outcomes[:, :2].any(axis=1), outcomes[:, 2:].any(axis=1)]))
+        mark = page.at_most(MOST_REFUSED, rates[:1], f"refused or misread, {kind.name}", outcomes)
+        benign.append([kind.name, f"{len(outcomes):,}", *map(format_estimate, rates), mark])
+        spoken.append(outcomes[:, 2:])
+    for at, suspicion in enumerate(SUSPICIONS):
+        for _, outcomes in page.iter_outcomes("suspicions", [suspicion.harmful], NAME):
+            found = share(outcomes[:, 2 + at])
+            needless = share(np.concatenate([rows[:, at] for rows in spoken])) if spoken else (np.nan, 0.0)
+            mark = page.at_most(MOST_NEEDLESS, [needless], f"needless, {suspicion.name}", outcomes)
+            cells = [suspicion.name, f"`{suspicion.place}`", suspicion.harmful.name, suspicion.example]
+            harmful.append([*cells, *map(format_estimate, (found, needless)), mark])
+    for kind, outcomes in page.iter_outcomes("claims", DEPENDENT, NAME):
+        answered = outcomes[outcomes[:, 0] == 0]
+        rates = [share(outcomes[:, 0]), share(answered[:, 1]), share(answered[:, 2])]
+        mark = page.at_most(MOST_FALSE, rates[1:], f"false claims, {kind.name}", outcomes)
+        claims.append([kind.name, f"{len(outcomes):,}", *map(format_estimate, rates), mark])
+    heads = (
+        ("good tables", "tables", "refused or misread", "some warning", f"≤ {MOST_REFUSED}"),
+        ("suspicion", "function", "harmful tables", "public example", "found", "on good tables", "result"),
+        ("equal models", "tables", "refused", "false winner", "false pass", f"≤ {MOST_FALSE}"),
+    )
+    return section("Register of suspicions", *map(table, heads, (benign, harmful, claims)))
 
 
 def _errors(case: Case) -> tuple[int, ...]:
