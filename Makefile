@@ -18,7 +18,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip --quiet install --upgrade 'pip>=25.1'
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
+$(VENV)/.installed: pyproject.toml setup.py riskrank/engine/_kernel.c | $(BIN)/python
 	$(BIN)/python -m pip --quiet install --editable .
 	@touch $@
 
@@ -136,4 +136,4 @@ try-dist: dist  ## install both with every Python here, with and without [report
 	$(BIN)/python .ci/try_dist.py
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info riskrank/engine/_kernel*.so .pytest_cache .ruff_cache .hypothesis

@@ -84,7 +84,9 @@ def build(source: Path, folder: Path) -> list[Path]:
     with tarfile.open(sdist) as archive:
         archive.extractall(unpacked, filter="data")
     (inside,) = unpacked.iterdir()
-    subprocess.run([*run, "--wheel", str(inside)], check=True, stdout=subprocess.DEVNULL)
+    # This wheel is one for every platform; those with the compiled kernel are built elsewhere.
+    pure = os.environ | {"RISKRANK_PURE": "1"}
+    subprocess.run([*run, "--wheel", str(inside)], env=pure, check=True, stdout=subprocess.DEVNULL)
     for path in sorted(unpacked.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
     unpacked.rmdir()

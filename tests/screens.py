@@ -36,7 +36,7 @@ ROWS = 4
 RECORDED = []
 # Of tests of what is no answer of a study, or of what is computed for several of them.
 UNSTORED = re.compile(
-    "bad_input|ci_logs|help|hostile_.*|limits|output_files|pipes_and_devices|refusals|short_writes|"
+    "bad_input|ci_logs|help|hostile_.*|kernel|limits|output_files|pipes_and_devices|refusals|short_writes|"
     "skill|surroundings|"
     # Of the engine: orders of equal cost, and eigenvectors of either sign.
     "an_earlier_cost_stays_as_low_as_possible|unequal_runs_against_the_.*"

@@ -20,6 +20,7 @@ SOURCES = (
     "docs",
     "sample_data",
     "pyproject.toml",
+    "setup.py",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
@@ -63,7 +64,7 @@ def built(tmp_path_factory):
         for name in SOURCES:
             source = ROOT / name
             if source.is_dir():
-                ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+                ignored = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so")
                 shutil.copytree(source, copy / name, ignore=ignored)
             else:
                 shutil.copy(source, copy / name)
@@ -101,6 +102,8 @@ def test_archives_contain_the_package(built):
         assert {*templates, "riskrank/py.typed", "riskrank/scores/names/vocabularies.txt"} <= inside
         assert not any(name.startswith(("tests", "build")) for name in inside)
     assert {"LICENSE", "README.md", "pyproject.toml", "SECURITY.md", "CHANGELOG.md"} <= sources
+    assert {"setup.py", "riskrank/engine/_kernel.c"} <= sources
+    assert wheel.name.endswith("-py3-none-any.whl")
     share = {name.partition(".data/data/")[2] for name in names if ".data/data/" in name}
     assert {
         "share/man/man1/riskrank.1",

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -90,7 +91,8 @@ app = typer.Typer(
 def _print_version(requested: bool) -> None:
     """Print the version and exit, if requested."""
     if requested:
-        typer.echo(f"riskrank {__version__}")
+        kernel = "compiled" if find_spec("riskrank.engine._kernel") else "NumPy"
+        typer.echo(f"riskrank {__version__}\nkernel: {kernel}")
         raise typer.Exit
 
 

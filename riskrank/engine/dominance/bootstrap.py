@@ -15,7 +15,7 @@ import numpy as np
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.ranking import tail_level, violation_ratios
 from riskrank.engine.dominance.replicates import BootstrapColumn, Collector, Part, Replicates
-from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.dominance.violation import ViolationKernel, round_ratios
 from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
@@ -152,7 +152,8 @@ def _run_task(columns: Sequence[_Column], task: Task) -> Part:
     overall = np.empty((total, 0, k))
     if column.pairs is None:
         overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
-    crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in column.thresholds])
+    thresholds = round_ratios(np.array(column.thresholds))
+    crossings = np.array([np.count_nonzero(ratios >= threshold, axis=3) for threshold in thresholds])
     deviations = ratios - prepared.ratios[..., None]
     # A sum over a copied or transposed array can differ in its last bit, and only some parts are copied
     # between processes. All parts therefore get the same memory layout.
@@ -180,7 +181,7 @@ def _resample_equal(prepared: _Column, blocks: list[ResampleBlock], kernel: Viol
         samples = [ordered] if isinstance(ordered, np.ndarray) else [sample[None] for sample in ordered]
         means = np.concatenate([sample.mean(axis=2) for sample in samples])
         tails = np.concatenate([sorted_tail_value_at_risk(sample, level) for sample in samples])
-        yield rows, kernel.ratios(ordered), means, tails
+        yield rows, kernel.resampled_ratios(ordered), means, tails
 
 
 def _resample_weighted(prepared: _Column, blocks: list[ResampleBlock], kernel: ViolationKernel) -> Resampled:
@@ -196,7 +197,7 @@ def _resample_weighted(prepared: _Column, blocks: list[ResampleBlock], kernel: V
     for cumulated, tail_rows in zip(design.batches(blocks, size=BLOCK), tail_batches, strict=False):
         rows = slice(done, done + len(cumulated[0]))
         done = rows.stop
-        ratios = kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes))
+        ratios = round_ratios(kernel.ratios_of_steps(design.values, cumulated, max(scores.sizes)))
         worst = zip(tail.values, tail_rows or cumulated, strict=True)
         means = np.stack([Steps(*step).means for step in zip(design.values, cumulated, strict=True)])
         yield rows, ratios, means, np.stack([Steps(*step).tail_means(prepared.tail_level) for step in worst])

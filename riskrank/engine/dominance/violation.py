@@ -20,7 +20,7 @@ import numpy as np
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.merged_steps import PairBlock, merge_breakpoints, pad_steps
 from riskrank.engine.dominance.violation_pieces import integrate_equal_widths, integrate_unequal_widths
-from riskrank.engine.sampling.resamples import Scratch
+from riskrank.engine.sampling.resamples import KERNEL, Scratch
 from riskrank.engine.types import Floats, Integers
 
 ORDERS = (1, 2)
@@ -138,6 +138,19 @@ class ViolationKernel:
             self._fill_unequal_sizes(list(ordered), squares, signed)
         return _ratios(squares, signed)
 
+    def resampled_ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
+        """Compute the same as `ratios`, rounded, with the compiled kernel if there is one."""
+        if KERNEL is None or not isinstance(ordered, np.ndarray):
+            return round_ratios(self.ratios(ordered))
+        k, batch, n = ordered.shape
+        ratios = np.full((len(self.orders), k, k, batch), 0.5)
+        pairs, above = np.array(self.pairs), np.empty((len(self.pairs[0]), batch))
+        for order, table in zip(self.orders, ratios, strict=True):
+            KERNEL.ratios(ordered, pairs, above, n, order)
+            table[*pairs] = round_ratios(above)
+            table[*pairs[::-1]] = 1 - table[*pairs]
+        return ratios
+
     def ratios_of_steps(self, values: Sequence[Floats], cumulated: Sequence[Integers], scores: int) -> Floats:
         """Compute the ratios for unequally weighted scores, whose steps are merged by cumulative weight.
 
@@ -227,6 +240,14 @@ class ViolationKernel:
                 pieces = integrate_unequal_widths(difference, widths, order, scratch)
                 for table, piece in zip((squares, signed), pieces, strict=True):
                     table[at, block.first, block.second] = piece.reshape(-1, batch)
+
+
+def round_ratios(ratios: Floats) -> Floats:
+    """Round ratios to multiples of 2⁻⁴⁰, whose sums and differences are exact.
+
+    So no count of resamples depends on the order of the sums inside a ratio, or on who computed them.
+    """
+    return np.ldexp(np.rint(np.ldexp(ratios, 40)), -40)
 
 
 def _ratios(squares: Floats, signed: Floats) -> Floats:

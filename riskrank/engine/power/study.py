@@ -12,12 +12,7 @@ from scipy.special import ndtri
 from riskrank.engine.bisection import smallest_size
 from riskrank.engine.power.closed_form import ClosedForm
 from riskrank.engine.power.planning import TASKS, Plan, table_streams
-from riskrank.engine.power.required_size import (
-    SizeInterval,
-    check_search,
-    critical_value,
-    size_interval,
-)
+from riskrank.engine.power.required_size import SizeInterval, check_search, critical_value, size_interval
 from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
 from riskrank.engine.sampling.processes import workers_for
 from riskrank.engine.sampling.strata import MIN_TASKS

@@ -171,6 +171,15 @@ class ClusteredScores:
         """Sorted scores and ranks by unit; see :func:`riskrank.engine.sampling.steps.values_and_ranks`."""
         return values_and_ranks(self.values, self.cluster_counts)
 
+    @cached_property
+    def sorted_scores(self) -> tuple[Floats, NDArray[np.int32]] | None:
+        """Sorted scores and the unit of each, shapes (k, n); None for unequal sample sizes."""
+        if len(set(zip(self.sizes, self.cluster_counts, strict=True))) > 1:
+            return None
+        values, units = np.array(self.values), np.array(self.clusters, dtype=np.int32)
+        orders = np.argsort(values, axis=1, kind="stable")
+        return np.take_along_axis(values, orders, axis=1), np.take_along_axis(units, orders, axis=1)
+
     @property
     def models(self) -> int:
         """Number of models, k."""

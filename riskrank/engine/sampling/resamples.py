@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -18,6 +20,11 @@ from numpy.typing import NDArray
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import sort_ranks
 from riskrank.engine.types import Floats, Integers
+
+# Compiled functions; None if riskrank was installed without a C compiler, and NumPy does their work.
+KERNEL: Any = None
+with suppress(ImportError):
+    KERNEL = import_module("riskrank.engine._kernel")
 
 # Number of 8-byte values in a cache line.
 _LINE = 8
@@ -112,14 +119,25 @@ def batches(
     draws, scratch = draw_blocks(scores, blocks), Scratch()
     for start in range(0, len(draws[0]), size):
         picks = [rows[start : start + size] for rows in draws]
-        units = picks * scores.models if scores.paired else picks
-        yield _sorted_batch(*scores.values_and_ranks, units, scratch)
+        compiled = KERNEL is not None and scores.sorted_scores is not None
+        yield (_expanded_batch if compiled else _sorted_batch)(scores, picks, scratch)
 
 
-def _sorted_batch(
-    values: list[Floats], ranks: list[Integers], units: list[Integers], scratch: Scratch
-) -> Floats | list[Floats]:
+def _expanded_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats:
+    """Repeat each sorted score as often as its unit is drawn, in the compiled kernel."""
+    assert scores.sorted_scores is not None
+    stacked = scratch.floats("ordered", scores.models, len(picks[0]), scores.sizes[0])
+    # All models of a paired design share their draws.
+    arrays = [array.reshape(len(picks), -1, scores.sizes[0]) for array in scores.sorted_scores]
+    for *sorted_scores, draws, out in zip(*arrays, picks, stacked.reshape(len(picks), -1), strict=True):
+        KERNEL.resample(*sorted_scores, draws, out, scores.sizes[0])
+    return stacked
+
+
+def _sorted_batch(scores: ClusteredScores, picks: list[Integers], scratch: Scratch) -> Floats | list[Floats]:
     """Return the sorted scores of resamples with the given units."""
+    values, ranks = scores.values_and_ranks
+    units = picks * scores.models if scores.paired else picks
     equal_shapes, samples = len({unit_ranks.shape for unit_ranks in ranks}) == 1, []
     for model, (unit_ranks, model_units) in enumerate(zip(ranks, units, strict=True)):
         sample_ranks = unit_ranks.take(model_units, axis=0, mode="clip").reshape(len(model_units), -1)

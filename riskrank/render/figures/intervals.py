@@ -26,11 +26,7 @@ from riskrank.render.figures.style import (
 from riskrank.render.figures.units import Thousands, Unit
 
 # Color, marker and fill; marker and label distinguish the answers in grey.
-_ANSWERS = {
-    "pass": (GOOD, "o", True),
-    "fail": (PALETTE[1], "X", True),
-    "inconclusive": (QUIET, "D", False),
-}
+_ANSWERS = {"pass": (GOOD, "o", True), "fail": (PALETTE[1], "X", True), "inconclusive": (QUIET, "D", False)}
 _WORSE = PALETTE[1]
 
 

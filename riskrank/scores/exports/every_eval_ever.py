@@ -18,10 +18,7 @@ from riskrank.scores.exports.reader import (
     get_nested,
     row_reader,
 )
-from riskrank.scores.exports.selection import (
-    requested_metrics,
-    select_by_task,
-)
+from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 

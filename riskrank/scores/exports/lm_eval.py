@@ -14,12 +14,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, find_results
-from riskrank.scores.exports.lm_eval_rows import (
-    BINARY_METRICS,
-    HASH,
-    read_uniform_rows,
-    sample_rows,
-)
+from riskrank.scores.exports.lm_eval_rows import BINARY_METRICS, HASH, read_uniform_rows, sample_rows
 from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, as_score, row_reader
 from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes

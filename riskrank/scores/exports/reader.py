@@ -19,11 +19,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.exports.selection import (
-    reject_unsupported_options,
-    resolve_model_name,
-    select_variants,
-)
+from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
 from riskrank.scores.files.compression import decompress
 from riskrank.scores.files.contents import read_bytes, require_file
 from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns

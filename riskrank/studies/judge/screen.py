@@ -39,11 +39,7 @@ def mean_sections(chapter: JudgeAnalysis) -> list[Section]:
         (Column("λ"), lambda entry_of_model: f"{entry_of_model.power:.2f}"),
         (Column("effective\nlabels"), lambda entry_of_model: f"{entry_of_model.effective_labels:,.0f}"),
     ]
-    return [
-        build_table(f"Mean {entry.human} by model", columns, models),
-        _READING,
-        _pair_table(chapter),
-    ]
+    return [build_table(f"Mean {entry.human} by model", columns, models), _READING, _pair_table(chapter)]
 
 
 def _pair_table(chapter: JudgeAnalysis) -> Table:

@@ -9,11 +9,7 @@ from riskrank.render import numbers
 from riskrank.render.screens import MOST_ROWS, follow_up_sections, hidden_count_lines, rows_hint
 from riskrank.render.text_charts import sparklines
 from riskrank.render.view import Column, Line, ModelColumn, RowColumn, Section, build_table, value_column
-from riskrank.studies.portfolio.study import (
-    PortfolioDocument,
-    PortfolioRow,
-    PortfolioSummaryDocument,
-)
+from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioRow, PortfolioSummaryDocument
 from riskrank.studies.wording import format_fixed, format_percent
 
 _FIRST_ROWS = 10

@@ -161,13 +161,7 @@ REPORT = (
         finding=bad_cases.tail_comparison,
     ),
     Entry(UNDERSTAND, "pair", "The deciding pair", _deciding_pairs, ("pair",)),
-    Entry(
-        UNDERSTAND,
-        "unseen",
-        "Detection limits",
-        attrgetter("ranking"),
-        words=tests.limit_lines,
-    ),
+    Entry(UNDERSTAND, "unseen", "Detection limits", attrgetter("ranking"), words=tests.limit_lines),
     # With several metrics, tasks are compared on the combined score only.
     Entry(UNDERSTAND, "by-task", "Results by task", _TASKS, ("taskforest",), finding=summaries.task_summary),
     Entry(
