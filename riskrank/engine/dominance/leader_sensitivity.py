@@ -36,15 +36,12 @@ def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] |
     leaders = {}
     # A portfolio depends on the pooled scores of all models.
     pooled = ranked.name == INDEPENDENT and INDEPENDENT not in ranked.tables.metrics
-    for excluded in range(k):
-        if excluded == leader:
-            continue
+    # It depends on their ranks alone, which are sorted once.
+    tables = ranked.tables.as_ranks() if pooled else ranked.tables
+    for excluded in [i for i in range(k) if i != leader]:
         models = [i for i in range(k) if i != excluded]
-        scores = (
-            ranked.tables.select_models(models).clustered_column(ranked.name)
-            if pooled
-            else ranked.scores.select_models(models)
-        )
+        selected = tables.select_models(models).clustered_column(ranked.name) if pooled else None
+        scores = selected or ranked.scores.select_models(models)
         first = models[int(np.argmin(ova_ratios(scores, ranked.order)))]
         if first != leader:
             leaders[excluded] = first

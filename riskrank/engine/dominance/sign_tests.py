@@ -44,8 +44,8 @@ def sign_test_p_values(scores: ClusteredScores) -> Floats:
     binary = is_binary(means)  # of several runs they are shares
     for i, j in combinations(range(k), 2):
         gains = np.subtract(means[i] > means[j], means[i] < means[j], dtype=np.float64)
-        smallest = min(2 * 0.5 ** np.unique(clusters[gains != 0]).size, 1.0)
-        p_values[i, j] = p_values[j, i] = sign_test(gains, clusters) if binary else smallest
+        different = np.count_nonzero(np.bincount(clusters, gains != 0))
+        p_values[i, j] = p_values[j, i] = sign_test(gains, clusters) if binary else min(2 * 0.5**different, 1)
     return p_values
 
 

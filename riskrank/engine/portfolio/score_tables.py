@@ -116,6 +116,12 @@ class ScoreTables:
         folded = fold_within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
         return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
+    def as_ranks(self) -> ScoreTables:
+        """Return tables with the dense rank of each score among all scores of the metric, from 0."""
+        ranks = [np.unique(column, return_inverse=True)[1] for column in np.concatenate(self.values).T]
+        bounds = np.cumsum([len(value) for value in self.values])[:-1]
+        return replace(self, values=tuple(np.split(np.stack(ranks, axis=1), bounds)))
+
     def select_models(self, models: Sequence[int]) -> ScoreTables:
         """Return tables restricted to some models."""
 
