@@ -198,9 +198,7 @@ def _repeat_error(scores: Scores, cell: np.ndarray, problem: str, otherwise: str
     hint, readings = repeats_hint(scores)
     suggestions: list[tuple[str, object]] = [("", reading.options) for reading in readings]
     if scores.notes.draw_column and scores.options.repeats == "error":
-        suggestions += [
-            ("", {"repeats": rule}) for rule in dict.fromkeys((repeats_choice(scores)[0], "mean"))
-        ]
+        suggestions += [("", {"repeats": repeats_choice(scores)[0]})]
     if scores.file_row_column(first)[0] != scores.file_row_column(second)[0]:
         otherwise = (
             "if each file is a task or a run, add a column 'task' or 'draw', or put names in braces into "

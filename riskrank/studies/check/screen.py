@@ -44,11 +44,15 @@ def build_sections(document: CheckDocument) -> list[Section]:
     ]
 
 
+_UNSEEN = "Clusters that neither a column nor the sample names show cannot be detected."
+
+
 def _details(document: CheckDocument) -> list[Section]:
     """Return the details: all figures, and the remaining problems and commands."""
     inspection, judge = document.inspection, document.judge
     return [
         _metrics_table(document.rows, detailed=True),
+        *([Line(_UNSEEN, "Limits:")] if inspection.clusters is None else []),
         *([_task_table(inspection.tasks)] if inspection.tasks else []),
         *([] if inspection.same_samples else [_model_table(inspection)]),
         *map(_problem_line, inspection.problems[_MOST_PROBLEMS:]),

@@ -216,7 +216,8 @@ def _refuse_options(table: ScoreTable, settings: RankSettings) -> None:
         options.append("a combined score of several metrics")
     if options:
         reason = _counting_note(table, settings).sentence.rstrip(".")
-        raise UsageError(f"{options[0]} needs single samples", found=reason, hint=hint)
+        ways = [(option("per_metric", True), None)] if hint.startswith("rank each") else []
+        raise UsageError(f"{options[0]} needs single samples", found=reason, hint=hint, suggestions=ways)
 
 
 def _mean_rows(result: MeanRanking, table: ScoreTable, family: Family, top: int | None) -> list[RankRow]:
