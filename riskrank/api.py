@@ -327,7 +327,7 @@ def _run_study(row: Command, scores: Sequence[Input], options: Mapping[str, Any]
         read_table = table.metric_tables(row, settings)
     else:
         read_table = table.table(row.reading_type, **row.needs)
-        if not row.groups:
+        if not row.supports_groups:
             refuse_groups(read_table, row.name)
     with run() as runtime:
         return result_of(study(read_table, settings, runtime))

@@ -134,8 +134,8 @@ def option(name: str, value: object = None) -> str:
     return f"{_OPEN}{name}{_CLOSE}" if value is None else f"{_OPEN}{name}{_EQUALS}{value}{_CLOSE}"
 
 
-def by_interface(command_line: str, python: str) -> str:
-    """Mark alternative texts in a message, for the command line and for the Python API."""
+def interface_text(command_line: str, python: str) -> str:
+    """Return marked text of which each interface, command line or Python API, shows its own alternative."""
     return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 

@@ -8,9 +8,9 @@ import pytest
 from riskrank.errors import (
     InputError,
     UsageError,
-    by_interface,
     check_choice,
     index_of,
+    interface_text,
     nearest,
     option,
     shell_quote,
@@ -32,7 +32,7 @@ from riskrank.errors import (
         (option("from_"), "--from", "from_"),
         (option("top", "N"), "--top N", "top=N"),
         (
-            f"{by_interface(option('format', 'csv'), 'to_csv()')} gives",
+            f"{interface_text(option('format', 'csv'), 'to_csv()')} gives",
             "--format csv gives",
             "to_csv() gives",
         ),

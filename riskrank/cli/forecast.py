@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riskrank.errors import NumericalError, option
+from riskrank.errors import NumericalError, counted, option
 
 if TYPE_CHECKING:
     from riskrank.studies.runtime import ProgressCallback
@@ -42,7 +42,8 @@ def slow_run_note(label: str, log: Callable[[str], None]) -> ProgressCallback:
         seconds = now - begun + (total - done) * (now - since) / (done - before)
         if seconds > _NOTE_AFTER:
             reported = True
-            spent = f"{seconds / 3600:,.0f} hours" if seconds > 7200 else f"{seconds / 60:,.0f} minutes"
+            hours, minutes = round(seconds / 3600), round(seconds / 60)
+            spent = counted(hours, "hour") if seconds > 7200 else counted(minutes, "minute")
             log(f"note: {label} takes about {spent}: {done:,} of {total:,} are done")
 
     return move

@@ -76,7 +76,7 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
         margin, number = _margin(value)
         if not (math.isfinite(number) and number >= 0):
             raise UsageError(
-                f"{option('margin')} must be a number of at least 0",
+                f"{option('margin')} must be a finite number ≥ 0",
                 found=str(value),
                 hint="write it in the units of the metric, as in "
                 + option("margin", f"{metric or 'METRIC'}=0.02")

@@ -152,7 +152,7 @@ class Command:
         return tuple((purpose, " ".join([prefix, *arguments.split()])) for purpose, arguments in entries)
 
     @property
-    def groups(self) -> bool:
+    def supports_groups(self) -> bool:
         """True if the command can analyse groups of samples separately."""
         return "group_by" not in self.excluded
 
@@ -552,4 +552,4 @@ DOC_TYPES = {paper.schema: paper for row in COMMANDS for paper in row.doc_types}
 
 def grouping_commands() -> tuple[str, ...]:
     """Return the names of the commands that can analyse groups of samples."""
-    return tuple(row.name for row in COMMANDS if row.groups)
+    return tuple(row.name for row in COMMANDS if row.supports_groups)

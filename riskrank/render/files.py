@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from riskrank.errors import UsageError, by_interface, option
+from riskrank.errors import UsageError, interface_text, option
 from riskrank.render.staging import (
     deferred_signals,
     is_device,
@@ -66,7 +66,7 @@ def _format_of(output: str, requested: str | None, choices: Sequence[str]) -> st
     raise UsageError(
         f"unknown format of {output}",
         found=f"suffix {suffix or 'none'}",
-        hint=by_interface(
+        hint=interface_text(
             f"add {option('format', '|'.join(choices))}",
             f"use one of the suffixes {' '.join(end for end, kind in SUFFIXES.items() if kind in choices)}",
         ),
@@ -223,7 +223,7 @@ def write_all(
                 undo.callback(vanish)
             undo.pop_all()
     except OSError as error:
-        hint = "free some space, or write the result elsewhere" + by_interface(
+        hint = "free some space, or write the result elsewhere" + interface_text(
             f" with {option('output')}", ""
         )
         raise write_error(target, error.strerror or str(error), hint) from None

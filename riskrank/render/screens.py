@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from riskrank.errors import by_interface, option
+from riskrank.errors import interface_text, option
 from riskrank.render.view import Line, Section
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
@@ -92,7 +92,7 @@ def rows_hint(phrase: str) -> str:
         Noun phrase for the rows, such as ``all 1,000 scores``.
     """
     csv = option("format", "csv")
-    return by_interface(
+    return interface_text(
         f"{option('output', 'FILE.csv')} or FILE.parquet writes {phrase}, {csv} prints them",
         f"rows and frame contain {phrase}, to_csv() writes them",
     )

@@ -49,7 +49,7 @@ def detection_limit(size: int, unit: str = "samples") -> Finding:
 
 
 def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
-    """Return the finding on the detection limit, with its sentence."""
+    """Return the remark (finding and sentence) on the rarest event that `size` samples can detect."""
     return detection_limit(size, unit), detection_limit_sentence(size, unit)
 
 

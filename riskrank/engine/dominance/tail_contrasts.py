@@ -115,8 +115,8 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     milder, undecided = better.significant, better.undecided
     if milder.any() or undecided.any() or means.better_throughout.size:
         worse.update(permuted[0].correct_bias(tails.sample, resampled), last=True)
-    milder, p_milder = _confirm(milder, better.p_adjusted, permuted, means.reference)
-    worse_tail, _ = _confirm(worse.significant, worse.p_adjusted, permuted, means.reference, worse=True)
+    milder, p_milder = _confirm_tails(milder, better.p_adjusted, permuted, means.reference)
+    worse_tail, _ = _confirm_tails(worse.significant, worse.p_adjusted, permuted, means.reference, worse=True)
     behind_in_mean = means.worse
     return TailContrasts(
         means.reference,
@@ -132,7 +132,7 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     )
 
 
-def _confirm(
+def _confirm_tails(
     mask: Booleans,
     p_values: Floats,
     permuted: Sequence[PermutedTails],
@@ -140,7 +140,10 @@ def _confirm(
     *,
     worse: bool = False,
 ) -> tuple[Booleans, Floats]:
-    """Restrict contrasts to those also significant by permutation; return them with the larger p-values."""
+    """Keep the contrasts that a permutation test also finds significant.
+
+    Return the new mask, and the larger of the two p-values of each contrast.
+    """
     mask, p_values = mask.copy(), p_values.copy()
     for i, metric in np.argwhere(mask).tolist():
         pair = (i, reference) if worse else (reference, i)

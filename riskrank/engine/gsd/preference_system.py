@@ -75,7 +75,7 @@ class Threshold:
             return self.share * largest
         if self.delta > largest + RESOLUTION:
             raise InputError(
-                "the threshold delta is too large for every utility",
+                "no utility satisfies the threshold delta: it is too large",
                 found=f"delta {self.delta:g}, delta_max {largest:.6g}",
                 hint=f"choose delta from 0 to {largest:.6g}",
             )
@@ -208,8 +208,23 @@ def _exchanges(
 ) -> tuple[Integers, Integers]:
     """Return the covers of R2 that R1 does not imply, and the ties of R2.
 
-    The exchange (x, y) is at least as strong as (x', y') exactly if its key is at least as large in every
+    The exchange (x, y) is at least as strong as (x', y') if and only if its key is at least as large in every
     component. The key is x - y on the cardinal criteria, and x and -y on the ordinal ones.
+
+    Parameters
+    ----------
+    vectors : (n, q) ndarray
+        Distinct quality vectors.
+    ordinal : (q,) ndarray of bool
+    above : (n, n) ndarray of bool
+        True where R1 places the vector of the row above that of the column.
+    better, worse : (m,) ndarray of int
+        Vectors of each pair of R1.
+
+    Returns
+    -------
+    covers, ties : (·, 4) ndarray of int
+        Vectors x, y, x', y' of each pair of exchanges.
     """
     if ordinal.all() or len(better) < 2:
         none = np.empty((0, 4), dtype=np.int64)

@@ -184,10 +184,10 @@ def stack_scores(corrections: Sequence[Correction]) -> tuple[Floats, Floats]:
 def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction, ...]:
     """Multiply all λ by a common factor that is optimal for differences between models.
 
-    With factor t, a pair's variance relative to that from labels alone changes by (t²b − 2ta)(N − n)/N. Here
-    a is the covariance of the human difference and the λ-weighted judge difference, and b is the variance of
-    the latter. Both are divided by the variance of the former. The sum over all pairs has its minimum at t =
-    Σa/Σb.
+    Let h be a pair's difference in human scores and j its λ-weighted difference in judge scores, with n
+    labels among N samples. With a = cov(h, j)/var(h) and b = var(j)/var(h), the factor t changes the pair's
+    variance relative to that from labels alone by (t²b − 2ta)(N − n)/N. The sum over all pairs has its
+    minimum at t = Σa/Σb.
 
     Parameters
     ----------

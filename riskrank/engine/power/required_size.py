@@ -60,8 +60,8 @@ def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit
     largest = max(sizes)
     if limit is not None and limit < largest:
         raise UsageError(
-            "the search limit is below the largest size",
-            found=f"{option('limit', limit)}, {option('sizes')} up to {largest}",
+            f"{option('limit', limit)} is below the largest of {option('sizes')}",
+            found=f"sizes up to {largest}",
             hint=f"leave out {option('limit')}, or increase the limit",
         )
     return _LIMIT_FACTOR * largest if limit is None else limit

@@ -273,7 +273,7 @@ def require_testable(scores: ClusteredScores) -> None:
         raise InputError(
             f"a dominance test needs at least {MIN_SAMPLES} {scores.unit_name} per model",
             found=describe_sample_size(scores),
-            hint="score more samples; so few cannot show which model is better",
+            hint="score more samples: these are too few to show which model is better",
         )
 
 

@@ -91,7 +91,7 @@ def draw_intervals(panels_of_claims: Sequence[Intervals], title: str = "Claims")
         "Orange: the new model is worse, because the interval is left of no difference."
     )
     if any((np.isnan(claims.low) & np.isnan(claims.high)).any() for claims in panels_of_claims):
-        reading += " Without a bar, a claim has a p-value but no interval."
+        reading += " A claim without a bar has a p-value but no interval."
     page = start_sheet(
         title,
         reading,

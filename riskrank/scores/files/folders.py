@@ -152,7 +152,7 @@ def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
         text = None if value == HIVE_NULL or not value else _unquote(path, value)
         if key in keys and keys[key] != text:
             raise InputError(
-                f"{path}: two folders contradict each other about '{key}'",
+                f"{path}: two folders in the path give different values of '{key}'",
                 found=f"{key}={keys[key]} and {key}={text}",
                 hint="rename one of the folders",
             )

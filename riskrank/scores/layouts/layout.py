@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from riskrank.errors import InputError, by_interface, listing, option
+from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.flags import join_commas
 from riskrank.options.option import options_of
@@ -108,7 +108,7 @@ def format_options(options: ReadOptions, base: ReadOptions) -> str:
         if value == getattr(base, field.name) or field.spec.cli_equivalent:
             continue
         if value is None or value == ():
-            parts.append(by_interface(option(field.name), option(field.name, "None")))
+            parts.append(interface_text(option(field.name), option(field.name, "None")))
         elif field.by_name:
             parts += [option(field.name, f"{name}={number:g}") for name, number in value.items()]
         elif field.spec.commas:

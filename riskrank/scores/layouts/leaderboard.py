@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Names
-from riskrank.errors import InputError, by_interface, listing
+from riskrank.errors import InputError, interface_text, listing
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.layouts.column_profiles import Columns
@@ -135,7 +135,7 @@ def magnitudes(columns: Columns, names: Names) -> list[float]:
 def _means_only_error(columns: Columns, names: Names, model: str) -> InputError:
     """Return the error for a table that has one row per model and no samples."""
     several = sum(not is_spread(name) for name in names) > 1
-    copa = f"; {by_interface('the command copa', 'copa')} can choose a model from one row per model"
+    copa = f"; {interface_text('the command copa', 'copa')} can choose a model from one row per model"
     spread = [name for name in columns.names if is_spread(name)]
     subject = "a table of means and spreads" if spread else "a table with one row per model"
     return InputError(
@@ -161,7 +161,7 @@ def read_optuna_study(columns: Columns, options: ReadOptions) -> Reading | None:
     if not objectives or not {*columns.names} >= _OPTUNA_COLUMNS:
         return None
     if not options.sample_optional:
-        copa_hint = f"; {by_interface('riskrank copa', 'copa')} can choose a trial by several objectives"
+        copa_hint = f"; {interface_text('riskrank copa', 'copa')} can choose a trial by several objectives"
         raise InputError(
             f"{columns.label}: an Optuna study has one value per trial, so nothing can be tested",
             found=f"{columns.height} trials, with {listing(objectives)}",

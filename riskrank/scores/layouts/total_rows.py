@@ -75,9 +75,9 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
 
 
 def _trailing_summaries(columns: Columns, names: Sequence[str | None]) -> list[str]:
-    """Return the names of trailing rows without digits if the first one summarises all rows above.
+    """Return the names of the last rows, at most three, if the first one holds means or sums of all above it.
 
-    A row summarises others if it contains their means or their sums.
+    Names that contain digits, or that occur above, are not totals.
     """
     for i in range(max(len(names) - _MAX_TOTALS, _MIN_SUMMED), len(names)):
         last = [str(name or "") for name in names[i:]]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, by_interface, listing, option
+from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import BASELINE
 from riskrank.options.reading import NO_COLUMN
 from riskrank.scores.files.contents import read_bytes
@@ -248,7 +248,7 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
             f"{option('baseline', path)}: this file is not a baseline",
             found="not a Parquet file" if source is None else "a table without the metadata of a baseline",
             hint=f"bless its scores: {bless_command('baseline.parquet')}; or compare two score files: "
-            + by_interface("new=NEW.csv old=OLD.csv", '["new=NEW.csv", "old=OLD.csv"]'),
+            + interface_text("new=NEW.csv old=OLD.csv", '["new=NEW.csv", "old=OLD.csv"]'),
         )
     baseline, digest = metadata
     if frame_digest(source.load(source.columns)) != digest:
@@ -263,7 +263,7 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
 
 def bless_command(path: str) -> str:
     """Return the command that creates a baseline."""
-    return by_interface(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
+    return interface_text(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
 
 
 def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:

@@ -256,12 +256,12 @@ def _reject_conflict(named: NamedColumns, unit: str, value: str) -> None:
 
 
 def _reject_double_roles(source: Source, named: NamedColumns) -> None:
-    """Check that the task or cluster column does not have another role by its name.
+    """Check that the name of the task or cluster column does not already give it another role.
 
     Raises
     ------
     UsageError
-        If it does.
+        If the name implies another role.
     """
     for unit in _CLUSTER_ROLES:
         role = named.get(unit, "")

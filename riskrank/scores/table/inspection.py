@@ -392,7 +392,7 @@ def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, 
 
 
 def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
-    """Read a table; without a sample column, read it with one row per model if no model has two rows."""
+    """Read a table. If it has no sample column and no model occurs twice, read it as one row per model."""
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 
 from riskrank.engine.types import Floats
-from riskrank.errors import InputError, by_interface, did_you_mean, listing, option
+from riskrank.errors import InputError, did_you_mean, interface_text, listing, option
 from riskrank.options.reading import ReadOptions
 from riskrank.options.tiers import TIERS
 from riskrank.scores.files.guards import unreadable_error
@@ -236,7 +236,7 @@ def toml_key(name: str) -> str:
 
 def bounds_hint(name: str, bounds: str = "[LOWEST, HIGHEST]") -> str:
     """Return a hint on how to declare the bounds of a metric."""
-    return by_interface(
+    return interface_text(
         f"{option('metrics_file', bounds_line(name, bounds))} declares the range",
         f'metrics={{{json.dumps(name, ensure_ascii=False)}: {{"bounds": {bounds}}}}} declares the range',
     )

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
-from riskrank.errors import by_interface, listing, option
+from riskrank.errors import interface_text, listing, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import SHARED, RankReading
 from riskrank.scores.names.vocabulary import has_word, names_tasks, words
@@ -202,7 +202,7 @@ def drop_advice(scores: Scores, excluded: int) -> Advice:
         fixes = [*pairs, *fixes] if _is_leaderboard(scores) else [*fixes, *pairs]
         return Advice(f"{hint}; {flag} compares each pair of models on their common samples", fixes)
     if _is_leaderboard(scores):
-        rank = by_interface("riskrank rank", "rank")
+        rank = interface_text("riskrank rank", "rank")
         hint += f"; {rank} compares each pair of models on their common tasks"
     return Advice(hint, fixes)
 

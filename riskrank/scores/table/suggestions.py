@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from riskrank.errors import InputError, RiskrankError, by_interface, option
+from riskrank.errors import InputError, RiskrankError, interface_text, option
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.paths import differing_parts, infer_template
@@ -38,7 +38,7 @@ def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]
 
 def format_inputs(inputs: Sequence[str]) -> str:
     """Format inputs for use on the command line and in the Python API."""
-    return by_interface(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))
+    return interface_text(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))
 
 
 # Verifying a suggestion takes as long as reading the table.

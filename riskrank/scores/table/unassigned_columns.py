@@ -81,7 +81,7 @@ def repeats_choice(scores: Scores) -> tuple[str, str]:
 
 
 def format_repeats_option(scores: Scores) -> str:
-    """Format the option and its effect, such as ``--repeats draws keeps``."""
+    """Return the best ``--repeats`` option and a verb for what it does: ``--repeats mean averages``."""
     choice, effect = repeats_choice(scores)
     return f"{option('repeats', choice)} {effect}"
 

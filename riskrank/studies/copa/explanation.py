@@ -60,7 +60,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
         return [text for text, bound in pairs if not bound.holds(table.values)[self.model]]
 
     def choosing_weight(self, objective: int) -> float | None:
-        """Return an objective's weight in a set of weights that chooses the model; None if there is none."""
+        """Return the objective's weight in one weight vector that chooses the model, if there is one."""
         weights = self.explanation.weights
         return None if weights is None else float(weights[objective])
 

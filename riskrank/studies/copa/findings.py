@@ -191,7 +191,7 @@ def explain_open_state(table: Objectives, uncertainty: FrontUncertainty, i: int)
         return f"{name} is as good on {all_metrics}{_margin_note(table, rival, i)}, {gap}"
     best = int(uncertainty.membership.best_on[i, rival])
     if best >= 0 and uncertainty.family.significant(uncertainty.evidence[best].better[i, rival]):
-        return f"better than {name} on {metrics[best]}, not significantly after correction"
+        return f"better than {name} on {metrics[best]}, but not significantly after correction"
     return f"not significantly better than {name} anywhere"
 
 

@@ -214,7 +214,7 @@ def _numbers_by_criterion(
         if name not in cardinal:
             raise UsageError(
                 f"{option(parameter, f'{name}={value:g}')} rounds an ordinal criterion",
-                found=f"{name} is ordinal, so its values are only ordered",
+                found=f"{name} is ordinal: only the order of its values is used",
                 hint="leave it out, or round the column beforehand",
             )
         by_name[name] = value

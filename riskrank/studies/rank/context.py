@@ -185,7 +185,7 @@ def marked_models(leader: Leader, table: ScoreTable, means: Sequence[MetricMeans
             reasons[i] = f"worst on {metrics_phrase(len(means))}, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.hidden_risks:
             mean, rival = "mean" if is_metric else "mean combined score", table.models[tail.milder_rival(i)]
-            reasons[i] = f"hidden risk: {mean} as good as {rival}'s, ranked before it, but worse bad cases"
+            reasons[i] = f"hidden risk: {rival} ranks higher, has no better {mean}, and has milder bad cases"
         elif on_metric is not None and i == leader.first:
             reasons[i] = f"worse bad cases on {on_metric.metric_names} than {table.models[on_metric.rival]}"
         elif i in worse:

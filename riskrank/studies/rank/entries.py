@@ -62,7 +62,7 @@ def recommendations(
             "milder_on_a_metric": [models[i] for i in recommendation.leader.milder],
             "not_decided_on_a_metric": [models[i] for i in leader.undecided_tails],
             "worse_tails": [*worse_tails(tails)] if (tails := recommendation.leader.tails) else [],
-            "recommendation": models[leader.shipped[0]] if leader.shipped else None,
+            "recommendation": models[leader.recommended_leader[0]] if leader.recommended_leader else None,
             "trade": [models[i] for i in leader.trade_offs],
             "choice": None if recommendation.alternative is None else models[recommendation.alternative],
             "unbeaten": [models[i] for i in recommendation.unbeaten],

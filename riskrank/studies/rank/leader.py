@@ -169,7 +169,7 @@ class Leader:
         return bool((contrasts.better[tied].any(axis=1) & contrasts.worse[tied].any(axis=1)).all())
 
     @property
-    def shipped(self) -> tuple[int, ...]:
+    def recommended_leader(self) -> tuple[int, ...]:
         """The leader and models with identical scores, if they are recommended; otherwise empty."""
         ships = self.is_clear and self.random_labels and not self.trade_offs
         return (self.first, *self.identical) if ships else ()
@@ -179,7 +179,7 @@ class Leader:
         """Models that the verdict recommends: the leader, or the alternative to it."""
         if self.objection is not None:
             return () if self.objection.alternative is None else (self.objection.alternative,)
-        return self.shipped
+        return self.recommended_leader
 
     @cached_property
     def pair(self) -> tuple[int, int]:

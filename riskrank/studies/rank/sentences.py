@@ -402,14 +402,14 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
     gains = f"better on {sides(better)}" if better else ""
     losses = f"worse on {sides(worse)}" if worse else ""
     # State the losses first if the leader is recommended.
-    comparison = " but ".join(filter(None, (losses, gains) if leader.shipped else (gains, losses)))
+    comparison = " but ".join(filter(None, (losses, gains) if leader.recommended_leader else (gains, losses)))
     text = f"{first} is {comparison}" if comparison else "no mean differs significantly"
     if not (comparison or leader.is_clear) and (counts := contrasts.worse.sum(axis=0)).any():
         metric = int(counts.argmax())
         names = join_names([case.models[i] for i in np.flatnonzero(contrasts.worse[:, metric]).tolist()], 3)
         text += f"; on {case.means[metric].name} {first} is better than {names}"
     lost = _lost_metrics(leader, case)
-    if lost and leader.shipped:
+    if lost and leader.recommended_leader:
         start = f"{lost[0].upper()}{lost[1:]}" if lost.startswith("other models are") else lost
         return f"{start}; compared with {rival}, {text}."
     return f"Compared with {rival}, {'; '.join(filter(None, (text, lost)))}."

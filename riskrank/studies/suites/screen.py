@@ -29,7 +29,7 @@ _LONGEST, _NAMED = 60, 3
 
 
 def suite_sections(
-    chapter: SuiteAnalysis,
+    analysis: SuiteAnalysis,
     models_by_column: Mapping[str, Sequence[int]],
     omitted: Sequence[str],
     *,
@@ -40,7 +40,7 @@ def suite_sections(
 
     Parameters
     ----------
-    chapter : SuiteAnalysis
+    analysis : SuiteAnalysis
     models_by_column : mapping of str to sequence of int
         Models of every score column, in row order.
     omitted : sequence of str
@@ -50,34 +50,34 @@ def suite_sections(
     marks_by_task : bool
         True to add a table of significance marks by task, if there is a single, tested score column.
     """
-    selected = [(chapter.columns[name], models) for name, models in models_by_column.items()]
-    if marks_by_task and chapter.tested and len(models_by_column) == 1:
-        yield marks_table(chapter, *selected[0])
+    selected = [(analysis.columns[name], models) for name, models in models_by_column.items()]
+    if marks_by_task and analysis.tested and len(models_by_column) == 1:
+        yield marks_table(analysis, *selected[0])
     if per_task:
-        yield from (task_table(chapter, column, models) for column, models in selected)
+        yield from (task_table(analysis, column, models) for column, models in selected)
     for column, models in selected:
-        answers = other_scope_answer(chapter, column, *column.first.pair) if len(models) > 1 else ()
+        answers = other_scope_answer(analysis, column, *column.first.pair) if len(models) > 1 else ()
         label = "" if len(models_by_column) == 1 else f"{column.name}:"
         yield from (
             Line(answer, label) for _, answer in answers if len(models_by_column) > 1 or answer in omitted
         )
 
 
-def details(chapter: SuiteAnalysis, *, per_task: bool) -> list[Section]:
+def details(analysis: SuiteAnalysis, *, per_task: bool) -> list[Section]:
     """Return the tables of every score column that do not fit on the first screen."""
     sections: list[Section] = []
-    for column in chapter.columns.values():
+    for column in analysis.columns.values():
         if not per_task:
-            sections.append(task_table(chapter, column, column.by_mean))
-        sections.append(macro_table(chapter, column))
-        sections += leave_one_out_tables(chapter, column)
-    return as_details([*sections, _reading(chapter)])
+            sections.append(task_table(analysis, column, column.by_mean))
+        sections.append(macro_table(analysis, column))
+        sections += leave_one_out_tables(analysis, column)
+    return as_details([*sections, _reading(analysis)])
 
 
-def marks_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
+def marks_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
     """Return a table of significance marks against the reference model by task, naming a few tasks."""
-    reference = chapter.models[column.reference]
-    fits = len(chapter.names) <= _LONGEST
+    reference = analysis.models[column.reference]
+    fits = len(analysis.names) <= _LONGEST
     # Name the combined score, because the means of single metrics above may contradict it.
     head, note = ("combined", " (combined score)") if column.units.label == COMBINED else ("tasks", "")
 
@@ -85,15 +85,15 @@ def marks_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
         return "".join(MARKS[int(mark)] for mark in column.marks[i, column.reference])
 
     columns: list[ModelColumn | None] = [
-        (Column("model", "left"), lambda i: chapter.models[i]),
+        (Column("model", "left"), lambda i: analysis.models[i]),
         (Column(head, "left", medium="terminal"), marks_text) if fits else None,
         (
             Column(f"+ better than {reference} on", "left", f"+ better than {reference} on{note}"),
-            lambda i: _format_tasks(chapter, column.tasks_won(i, column.reference)),
+            lambda i: _format_tasks(analysis, column.tasks_won(i, column.reference)),
         ),
         (
             Column("- worse on", "left", f"- worse than {reference} on{note}"),
-            lambda i: _format_tasks(chapter, column.tasks_won(column.reference, i)),
+            lambda i: _format_tasks(analysis, column.tasks_won(column.reference, i)),
         ),
         (
             Column(". undecided", name="undecided tasks", optional=True),
@@ -103,19 +103,19 @@ def marks_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[in
     return build_table("", columns, [i for i in models if i != column.reference])
 
 
-def _format_tasks(chapter: SuiteAnalysis, tasks: Sequence[int]) -> str:
+def _format_tasks(analysis: SuiteAnalysis, tasks: Sequence[int]) -> str:
     """Format the number of tasks, followed by the names of a few."""
     if not tasks:
         return "0"
-    return f"{len(tasks)}: {join_names([chapter.names[t] for t in tasks], _NAMED)}"
+    return f"{len(tasks)}: {join_names([analysis.names[t] for t in tasks], _NAMED)}"
 
 
-def task_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
+def task_table(analysis: SuiteAnalysis, column: SuiteColumn, models: Sequence[int]) -> Table:
     """Return a table of means by task and model, marked against the reference model, and of macro means."""
     errors = [column.task_differences.error[i, j] for i in models for j in models if i < j]
-    digits = [decimals_from_errors(float(error[t]) for error in errors) for t in range(len(chapter.names))]
+    digits = [decimals_from_errors(float(error[t]) for error in errors) for t in range(len(analysis.names))]
     if column.file_means is not None:  # errors are on the scale of the comparison
-        digits = [decimals_for_gaps(column.mean[:, t].tolist()) for t in range(len(chapter.names))]
+        digits = [decimals_for_gaps(column.mean[:, t].tolist()) for t in range(len(analysis.names))]
     macro_means, macro_digits = (
         column.units.to_file_units(column.scores.macro_means),
         decimals_from_errors(column.scopes[FIXED].means.error),
@@ -124,41 +124,41 @@ def task_table(chapter: SuiteAnalysis, column: SuiteColumn, models: Sequence[int
     def cell(i: int, t: int) -> Cell:
         mark = int(column.marks[i, column.reference, t])
         text = format_fixed(float(column.mean[i, t]), digits[t])
-        return Cell(f"{text} {MARKS[mark] if mark else ' '}" if chapter.tested else text, _STYLES[mark])
+        return Cell(f"{text} {MARKS[mark] if mark else ' '}" if analysis.tested else text, _STYLES[mark])
 
     columns: list[ModelColumn | None] = [
-        (Column("task", "left"), lambda t: chapter.names[t]),
-        (Column("metric", "left"), lambda t: chapter.metrics[t]) if chapter.metrics else None,
-        (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
+        (Column("task", "left"), lambda t: analysis.names[t]),
+        (Column("metric", "left"), lambda t: analysis.metrics[t]) if analysis.metrics else None,
+        (Column("samples"), lambda t: f"{analysis.samples[t]:,}"),
         None
-        if chapter.equally_weighted
-        else (Column("weight"), lambda t: f"{100 * chapter.weights[t]:.2g} %"),
-        *((Column(chapter.models[i]), partial(cell, i)) for i in models),
+        if analysis.equally_weighted
+        else (Column("weight"), lambda t: f"{100 * analysis.weights[t]:.2g} %"),
+        *((Column(analysis.models[i]), partial(cell, i)) for i in models),
     ]
     label, title = "macro mean", f"Means of {score_label(column.name)} by task"
     if column.file_means is not None:
         label, title = f"{label}, rescaled", f"{title}, in the units of the file"
-    if chapter.tested:
-        title += f"; + better, - worse than {chapter.models[column.reference]}"
-    table = build_table(title, columns, range(len(chapter.names)))
+    if analysis.tested:
+        title += f"; + better, - worse than {analysis.models[column.reference]}"
+    table = build_table(title, columns, range(len(analysis.names)))
     blank = [""] * (len(table.columns) - 1 - len(models))
-    macro_cells = [format_fixed(float(macro_means[i]), macro_digits) + "  " * chapter.tested for i in models]
+    macro_cells = [format_fixed(float(macro_means[i]), macro_digits) + "  " * analysis.tested for i in models]
     return replace(table, rows=(*table.rows, (Cell(label, "bold"), *blank, *macro_cells)))
 
 
-def macro_table(chapter: SuiteAnalysis, column: SuiteColumn) -> Table:
-    """Return a table of macro means with intervals for both scopes, and of each model's worst tasks."""
+def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
+    """Return a table of macro means with intervals for fixed and random tasks, and of worst tasks."""
     value = column.units.to_file_units(column.scores.macro_means)
     digits = decimals_from_errors(column.scopes[FIXED].means.error)
-    intervals = {scope: macro_intervals(chapter, column, scope) for scope in column.scopes}
-    level = f"{100 * chapter.family.confidence:g} %"
+    intervals = {scope: macro_intervals(analysis, column, scope) for scope in column.scopes}
+    level = f"{100 * analysis.family.confidence:g} %"
 
     def interval(scope: str, i: int) -> str:
         low, high = intervals[scope][i]
         return f"{format_fixed(low, digits)} to {format_fixed(high, digits)}"
 
     columns: list[ModelColumn] = [
-        (Column("model", "left"), lambda i: chapter.models[i]),
+        (Column("model", "left"), lambda i: analysis.models[i]),
         (Column("macro\nmean"), lambda i: format_fixed(float(value[i]), digits)),
         (Column(f"{level} on\nthese tasks", "left"), partial(interval, FIXED)),
     ]
@@ -167,7 +167,7 @@ def macro_table(chapter: SuiteAnalysis, column: SuiteColumn) -> Table:
     columns += [
         (
             Column("worst tasks", "left"),
-            lambda i: join_names([chapter.names[t] for t in column.worst[i].tasks]),
+            lambda i: join_names([analysis.names[t] for t in column.worst[i].tasks]),
         ),
         (
             Column("mean of\nworst"),
@@ -177,7 +177,7 @@ def macro_table(chapter: SuiteAnalysis, column: SuiteColumn) -> Table:
     return build_table(f"Macro means of {score_label(column.name)}", columns, column.by_mean)
 
 
-def leave_one_out_tables(chapter: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
+def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
     """Return a table of leader, best macro mean and lead without each task; empty if not computed."""
     if (without_task := column.left_out) is None:
         return []
@@ -188,23 +188,23 @@ def leave_one_out_tables(chapter: SuiteAnalysis, column: SuiteColumn) -> list[Se
         decimals_from_errors(column.scopes[FIXED].means.error),
     )
     columns: list[ModelColumn | None] = [
-        (Column("without", "left"), lambda t: chapter.names[t]),
-        (Column("samples"), lambda t: f"{chapter.samples[t]:,}"),
-        (Column("first", "left"), lambda t: chapter.models[ranked.get(t, column.first.model)]),
-        (Column("best macro mean", "left"), lambda t: chapter.models[int(leaders[t])]),
+        (Column("without", "left"), lambda t: analysis.names[t]),
+        (Column("samples"), lambda t: f"{analysis.samples[t]:,}"),
+        (Column("first", "left"), lambda t: analysis.models[ranked.get(t, column.first.model)]),
+        (Column("best macro mean", "left"), lambda t: analysis.models[int(leaders[t])]),
         (Column("lead"), lambda t: format_fixed(float(leads[t, rival]), digits)),
         (Column("p"), lambda t: format_p_value(float(without_task.p_adjusted[t, rival])))
-        if chapter.tested
+        if analysis.tested
         else None,
     ]
-    lead = f"lead of {chapter.models[column.first.model]} over {chapter.models[rival]}"
+    lead = f"lead of {analysis.models[column.first.model]} over {analysis.models[rival]}"
     title = f"Without each task: macro means of {score_label(column.name)}, {lead}"
-    return [build_table(title, columns, range(len(chapter.names)))]
+    return [build_table(title, columns, range(len(analysis.names)))]
 
 
-def _reading(chapter: SuiteAnalysis) -> Line:
+def _reading(analysis: SuiteAnalysis) -> Line:
     """Return a line that explains how to read the tables."""
-    correction = chapter.family.correction
+    correction = analysis.family.correction
     rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
     text = (
         f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores have "

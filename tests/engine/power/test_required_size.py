@@ -28,7 +28,7 @@ def test_size_beyond_the_limit_is_none():
 def test_search_limit_defaults_to_five_times_the_largest_size():
     assert check_search([10, 40], limit=None, smallest=10) == 200
     assert check_search([10, 40], limit=40, smallest=10) == 40
-    with pytest.raises(UsageError, match="below the largest size"):
+    with pytest.raises(UsageError, match="below the largest of"):
         check_search([10, 40], limit=30, smallest=10)
     with pytest.raises(UsageError, match="at least 10"):
         check_search([5], limit=None, smallest=10)

@@ -75,8 +75,8 @@ def test_a_claim_without_interval_is_labelled():
     nothing = np.full(3, np.nan)
     without = replace(claims, low=nothing, high=nothing)
     assert "no interval" not in draw_intervals([claims]).reading
-    assert "Without a bar" in draw_intervals([claims, without]).reading
-    assert "Without a bar" in draw_intervals([without]).reading
+    assert "A claim without a bar" in draw_intervals([claims, without]).reading
+    assert "A claim without a bar" in draw_intervals([without]).reading
 
 
 def test_the_values_are_plotted():

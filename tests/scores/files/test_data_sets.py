@@ -236,7 +236,7 @@ def test_links_to_outside_folders_are_limited(frame, single_file, tmp_path, monk
 def test_nested_folders_of_the_same_key_are_refused(frame, tmp_path):
     runs = write_partitioned(frame, tmp_path / "runs", ["model"])
     (Path(runs) / "model=a").rename(Path(runs) / "model=007" / "model=a")
-    assert "two folders contradict each other about 'model'" in refusal(runs).problem
+    assert "two folders in the path give different values of 'model'" in refusal(runs).problem
 
 
 def test_parts_that_are_not_files_are_refused(frame, tmp_path):

@@ -482,7 +482,7 @@ def test_slightly_better_model_is_reported_as_undecided():
     assert uncertainty.membership.state[mid] == Answer.UNDECIDED
     assert min(raw) < 0.05 < uncertainty.membership.p_nondominated[mid]
     assert uncertainty.membership.rival[mid] == other
-    assert "better than other on acc, not significantly after correction" in document.verdict
+    assert "better than other on acc, but not significantly after correction" in document.verdict
     assert "nowhere" not in explain_open_state(document.objectives, uncertainty, mid)
 
 

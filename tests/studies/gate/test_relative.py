@@ -144,8 +144,8 @@ def test_verdict_and_json_of_a_relative_margin():
         (OLD, {"margin": "100%"}, "is relative to the old mean and does not apply here"),
         (OLD, {"margin": ["2%", "points=2%"], "metric": "points"}, None),
         (OLD, {"margin": ["2%", 0.1]}, "is given twice"),
-        (OLD, {"margin": "-2%"}, "a number of at least 0"),
-        (OLD, {"margin": "two%"}, "margin 2% is relative to the old mean|a number of at least 0"),
+        (OLD, {"margin": "-2%"}, "a finite number ≥ 0"),
+        (OLD, {"margin": "two%"}, "margin 2% is relative to the old mean|a finite number ≥ 0"),
     ],
 )
 def test_invalid_relative_margins_are_refused(old, options, message):

@@ -104,10 +104,10 @@ def test_tasks_without_weights_leave_no_leader(weights):
     depends = "m1 or m2: which is better depends on the task; m1 beats m3 on these 2 tasks."
     assert document.verdict.startswith("Ship m1" if weights else depends)
     assert "without arc, m2 comes first" in document.verdict
-    assert document.leader.shipped == ((0,) if weights else ())
+    assert document.leader.recommended_leader == ((0,) if weights else ())
     alone = ranked([np.array([0.8, -0.1]), 0.0], sizes=(110, 240))
     assert "better on 1 (arc), undecided on 1; without arc, m2 comes first" in alone.verdict
-    assert alone.leader.shipped == (0,)
+    assert alone.leader.recommended_leader == (0,)
 
 
 def _rows_without_a_task(document):

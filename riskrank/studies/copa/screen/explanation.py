@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
-from riskrank.errors import by_interface, listing, option
+from riskrank.errors import interface_text, listing, option
 from riskrank.render import numbers
 from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.copa.explanation import ExplanationDocument
@@ -136,7 +136,7 @@ def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
     named = [(metric, f"{weight:.6g}") for metric, weight in table.by_objective(weights).items()]
     flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
     mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
-    return f"for example {option('p', f'{p:g}')} " + by_interface(flags, f"weight={{{mapping}}}")
+    return f"for example {option('p', f'{p:g}')} " + interface_text(flags, f"weight={{{mapping}}}")
 
 
 def _reading(explanation: CopaExplanation) -> Line:

@@ -59,7 +59,7 @@ def _relation_sections(index: int, document: GsdDocument) -> Iterator[Section]:
     yield Line(", ".join(front) + ".", "Front:")
     if analysis.hasse.implied:
         implied = [f"{models[i]} over {models[j]}" for i, j in analysis.hasse.implied]
-        yield Line(f"{', '.join(implied)} only through other models.", "Note:", "yellow")
+        yield Line(f"implied only through other models: {', '.join(implied)}.", "Note:", "yellow")
 
 
 def _pair_sections(analysis: GsdAnalysis, document: GsdDocument) -> list[Section]:
@@ -119,7 +119,7 @@ def _reading(document: GsdDocument) -> Line:
     if relabelling.pairs != "none":
         parts.append("Smaller: share of relabellings with a smaller optimum; p: with an optimum as large.")
     if relabelling.contamination:
-        parts.append("Survives: number of arbitrary samples with which a result stays significant.")
+        parts.append("Survives: number of samples that could be arbitrary without loss of significance.")
     largest = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest possible threshold, {largest}: {numbers.format_score(first.relation.delta_max)}.")
     return Line(" ".join(parts), "Reading:")
