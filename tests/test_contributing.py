@@ -67,8 +67,7 @@ def test_named_files_exist():
     for path in NEW:
         assert f"`{path}`" in PAGE, path
         assert not (ROOT / path).exists(), path
-    for name, path in [("RISKS", "engine/portfolio/risks.py"), ("EXPORTS", "scores/exports/catalogue.py")]:
-        assert f"{name}" in (ROOT / "riskrank" / path).read_text(encoding="utf-8")
+    assert "RISKS" in (ROOT / "riskrank/engine/portfolio/risks.py").read_text(encoding="utf-8")
     for target in re.findall(r"^make ([a-z-]+)", PAGE, flags=re.MULTILINE):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
@@ -89,7 +88,7 @@ def package_copy(tmp_path_factory):
     shutil.copy(ROOT / "tests/tables.py", copy / "tests")
     # What tests compute is another thing with one more risk, and is not compared with what is stored.
     (copy / "tests/screens.py").write_text("RECORDED, screens = [], None\n", encoding="utf-8")
-    begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command(", "{format}": "Format("}
+    begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
     parts = {
         place: next(code for code in SNIPPETS if code.startswith(head)) for place, head in begins.items()
     }
@@ -97,6 +96,8 @@ def package_copy(tmp_path_factory):
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
         (copy / path).parent.mkdir(exist_ok=True)
         (copy / path).write_text(code, encoding="utf-8")
+    with (copy / "riskrank/scores/exports/formats.toml").open("a", encoding="utf-8") as table:
+        table.write(re.search(r"^```toml\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)[1])
     sample = next(path for path in NEW if path.endswith(".jsonl"))
     (copy / sample).parent.mkdir(parents=True)
     (copy / sample).write_text(re.search(r"`(\{.*\})`", PAGE)[1] + "\n", encoding="utf-8")

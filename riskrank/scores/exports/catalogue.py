@@ -1,11 +1,13 @@
-"""Table of all export formats.
+"""Table of all export formats, read from ``formats.toml``.
 
 It imports no other module of riskrank, so that the command-line help can list the formats quickly.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +35,16 @@ class Format:
     model, sample : str
         Fields whose values are joined by slashes. Without a model, the file names it; without a sample, the
         row number does.
+    run : str
+        Fields that name the run of a record, which is the model if neither a label nor several files name it.
     metric : str
         Regular expression of the fields with scores; its group captures the name of the metric.
     higher, lower : str
         Regular expressions of the metrics with this direction.
     auxiliary : str
         Metrics such as time and tokens, where lower is better. They are read only on request.
-    bounds : (float, float), optional
-        Bounds of all metrics.
+    bounds : sequence of float, optional
+        Smallest and largest score of all metrics.
     columns : mapping of str to str
         Further columns and the fields that they contain.
     choices : mapping of str to str
@@ -53,6 +57,8 @@ class Format:
         Whether records of the same sample are different samples, because a text names them.
     preferred : str
         Field of files that are read instead of others in their folder.
+    averages : str
+        How to get the scores of samples; files of this format have only averages, and are refused.
     """
 
     text: str
@@ -63,11 +69,12 @@ class Format:
     records: str = ""
     model: str = ""
     sample: str = ""
+    run: str = ""
     metric: str = ""
     higher: str = ""
     lower: str = ""
     auxiliary: str = ""
-    bounds: tuple[float, float] | None = None
+    bounds: Sequence[float] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
     error: str = "error"
@@ -75,6 +82,7 @@ class Format:
     output: str = "output"
     distinct: bool = False
     preferred: str = ""
+    averages: str = ""
 
     def matches(self, names: Iterable[str], *marks: str) -> bool:
         """Return whether a file with some fields has the marks of the format, and further ones."""
@@ -89,165 +97,5 @@ def is_export_table(columns: Iterable[str]) -> bool:
     return any(form.unique and form.matches(columns, form.unique) for form in EXPORTS.values())
 
 
-_RAGAS_SCORES = (
-    r"(faithfulness|factual_correctness|semantic_similarity|nv_\w+|answer_(relevancy|correctness|similarity)"
-    r"|((non_)?llm_)?context_(precision|recall|entity_recall|utilization)(_with(out)?_reference)?)(\(.*)?"
-)
-
-EXPORTS: dict[str, Format] = {
-    "lm-eval": Format(
-        module="lm_eval", text="lm-evaluation-harness: samples from --log_samples, or results only."
-    ),
-    "inspect": Format(module="inspect_logs", text="Inspect: .eval and .json logs."),
-    "promptfoo": Format(module="promptfoo", text="promptfoo: results as JSON or JSONL."),
-    "helm": Format(module="helm", text="HELM: run folders."),
-    "every-eval-ever": Format(module="every_eval_ever", text="Every Eval Ever: instance rows."),
-    "alpaca-eval": Format(
-        text="AlpacaEval: judge annotations.",
-        marks="generator_1 generator_2 instruction",
-        unique="preference",
-        model="generator_2",
-        sample="instruction",
-        metric="(win_rate)",
-        higher="win_rate",
-        columns={"annotator": "annotator", "reference": "generator_1", "dataset": "dataset"},
-        choices={"annotator": "annotators", "reference": "references"},
-        input="instruction",
-        output="output_2",
-    ),
-    "mt-bench": Format(
-        module="mt_bench",
-        text="MT-Bench: FastChat judgments of single answers or pairs.",
-        marks="question_id g1_winner|winner|judge g1_winner|winner|score model|model_[1a]|model1(_id)?",
-        unique="g1_winner|judgment",
-    ),
-    "livebench": Format(
-        text="LiveBench: ground-truth judgments.",
-        marks="question_id model|model_id score task|model_judgment/",
-        absent="judge",
-        model="model|model_id",
-        sample="task question_id later_turn",
-        metric="(score)",
-        higher="score",
-        columns={"category": "category", "task": "task", "turn": "turn"},
-    ),
-    "openai-evals": Format(module="openai_evals", text="OpenAI Evals: event logs."),
-    "lighteval": Format(module="lighteval", text="lighteval: details as Parquet, or results only."),
-    "deepeval": Format(
-        text="DeepEval: test runs.",
-        marks="testCases|conversationalTestCases|testRunData",
-        records="testRunData.testCases testRunData.conversationalTestCases testCases conversationalTestCases",
-        model="testRunData.hyperparameters.model|hyperparameters.model",
-        sample="name|order",
-        metric=r"metricsData\.(.+)\.score|(success)",
-        higher="success",
-        error="metricsData.{}.error",
-        output="actualOutput",
-    ),
-    "mixinstruct": Format(
-        text="MixInstruct: candidates with scores.",
-        marks="candidates decoding_method scores model",
-        records="candidates",
-        model="model",
-        sample="id",
-        metric=r"scores\.(.+)",
-        higher=".+",
-        columns={"decoding": "decoding_method"},
-        choices={"decoding": "decoding methods"},
-        input="instruction input",
-        output="text",
-    ),
-    "mlflow": Format(
-        text="MLflow: evaluation result tables.",
-        marks="columns data .+/(score|value)|latency|token_count",
-        sample="inputs|input|question|request|prompt|query",
-        metric="(.+/(?:score|value)|latency|token_count)",
-        higher=r"(answer_(correctness|relevance|similarity)|faithfulness|relevance|exact_match|bleu"
-        r"|rouge(1|2|L|Lsum)|(precision|recall|ndcg)_at_\d+)/.*",
-        lower="(latency|toxicity|flesch_kincaid_grade_level|ari_grade_level)(/.*)?",
-        input="inputs|input|question|request|prompt|query",
-        output="outputs|output|response|answer",
-        distinct=True,
-    ),
-    "ragas": Format(
-        text="Ragas: results as CSV.",
-        marks=f"user_input|question {_RAGAS_SCORES}",
-        absent="judge|model",
-        sample="user_input|question",
-        metric=r"(?!(?:user_input|question|query_\w+|response|answer|contexts|ground_truths?|rubrics?|metadata"
-        r"|re(?:trieved|ference)(?:_\w+)?|multi_responses|\w+_name|evolution_type|episode_done"
-        r"|Unnamed: \d+|index|row|(?i:\w*_?id|\w*_id_\w*))?$)(.+)",
-        higher=_RAGAS_SCORES,
-        lower="noise_sensitivity.*",
-        input="user_input|question",
-        output="response|answer",
-        distinct=True,
-    ),
-    "junit": Format(module="junit", text="JUnit: XML of a test runner, one sample per test."),
-    "swe-bench": Format(
-        text="SWE-bench: run or instance reports.",
-        marks="resolved_ids|resolved unresolved_ids|patch_successfully_applied",
-        model="model",
-        sample="instance_id",
-        metric="(resolved)",
-        higher="resolved",
-        preferred="resolved_ids",
-    ),
-    "terminal-bench": Format(
-        text="Terminal-Bench: Harbor trial results, and results of version 1.",
-        marks="trial_name|is_resolved agent_info|failure_mode task_name|task_id",
-        records="results",
-        model="agent_info.name agent_info.model_info.name",
-        sample="task_name|task_id",
-        metric=r"verifier_result\.rewards\.(.+)|(is_resolved)|agent_result\.(n_(?:in|out)put_tokens|cost_usd)",
-        higher="reward|is_resolved",
-        auxiliary="n_input_tokens n_output_tokens cost_usd",
-        columns={"dataset": "source"},
-        preferred="results",
-    ),
-    "mteb": Format(
-        module="mteb",
-        text="MTEB: result folders, one file per task.",
-        marks="main_score hf_subset scores",
-    ),
-    "braintrust": Format(
-        text="Braintrust: experiment events as JSON.",
-        marks=r"root_span_id scores(\..+)? input(\..+)?",
-        unique="root_span_id",
-        records="events data",
-        sample="input",
-        metric=r"scores\.(.+)",
-        higher=".+",
-        bounds=(0.0, 1.0),
-    ),
-    "langsmith": Format(
-        text="LangSmith: the result table of an experiment.",
-        marks=r"example_id execution_time feedback\..+",
-        unique="execution_time",
-        sample="example_id",
-        metric=r"feedback\.(.+)|(execution_time)",
-        auxiliary="execution_time",
-        input="inputs",
-        output="outputs",
-    ),
-    "phoenix": Format(
-        text="Phoenix: experiment runs as CSV or JSON.",
-        marks="example_id repetition_number reference_output",
-        unique="repetition_number",
-        sample="example_id",
-        metric=r"annotation(?:_|s\.)(.+)[_.]score|(latency_ms|(?:prompt|completion)_token_count)",
-        auxiliary="latency_ms prompt_token_count completion_token_count",
-        error="error|annotation_{}_error|annotations.{}.error",
-    ),
-    "langfuse": Format(
-        text="Langfuse: exported scores as CSV or JSON.",
-        marks="trace_?[iI]d data_?[tT]ype string_?[vV]alue name",
-        unique="string_?[vV]alue",
-        sample="traceId|trace_id observationId|observation_id",
-        metric=r"value\.(.+)",
-    ),
-    "sklearn": Format(
-        module="sklearn",
-        text="scikit-learn: cv_results_, cross_validate, or out-of-fold predictions with y_true.",
-    ),
-}
+_TABLE = Path(__file__).with_name("formats.toml")
+EXPORTS = {name: Format(**row) for name, row in tomllib.loads(_TABLE.read_text(encoding="utf-8")).items()}

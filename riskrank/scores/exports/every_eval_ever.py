@@ -8,17 +8,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.reader import (
-    ExportFile,
-    Record,
-    RowCollector,
-    Rows,
-    as_score,
-    export_error,
-    get_nested,
-    row_reader,
+from riskrank.scores.exports import reader
+from riskrank.scores.exports.selection import (
+    requested_metrics,
+    select_by_task,
 )
-from riskrank.scores.exports.selection import requested_metrics, select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 
@@ -41,7 +35,7 @@ def _has_instances(path: Path) -> bool:
     return path.suffix != ".json"
 
 
-def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested filter of each evaluation, and name several results of an evaluation distinctly."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
@@ -53,8 +47,10 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.with_columns(metric=metric).drop("result")
 
 
-@row_reader(recognises, supported_options=("filter",), is_preferred=_has_instances, postprocess=_finish_rows)
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(
+    recognises, supported_options=("filter",), is_preferred=_has_instances, postprocess=_finish_rows
+)
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores of instances.
 
     A metric is named after its evaluation, followed by the identifier of the result if the evaluation has
@@ -71,14 +67,14 @@ def read(file: ExportFile) -> Rows:
         elif file.collector.options.skip_bad:
             file.count(f"{file.path}: ignored rows without fields that the schema requires")
         else:
-            raise export_error(f"{row.location} lacks '{missing}'", f"keys {listing(row)}")
+            raise reader.export_error(f"{row.location} lacks '{missing}'", f"keys {listing(row)}")
     if not rows:
-        raise export_error(f"{file.path}: the file has no rows", "no instances")
+        raise reader.export_error(f"{file.path}: the file has no rows", "no instances")
     _set_directions(file, rows)
     yield from rows
 
 
-def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
+def _parse_row(file: reader.ExportFile, row: reader.Record) -> dict[str, Any]:
     """Return the score of one instance with the columns that identify it."""
     name, details = row["evaluation_name"], row.get_record("metadata")
     logged = _first_logged_value(details.get("lm_eval_metrics"))
@@ -97,8 +93,8 @@ def _parse_row(file: ExportFile, row: Record) -> dict[str, Any]:
         "task": task,
         "filter": suffix if has_filter else "none",
         "result": row.get_text("evaluation_result_id"),
-        "input_text": get_nested(row, "input", "raw"),
-        "output_text": get_nested(row, "output", "raw"),
+        "input_text": reader.get_nested(row, "input", "raw"),
+        "output_text": reader.get_nested(row, "output", "raw"),
     }
 
 
@@ -108,7 +104,7 @@ def _first_logged_value(text: object) -> object:
     return next(iter(metrics.values()), None) if metrics else None
 
 
-def _set_directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
+def _set_directions(file: reader.ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
     """Record the directions from the aggregates, and note evaluations with fewer samples than these report.
 
     An aggregate is matched by the result that a row names, or otherwise by the name of the evaluation. If
@@ -118,15 +114,17 @@ def _set_directions(file: ExportFile, rows: Sequence[Mapping[str, Any]]) -> None
         return
     aggregate_path = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
     results = file.read_optional(aggregate_path).get_records("evaluation_results")
-    scored = [row for row in rows if isinstance(as_score(row["score"]), float)]
+    scored = [row for row in rows if isinstance(reader.as_score(row["score"]), float)]
     shortfalls = []
     for (evaluation, result), number in Counter((row["evaluation"], row["result"]) for row in scored).items():
         key, value = ("evaluation_result_id", result) if result else ("evaluation_name", evaluation)
         matching = [entry for entry in results if entry.get(key) == value]
-        lower = {str(get_nested(entry, "metric_config", "lower_is_better")) for entry in matching}
+        lower = {str(reader.get_nested(entry, "metric_config", "lower_is_better")) for entry in matching}
         if len(lower) == 1 and (direction := _DIRECTIONS.get(lower.pop())):
             file.set_direction(evaluation, direction)
-        counts = [get_nested(entry, "score_details", "uncertainty", "num_samples") for entry in matching]
+        counts = [
+            reader.get_nested(entry, "score_details", "uncertainty", "num_samples") for entry in matching
+        ]
         fewest = min((count for count in counts if isinstance(count, int)), default=0)
         if number < fewest:
             shortfalls.append(f"'{evaluation}' has {number:,} of {fewest:,}")

@@ -9,40 +9,34 @@ from typing import Any
 
 import polars as pl
 
+from riskrank.engine.portfolio.judge_votes import normalise_vote
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports import reader
 from riskrank.scores.exports.catalogue import Format
-from riskrank.scores.exports.reader import (
-    ExportFile,
-    Record,
-    RowCollector,
-    RowReader,
-    Rows,
-    export_error,
-    parse_name,
-)
 from riskrank.scores.files.contents import head_names
+from riskrank.scores.files.data_frames import is_number
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 # Levels of nested objects that become fields.
 _LEVELS = 5
 _TEXTS = ("input_text", "output_text")
-Prepare = Callable[[ExportFile, Record], Iterator[Record]]
+Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 
 
-def flat_reader(name: str, form: Format) -> RowReader:
+def flat_reader(name: str, form: Format) -> reader.RowReader:
     """Return the reader of a flat format."""
-    return RowReader(
+    return reader.RowReader(
         recognises=lambda path: form.matches(head_names(path)),
-        rows=partial(_read, form, _PREPARED.get(name, lambda _file, record: iter([record]))),
+        rows=partial(_refuse if form.averages else _read, form, _PREPARED.get(name, _prepare_nothing)),
         choices=form.choices,
         auxiliary_metrics=form.auxiliary.split(),
         model_per_file=True,
         is_preferred=lambda path: not form.preferred or form.preferred in head_names(path),
-        postprocess=_add_reference if name == "alpaca-eval" else lambda rows, _collector: rows,
+        postprocess=_FINISHED.get(name, lambda rows, _collector: rows),
     )
 
 
-def _read(form: Format, prepare: Prepare, file: ExportFile) -> Rows:
+def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
     """Yield one row per record and metric."""
     records = [record for raw in _records(form, file) for record in prepare(file, raw)]
     fields = dict.fromkeys(
@@ -51,13 +45,20 @@ def _read(form: Format, prepare: Prepare, file: ExportFile) -> Rows:
     matches = {name: re.fullmatch(form.metric, name) for name in fields}
     metrics = {name: match[match.lastindex or 0] for name, match in matches.items() if match}
     if not metrics:
-        raise export_error(f"{file.path}: there is no metric", f"fields: {listing(fields, 20) or 'none'}")
+        raise reader.export_error(
+            f"{file.path}: there is no metric", f"fields: {listing(fields, 20) or 'none'}"
+        )
+    numeric = [
+        name for name in fields if name not in metrics and any(is_number(r.get(name)) for r in records)
+    ]
+    if form.distinct and numeric:
+        file.note(f"ignored columns of numbers: {listing(numeric)}")
     for metric in metrics.values():
         is_lower = metric in form.auxiliary.split() or re.fullmatch(form.lower, metric)
         if is_lower or re.fullmatch(form.higher, metric):
             file.collector.set_direction(metric, "lower" if is_lower else "higher")
         if form.bounds:
-            file.collector.bounds[metric] = form.bounds
+            file.collector.bounds[metric] = (form.bounds[0], form.bounds[1])
     is_numbered = form.distinct and not any(_value(record, form.sample) for record in records)
     if is_numbered:
         file.collector.note("there is no sample column: rows are paired by row number")
@@ -65,30 +66,41 @@ def _read(form: Format, prepare: Prepare, file: ExportFile) -> Rows:
     for number, record in enumerate(records, start=1):
         sample = f"row {number}" if is_numbered else _join(record, form.sample)
         if not sample:
-            raise export_error(f"{record.location} has no '{form.sample}'", f"fields: {listing(record, 12)}")
+            raise reader.export_error(
+                f"{record.location} has no '{form.sample}'", f"fields: {listing(record, 12)}"
+            )
         counts[sample] += 1
         about: dict[str, Any] = {name: _text(record, getattr(form, name[:-5])) for name in _TEXTS}
-        about["model"] = file.model_name(_join(record, form.model))
+        about["model"] = file.model_name(_join(record, form.model) or file.label or _join(record, form.run))
         about["sample"] = f"{sample} #{counts[sample]}" if form.distinct and counts[sample] > 1 else sample
         for column, name in form.columns.items():
             if name in record or column in form.choices:
                 about[column] = record.get_text(name)
         for name, metric in metrics.items():
-            if name not in record and name.startswith("value."):
+            if name not in record and name.startswith(("value.", "win_rate")):
                 continue
             row = {"metric": metric, "score": record.get(name), **about}
             reason = record.get(UNSCORED) or (_value(record, form.error.replace("{}", metric)) and ERROR)
             yield row | ({UNSCORED: reason} if reason and row["score"] is None else {})
 
 
-def _records(form: Format, file: ExportFile) -> Iterator[Record]:
+def _refuse(form: Format, _prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
+    """Raise InputError for a file that contains only averages."""
+    raise InputError(
+        f"{file.path}: averages without the scores of samples cannot be tested",
+        found=f"fields: {listing(head_names(file.path)[:-1], 6)}",
+        hint=form.averages,
+    )
+
+
+def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
     """Yield the records of a file, with the fields around their lists."""
     metric = re.compile(f"{form.metric}|value")
     for document in file.rows(metric.fullmatch, is_table=form.distinct):
-        outer = Record(document.location, _flatten(document))
+        outer = reader.Record(document.location, _flatten(document))
         paths = [path for path in form.records.split() if outer.get(path) is not None]
         for record in [entry for path in paths for entry in outer.get_records(path)]:
-            yield Record(record.location, {**outer, **_flatten(record)})
+            yield reader.Record(record.location, {**outer, **_flatten(record)})
         if not paths:
             yield outer
 
@@ -112,33 +124,35 @@ def _value(record: Mapping[str, Any], names: str) -> Any:
     return next((record[name] for name in names.split("|") if record.get(name) not in (None, "")), None)
 
 
-def _join(record: Record, fields: str) -> str:
+def _join(record: reader.Record, fields: str) -> str:
     """Return the values of some fields as a name on one line; objects are written as JSON."""
     values = [(names, value) for names in fields.split() if (value := _value(record, names)) is not None]
     texts = (
         json.dumps(value, sort_keys=True)
         if isinstance(value, dict | list)
-        else parse_name(record.location_of(names), value)
+        else reader.parse_name(record.location_of(names), value)
         for names, value in values
     )
     return "/".join(" ".join(text.split()) for text in texts)
 
 
-def _text(record: Record, fields: str) -> object:
+def _text(record: reader.Record, fields: str) -> object:
     """Return the text in some fields, or in the first field below one of them."""
-    below = {
-        names: next((record[name] for name in record if name.startswith(f"{names}.")), None)
-        for names in fields.split()
-    }
-    texts = [text for names, part in below.items() if (text := _value(record, names) or part)]
+    texts = []
+    for names in fields.split():
+        value = _value(record, names)
+        below = [record[name] for name in record if name.startswith(f"{names}.")]
+        texts += [text for text in (below[0] if below and len(below) < 2 else value or below[:1],) if text]
     return texts[0] if len(texts) == 1 else texts or None
 
 
-def _prepare_preference(_file: ExportFile, record: Record) -> Iterator[Record]:
-    """Convert AlpacaEval's preference to a win rate of the model.
+def _prepare_nothing(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Yield a record that needs no preparation."""
+    yield record
 
-    1 means that the reference wins, 2 that the model wins. A tie is 0 in old files and 1.5 in new ones.
-    """
+
+def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Convert AlpacaEval's preference, 1 for the reference and 2 for the model, to a win rate (0 is a tie)."""
     preference = record.get("preference")
     if isinstance(preference, int | float) and not isinstance(preference, bool):
         if preference and not 1 <= preference <= 2:
@@ -152,18 +166,76 @@ def _prepare_preference(_file: ExportFile, record: Record) -> Iterator[Record]:
     yield record
 
 
-def _add_reference(rows: pl.DataFrame, _collector: RowCollector) -> pl.DataFrame:
+def _add_reference(rows: pl.DataFrame, _collector: reader.RowCollector) -> pl.DataFrame:
     """Add the reference of AlpacaEval as the second model, if there is only one."""
     if rows["model"].n_unique() > 1 or rows["reference"].n_unique() > 1:
         return rows
     return pl.concat([rows, rows.with_columns(model="reference", score=1 - pl.col("score"))])
 
 
-def _prepare_judgment(file: ExportFile, record: Record) -> Iterator[Record]:
-    """Complete a judgment of LiveBench.
+# Field names of FastChat, then of its forks.
+_FIRST, _SECOND = "model_1|model1_id|model_a|model1", "model_2|model2_id|model_b|model2"
+_VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
 
-    Task and category are read from the row, or otherwise from ``<category>/<task>/model_judgment/<file>``.
+
+def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Yield a rating of MT-Bench, or the games of both models in a pairwise judgment.
+
+    As in FastChat, a model wins a pair if it wins in both orders; otherwise the pair is tied and counts ½.
     """
+    judge = record.get("judge")
+    record["judge"], prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
+    record["prompt"] = reader.parse_name(f"{record.location}, judge's prompt", prompt, default="")
+    # Old forks do not store the turn, but the judge's prompt for a second turn is called "multi-turn".
+    record["turn"] = record.get_text("turn") or ("2" if "multi-turn" in record["prompt"] else "1")
+    first, second = (_join(record, names) for names in (_FIRST, _SECOND))
+    games = [record.get_text(key) for key in ("g1_winner", "g2_winner", "winner") if key in record]
+    if not games or not first:
+        yield from _read_rating(file, record)
+        return
+    if any(game.casefold() in ("", "error", "none", "null") for game in games):
+        file.count("win_rate: ignored pairs without a winner in a game")
+        return
+    wins = dict.fromkeys((first, *_FIRST.split("|")), 1.0) | dict.fromkeys((second, *_SECOND.split("|")), 0.0)
+    results = {
+        wins[game] if game in wins else _VALUES[normalise_vote(game, location=record.location)]
+        for game in games
+    }
+    score = results.pop() if len(results) == 1 else 0.5
+    yield reader.Record(record.location, {**record, "model": first, "win_rate": score, "opponent": second})
+    yield reader.Record(
+        record.location, {**record, "model": second, "win_rate": 1 - score, "opponent": first}
+    )
+
+
+def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Yield a record with a rating, where −1 marks one that could not be parsed."""
+    if record.get("score") == -1:
+        file.count("score: judgments of -1, which cannot be read")
+        record["score"] = None
+    yield reader.Record(record.location, {**record, "value.score": record.get("score")})
+
+
+def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+    """Average a model's games on each sample over its opponents; repeated pairs count as repeats."""
+    if "opponent" not in rows.columns:
+        return rows
+    pairs = rows.filter(pl.col("opponent").is_not_null())
+    repeat = pl.int_range(1, pl.len() + 1).over("model", "sample", "metric", "opponent")
+    columns = ["model", "sample", "metric", "question", "turn", "judge"]
+    games = pairs.with_columns(repeat=repeat).group_by(*columns, "repeat", maintain_order=True)
+    means = games.agg(pl.col("score").mean(), pl.col("prompt").first())
+    n_pairs = pairs.select("model", "opponent").n_unique()
+    models = pairs["model"].n_unique()
+    if n_pairs < models * (models - 1):
+        message = f"{n_pairs // 2:,} of {models * (models - 1) // 2:,} pairs of models have judgments"
+        collector.note(f"win_rate: {message}; win rates refer to the opponents of each model")
+    ratings = rows.filter(pl.col("opponent").is_null()).drop("opponent", reader.FILE)
+    return pl.concat([ratings, means.drop("repeat")], how="diagonal")
+
+
+def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Complete a judgment of LiveBench, also from ``<category>/<task>/model_judgment/<file>``."""
     folders = file.path.resolve().parts[:-1]
     if len(folders) > 3 and folders[-1] == "model_judgment":
         for key, folder in zip(("category", "task"), folders[-3:-1], strict=True):
@@ -171,13 +243,10 @@ def _prepare_judgment(file: ExportFile, record: Record) -> Iterator[Record]:
     # Older releases write turn 1 into every row, newer ones only if there are several turns.
     record["turn"] = record.get_text("turn") or "1"
     record["later_turn"] = record["turn"] if record["turn"] != "1" else None
-    if record.get("score") == -1:
-        file.count("score: judgments of -1, which cannot be read")
-        record["score"] = None
-    yield record
+    yield from _read_rating(file, record)
 
 
-def _prepare_test_case(file: ExportFile, record: Record) -> Iterator[Record]:
+def _prepare_test_case(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
     """Infer the direction of DeepEval's metrics from the side of their threshold that passes."""
     for entry in record.get_records("metricsData"):
         score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
@@ -199,23 +268,31 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 }
 
 
-def _prepare_report(file: ExportFile, document: Record) -> Iterator[Record]:
+def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterator[reader.Record]:
     """Yield the instances in a report of SWE-bench.
 
-    A run's model is its file name ``<model>.<run>.json``; an instance's is the folder name in
-    ``<model>/<instance>/report.json``.
+    The model is in the file name ``<model>.<run>.json``, or the folder ``<model>/<instance>/report.json``.
     """
-    if "resolved_ids" not in document:
-        folder = file.path.resolve().parent.parent.name.replace("__", "/")
-        for sample in [name for name in document if f"{name}.resolved" in document]:
-            yield Record(document.location, {"instance_id": sample, "model": folder, **document[sample]})
+    if "no_generation" in document:
+        folder = file.path.resolve().parent
+        name = file.label or (folder.parent if folder.name == "results" else folder).name
+        solved = document.get_list("resolved")
+        for value in [*solved, *document.get_list("no_generation"), *document.get_list("no_logs")]:
+            sample = reader.parse_name(document.location_of("resolved"), value)
+            row = {"instance_id": sample, "model": name, "resolved": value in solved, "listed": "some"}
+            yield reader.Record(document.location, row)
         return
-    rows: dict[str, Record] = {}
+    if "resolved_ids" not in document:
+        name = file.path.resolve().parent.parent.name.replace("__", "/")
+        for sample in [name for name in document if f"{name}.resolved" in document]:
+            yield reader.Record(document.location, {"instance_id": sample, "model": name, **document[sample]})
+        return
+    rows: dict[str, reader.Record] = {}
     for key, (score, reason, note) in _OUTCOMES.items():
         for value in document.get_list(key):
-            sample = parse_name(document.location_of(key), value)
+            sample = reader.parse_name(document.location_of(key), value)
             row = {"instance_id": sample, "model": file.label or file.path.stem, "resolved": score}
-            rows.setdefault(sample, Record(document.location, {**row, UNSCORED: reason}))
+            rows.setdefault(sample, reader.Record(document.location, {**row, UNSCORED: reason}))
             if note and rows[sample]["resolved"] == score:
                 file.count(f"resolved: {note}")
     for _ in document.get_list("infra_failure_ids"):
@@ -224,17 +301,29 @@ def _prepare_report(file: ExportFile, document: Record) -> Iterator[Record]:
     yield from (rows[sample] for sample in sorted(rows))
 
 
-def _prepare_trial(file: ExportFile, record: Record) -> Iterator[Record]:
+def _add_unlisted(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+    """Add the instances of SWE-bench that a submission does not list, as not resolved."""
+    if "listed" not in rows.columns:
+        return rows
+    partial_models = rows.filter(pl.col("listed") == "some").select("model", "metric", reader.FILE).unique()
+    keys = partial_models.join(rows.select("sample").unique(), how="cross")
+    unlisted = keys.join(rows, on=["model", "sample"], how="anti").sort(reader.FILE, "model", "sample")
+    if unlisted.height:
+        collector.note("instances that a submission does not list are counted as not resolved")
+    return pl.concat([rows, unlisted.with_columns(score=0.0)], how="diagonal").drop("listed")
+
+
+def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
     """Mark trials of Terminal-Bench that were not verified, which have no score."""
     rewards = record.get_record("verifier_result").get_record("rewards")
     if record.get("exception_info"):
         file.count(f"trials that ended in an error, {'with' if rewards else 'without'} a reward")
     if "agent_info" in record and not rewards:
         record["verifier_result.rewards.reward"] = None
-    yield Record(record.location, {**record, UNSCORED: ERROR})
+    yield reader.Record(record.location, {**record, UNSCORED: ERROR})
 
 
-def _prepare_span(file: ExportFile, record: Record) -> Iterator[Record]:
+def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
     """Yield a root span of Braintrust, which is a test case, and count other spans."""
     if record.get("is_root") is False or record.get("span_id", 0) != record.get("root_span_id", 0):
         file.count("ignored spans within a case")
@@ -242,24 +331,68 @@ def _prepare_span(file: ExportFile, record: Record) -> Iterator[Record]:
         yield record
 
 
-def _prepare_trace_score(file: ExportFile, record: Record) -> Iterator[Record]:
-    """Yield the score of a Langfuse trace or observation as a field named after its metric."""
+def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
+    """Yield a score of Langfuse as a field named after its metric, and a run item as the metric `_ITEM`."""
     if not _value(record, "traceId|trace_id"):
         file.count("ignored scores of sessions and runs")
+        return
+    if item := _value(record, "datasetItemId|dataset_item_id"):
+        run = _value(record, "datasetRunName|dataset_run_name|name")
+        yield reader.Record(record.location, {**record, f"value.{_ITEM}": 0, "item_id": item, "run": run})
         return
     kind, score = _value(record, "dataType|data_type"), record.get("value")
     if kind == "CATEGORICAL":
         score = _value(record, "stringValue|string_value")
-    record[f"value.{record.get_name('name')}"] = bool(score) if kind == "BOOLEAN" else score
+    if kind:
+        record[f"value.{record.get_name('name')}"] = bool(score) if kind == "BOOLEAN" else score
     yield record
+
+
+# Metric of the rows that name the dataset item of a trace.
+_ITEM = "(item)"
+
+
+def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
+    """Name the samples of Langfuse by the dataset items of their traces, and the models by the runs."""
+    items = rows.filter(pl.col("metric") == _ITEM)
+    rows = rows.filter(pl.col("metric") != _ITEM)
+    if not items.height:
+        if rows["model"].n_unique() > 1:
+            collector.note(
+                "each trace is a sample; the run items of the dataset, if named as well, pair them"
+            )
+        return rows.drop("item", "run", strict=False)
+    if not rows.height:
+        raise InputError(
+            f"{collector.path_of(0)}: items of a dataset run have no scores",
+            found=f"{items.height:,} run items",
+            hint="export the scores, too, and name both files: riskrank rank scores.csv run_items.json",
+        )
+    run = pl.coalesce("run", "model") if "run" in items.columns else pl.col("model")
+    items = items.select(run.alias("run_name"), trace="sample", item_name="item").unique(
+        "trace", maintain_order=True
+    )
+    trace = pl.col("sample").str.split("/").list.first()
+    named = (
+        rows.drop("item", "run", strict=False).with_columns(trace=trace).join(items, on="trace", how="inner")
+    )
+    collector.count("ignored scores of traces without a run item", rows.height - named.height)
+    return named.with_columns(model="run_name", sample="item_name").drop("trace", "run_name", "item_name")
 
 
 _PREPARED: Mapping[str, Prepare] = {
     "alpaca-eval": _prepare_preference,
+    "mt-bench": _prepare_verdict,
     "livebench": _prepare_judgment,
     "deepeval": _prepare_test_case,
     "swe-bench": _prepare_report,
     "terminal-bench": _prepare_trial,
     "braintrust": _prepare_span,
     "langfuse": _prepare_trace_score,
+}
+_FINISHED: Mapping[str, Callable[[pl.DataFrame, reader.RowCollector], pl.DataFrame]] = {
+    "alpaca-eval": _add_reference,
+    "mt-bench": _mean_over_opponents,
+    "swe-bench": _add_unlisted,
+    "langfuse": _join_items,
 }

@@ -6,22 +6,12 @@ instance has the same identifier as the original instance.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import listing, option
-from riskrank.scores.exports.reader import (
-    ExportFile,
-    Record,
-    RowCollector,
-    Rows,
-    get_nested,
-    row_reader,
-    type_error,
-)
+from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import select_by_task
-from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text
 
 # Counts and times that HELM stores alongside its metrics.
@@ -32,15 +22,7 @@ _BOOKKEEPING = re.compile(
 _PERTURBATION, _SETTINGS = "perturbation", "(settings)"
 
 
-def recognises(path: Path) -> bool:
-    """Return whether a file contains the statistics of instances."""
-    if path.suffix != ".json":
-        return False
-    head = first_bytes(path)
-    return head[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
-
-
-def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested splits and perturbations.
 
     If a perturbation occurs with several settings, its name includes them.
@@ -65,8 +47,8 @@ def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.drop("part")
 
 
-@row_reader(recognises, supported_options=("split",), postprocess=_select_rows)
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(supported_options=("split",), postprocess=_select_rows)
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the statistics of instances; a file contains one model on one scenario.
 
     A sample is ``scenario/instance``, and train trials are its repeats. Further columns are ``task``,
@@ -90,7 +72,7 @@ def read(file: ExportFile) -> Rows:
         about = {"model": model, "sample": f"{task}/{entry.get_name('instance_id')}", "task": task}
         about["draw"] = entry.get_text("train_trial_index", "0")
         if entry.get("stats") is None:
-            raise type_error(entry.location_of("stats"), "a list of objects", None)
+            raise reader.type_error(entry.location_of("stats"), "a list of objects", None)
         for stat in entry.get_records("stats"):
             name = stat.get_record("name")
             metric = name.get_name("name")
@@ -105,13 +87,13 @@ def read(file: ExportFile) -> Rows:
         file.collector.note(f"ignored bookkeeping metrics ({option('metric')} can include them): {names}")
 
 
-def _apply_schema(file: ExportFile, task: str, groups: Sequence[object]) -> None:
+def _apply_schema(file: reader.ExportFile, task: str, groups: Sequence[object]) -> None:
     """Record directions and the primary metric from ``schema.json``, which helm-summarize writes."""
     path = file.path.parent.parent / "schema.json"
     schema = file.read_optional(path)
     main_metrics: dict[str, str] = {}
     for group in schema.get_records("run_groups"):
-        name = get_nested(group, "environment", "main_name")
+        name = reader.get_nested(group, "environment", "main_name")
         if isinstance(group.get("name"), str) and isinstance(name, str):
             main_metrics[group["name"]] = name
     primary = next((main_metrics[group] for group in map(str, groups) if group in main_metrics), None)
@@ -139,7 +121,7 @@ def _task_name(name: str) -> str:
     return f"{scenario}:{','.join(remaining)}" if remaining else scenario
 
 
-def _perturbation_columns(perturbation: Record) -> dict[str, str]:
+def _perturbation_columns(perturbation: reader.Record) -> dict[str, str]:
     """Return the columns that describe a perturbation, or none for an unperturbed instance."""
     if not perturbation:
         return {}

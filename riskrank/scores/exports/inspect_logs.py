@@ -13,17 +13,8 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports import reader
 from riskrank.scores.exports.inspect_grades import score_grades
-from riskrank.scores.exports.reader import (
-    GRADE,
-    ExportFile,
-    Record,
-    RowCollector,
-    Rows,
-    export_error,
-    get_nested,
-    row_reader,
-)
 from riskrank.scores.exports.selection import ALL, select_by_task
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import plain_text, preview
@@ -68,7 +59,7 @@ def recognises(path: Path) -> bool:
     return path.suffix == ".eval" or (head[:1] == b"{" and described)
 
 
-def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested scorers, convert grades to scores, and name the tasks."""
     requested = collector.options.filter or (ALL,)
     rows = select_by_task(rows, requested, "filter", plural="scorers", context="task", column=_SCORER)
@@ -79,17 +70,17 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.with_columns(task=task, sample=sample).drop(_SCORER, _ARGUMENTS)
 
 
-@row_reader(recognises, supported_options=("filter",), postprocess=_finish_rows)
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(recognises, supported_options=("filter",), postprocess=_finish_rows)
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores in a log, which contains one model on one task.
 
     A sample is ``task/id``, and its repeats are epochs. Further columns are ``task`` and the samples'
     metadata. The option `filter` selects scorers.
     """
     header, samples = _read_log(file)
-    evaluation = Record(header.location_of("eval"), header.get("eval"))
+    evaluation = reader.Record(header.location_of("eval"), header.get("eval"))
     if not isinstance(evaluation.get("task"), str):
-        raise export_error(f"{file.path}: not an Inspect log", "no 'eval' with a task in its header")
+        raise reader.export_error(f"{file.path}: not an Inspect log", "no 'eval' with a task in its header")
     _check_samples(file.path, header.get("version"), samples)
     if not samples:
         detail = f"only a header, status {header.get('status', 'unknown')}"
@@ -105,7 +96,9 @@ def read(file: ExportFile) -> Rows:
     yield from _rows(file, samples, {"model": model, "task": task, _ARGUMENTS: arguments})
 
 
-def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping[str, str]) -> Rows:
+def _rows(
+    file: reader.ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping[str, str]
+) -> reader.Rows:
     """Yield one row per sample, epoch and metric, and count missing scores."""
     all_scores = [_parse_scores(sample, file.collector.options.filter) for sample in samples]
     scorers = {metric: scorer for scores in all_scores for metric, (scorer, _) in scores.items()}
@@ -125,7 +118,7 @@ def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping
                 continue
             value = scores[metric][1]
             is_text = isinstance(value, str)
-            score_row |= {GRADE: value} if is_text else {}
+            score_row |= {reader.GRADE: value} if is_text else {}
             yield {
                 "score": value,
                 "already_counted": is_text,
@@ -138,7 +131,7 @@ def _rows(file: ExportFile, samples: Sequence[Mapping[str, Any]], about: Mapping
         file.note(f"failed samples with a score, which is used as in Inspect: {examples}")
 
 
-def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
+def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
     """Return the header and the samples of a log; samples include texts only if these are requested."""
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
@@ -146,9 +139,9 @@ def _read_log(file: ExportFile) -> tuple[Record, list[Any]]:
     collector = file.collector
     collector.record_input(file.path)
     with open_members(file.path, collector.budget) as archive:
-        header = Record(str(file.path), _read_header(file.path, archive), separator=": ")
+        header = reader.Record(str(file.path), _read_header(file.path, archive), separator=": ")
         return header, _read_samples(
-            archive, lambda sample: collector.needs_texts(str(get_nested(sample, "id")))
+            archive, lambda sample: collector.needs_texts(str(reader.get_nested(sample, "id")))
         )
 
 
@@ -165,8 +158,10 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
             keys = f"keys {listing(sample)}" if isinstance(sample, dict) else preview(sample)
-            raise export_error(f"{path}: invalid samples", f"sample {number} without id or epoch: {keys}")
-        record = Record(f"{path}: sample {number}", sample)
+            raise reader.export_error(
+                f"{path}: invalid samples", f"sample {number} without id or epoch: {keys}"
+            )
+        record = reader.Record(f"{path}: sample {number}", sample)
         sample_name, scores = record.get_name("id"), record.get_record("scores")
         record.get_name("epoch"), record.get_record("metadata")
         if [scores.get_record(name) for name in scores]:
@@ -176,7 +171,7 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
     if len(layouts) > 1:
         old, new = (f"sample {layouts[version]} with" for version in (1, 2))
         detail = f"{old} one 'score' (version 1), {new} 'scores' (version 2)"
-        raise export_error(f"{path}: the log mixes samples of two versions", detail)
+        raise reader.export_error(f"{path}: the log mixes samples of two versions", detail)
 
 
 def _read_header(path: Path, archive: ZipMembers) -> Any:
@@ -186,7 +181,7 @@ def _read_header(path: Path, archive: ZipMembers) -> Any:
     if "_journal/start.json" in archive:
         start = archive.json("_journal/start.json")
         return start | {"status": None} if isinstance(start, dict) else start
-    raise export_error(f"{path}: not an Inspect log", f"an archive of {listing(archive.names, 3)}")
+    raise reader.export_error(f"{path}: not an Inspect log", f"an archive of {listing(archive.names, 3)}")
 
 
 def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) -> list[Any]:
@@ -219,7 +214,7 @@ def _read_sample(name: str, archive: ZipMembers) -> Any:
 
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
     """Add a sample's input and output to its summary, or None if they are damaged, too long or missing."""
-    name = f"samples/{summary['id']}_epoch_{get_nested(summary, 'epoch')}"
+    name = f"samples/{summary['id']}_epoch_{reader.get_nested(summary, 'epoch')}"
     member = next(
         (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None
     )
@@ -227,7 +222,7 @@ def _add_texts(summary: Any, archive: ZipMembers) -> Any:
         sample = None if member is None else archive.json(member, max_bytes=_LONGEST_SAMPLE)
     except InputError:
         sample = None
-    return summary | {key: get_nested(sample, key) for key in ("input", "output")}
+    return summary | {key: reader.get_nested(sample, key) for key in ("input", "output")}
 
 
 def _as_list(value: object) -> list[Any]:
@@ -251,8 +246,8 @@ def _essential_fields(sample: object, wants_texts: Callable[[object], bool]) -> 
 
 def _is_refused(sample: Mapping[str, Any]) -> bool:
     """Return whether the provider's content filter blocked the model's answer."""
-    choices = _as_list(get_nested(sample, "output", "choices"))
-    reasons = [get_nested(choice, "stop_reason") for choice in choices]
+    choices = _as_list(reader.get_nested(sample, "output", "choices"))
+    reasons = [reader.get_nested(choice, "stop_reason") for choice in choices]
     return bool(sample.get("refused")) or "content_filter" in reasons
 
 
@@ -268,12 +263,14 @@ def _missing_reason(sample: Mapping[str, Any]) -> dict[str, str]:
 def _input_and_output(sample: Mapping[str, Any]) -> tuple[object, object]:
     """Return the input and the output of a sample."""
     output = sample.get("output")
-    choices = _as_list(get_nested(output, "choices"))
-    message = get_nested(choices[0], "message") if choices else None
-    return sample.get("input"), get_nested(output, "completion") or message
+    choices = _as_list(reader.get_nested(output, "choices"))
+    message = reader.get_nested(choices[0], "message") if choices else None
+    return sample.get("input"), reader.get_nested(output, "completion") or message
 
 
-def _note_status(file: ExportFile, header: Record, evaluation: Record, sample_count: int) -> None:
+def _note_status(
+    file: reader.ExportFile, header: reader.Record, evaluation: reader.Record, sample_count: int
+) -> None:
     """Add notes if a log was invalidated or its run did not succeed."""
     status = header.get("status")
     if header.get("invalidated"):
@@ -311,7 +308,7 @@ def _parse_scores(sample: Mapping[str, Any], requested: Sequence[str]) -> dict[s
     return flat
 
 
-def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
+def _task_names(runs: pl.DataFrame, collector: reader.RowCollector) -> dict[str, str]:
     """Return the name of each task run.
 
     If a model ran a task with different arguments, the arguments that differ become part of the name.
@@ -338,7 +335,7 @@ def _task_names(runs: pl.DataFrame, collector: RowCollector) -> dict[str, str]:
     return names
 
 
-def _metadata_columns(file: ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def _metadata_columns(file: reader.ExportFile, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the metadata of each sample.
 
     Only keys that have a number, boolean or short text in every sample are included.

@@ -6,22 +6,36 @@ arguments>_<task>.jsonl``, JSON arrays, alongside ``results.json``. A document h
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from riskrank.engine.types import Names
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports import reader
 from riskrank.scores.exports.lm_eval_results import RESULTS, SAMPLES, SUFFIX, Results, find_results
-from riskrank.scores.exports.lm_eval_rows import BINARY_METRICS, HASH, read_uniform_rows, sample_rows
-from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, as_score, row_reader
 from riskrank.scores.exports.selection import requested_metrics, require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
+from riskrank.scores.files.parsing import EMPTY, UNSCORED
 
 _LINES = re.compile(rf"\.jsonl{SUFFIX}")
 _AVERAGES = re.compile(rb'\{\s*"results"\s*:\s*\{\s*"[^"]*"\s*:\s*\{')
 PERPLEXITY = "perplexity"
+# Fields of a row that are never metrics; versions before 0.4.8 do not list the metrics.
+_BOOKKEEPING = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
+    | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
+)
+# Metrics of the harness that are 0 or 1 on each sample.
+BINARY_METRICS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
+# Fields that tasks use for the question; without one the whole document is the input.
+_QUESTIONS = ("question", "query", "problem", "prompt", "input", "instruction", "text")
+# Column with a document's hash.
+HASH = "(hash)"
+_EMPTY_SCORED = "empty responses, scored as in lm-eval"
 
 
 def recognises(path: Path) -> bool:
@@ -40,12 +54,18 @@ def _has_samples(path: Path) -> bool:
     return not RESULTS.match(path.name)
 
 
-def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep tasks with a requested metric, and for each task the same filters for every model.
 
     A requested metric may be written as ``metric,filter``, the form that the harness prints. With several
     filters, metrics are named in this form.
     """
+    if collector.has_task_averages and rows["task"].n_unique() == 1:
+        raise InputError(
+            f"{collector.path_of(0)}: an average without the scores of samples cannot be tested",
+            found=f"results of one task, {rows['task'][0]}",
+            hint="run lm_eval again with --log_samples --output_path DIR, and name DIR",
+        )
     require_known_values("filter", collector.options.filter, rows["filter"].unique(maintain_order=True))
     spelled = pl.concat_str("metric", "filter", separator=",")
     names_by_task: dict[str, set[str]] = defaultdict(set)
@@ -71,8 +91,10 @@ def _select_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.drop(["task"] if collector.has_task_averages else [])
 
 
-@row_reader(recognises, supported_options=("filter",), is_preferred=_has_samples, postprocess=_select_rows)
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(
+    recognises, supported_options=("filter",), is_preferred=_has_samples, postprocess=_select_rows
+)
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores in a sample file, or the averages in a results file.
 
     A sample is ``task/doc_id``; further columns are ``task`` and ``filter``. Directions and the model come
@@ -86,16 +108,11 @@ def read(file: ExportFile) -> Rows:
     model = file.model_name(_model_name(file.path, run))
     filters, metrics = (run.filters(task), run.metrics(task)) if run else ((), ())
     documents, perplexities = set(), []
-    frame = None if file.collector.samples_with_texts else read_uniform_rows(file, model, task)
-    if frame is not None and PERPLEXITY not in frame["metric"]:
-        documents = set(frame["sample"])
-        file.collector.add_frame(frame)
-    else:
-        for row in sample_rows(file, model, task, filters, metrics):
-            documents.add(row["sample"])
-            if row["metric"] == PERPLEXITY:
-                perplexities.append(as_score(row["score"]))
-            yield row
+    for row in sample_rows(file, model, task, filters, metrics):
+        documents.add(row["sample"])
+        if row["metric"] == PERPLEXITY:
+            perplexities.append(reader.as_score(row["score"]))
+        yield row
     if run is None and not documents:
         file.note("no scores in the file")
     higher_is_better = run.directions(task) if run else {}
@@ -110,13 +127,13 @@ def read(file: ExportFile) -> Rows:
         file.note(f"fewer samples than were evaluated: {len(documents):,} of {expected:,}")
 
 
-def _set_directions(file: ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
+def _set_directions(file: reader.ExportFile, higher_is_better: Mapping[str, bool], *, source: str) -> None:
     """Record the directions that a run declares."""
     for metric, is_higher in higher_is_better.items():
         file.collector.set_direction(metric, "higher" if is_higher else "lower", source=source)
 
 
-def _read_averages(file: ExportFile) -> Rows:
+def _read_averages(file: reader.ExportFile) -> reader.Rows:
     """Yield the task averages of a run whose samples are missing."""
     run = Results(file.document())
     model = file.model_name(run.model)
@@ -152,7 +169,7 @@ def _model_name(path: Path, run: Results | None) -> str | None:
     return folder.replace("__", "/") if run is None and "__" in folder else None
 
 
-def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: RowCollector) -> set[str]:
+def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
     """Return the tasks with a requested metric; note the excluded tasks and the option that includes them."""
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {
@@ -169,7 +186,7 @@ def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: RowCo
     return selected or {*names_by_task}
 
 
-def _note_differing_documents(rows: pl.DataFrame, collector: RowCollector) -> None:
+def _note_differing_documents(rows: pl.DataFrame, collector: reader.RowCollector) -> None:
     """Add a note if documents with the same number differ between models.
 
     Their scores cannot be paired.
@@ -181,3 +198,139 @@ def _note_differing_documents(rows: pl.DataFrame, collector: RowCollector) -> No
         if differing := frame.height - frame["sample"].n_unique():
             message = f"{differing:,} doc_ids refer to different documents in the files"
             collector.note(f"task '{task}': {message}; check that all runs used the same data and limits")
+
+
+def sample_rows(
+    file: reader.ExportFile, model: str, task: str, filters: Names, metrics: Names
+) -> reader.Rows:
+    """Yield the scores in a sample file by document, filter and metric.
+
+    Parameters
+    ----------
+    file : ExportFile
+        File in JSON Lines, or a JSON array whatever the file name.
+    model, task : str
+    filters : sequence of str
+        Filters in row order, for rows that do not name their filter.
+    metrics : sequence of str
+        Metrics of the results file, for rows that do not list their metrics.
+    """
+    for row, filter_name in _rows_with_filters(file, filters):
+        sample = f"{task}/{row['doc_id']}"
+        about: dict[str, Any] = {"model": model, "sample": sample, "task": task, "filter": filter_name}
+        if isinstance(row.get("doc_hash"), str):
+            about[HASH] = row["doc_hash"]
+        if file.collector.needs_texts(sample):
+            about |= {"input_text": _input_text(row.get("doc")), "output_text": _output_text(row)}
+        values = {metric: row[metric] for metric in _metrics_of(row, metrics)}
+        if "brier_score" in values:
+            values["brier_score"] = _brier_score(values["brier_score"])
+        is_empty = _is_empty(row.get("resps"))
+        if is_empty and any(isinstance(reader.as_score(value), float) for value in values.values()):
+            file.count(_EMPTY_SCORED)
+        for metric, value in values.items():
+            reason = {UNSCORED: EMPTY} if is_empty and reader.as_score(value) is None else {}
+            yield {"metric": metric, "score": value, **about, **reason}
+
+
+def _rows_with_filters(file: reader.ExportFile, filters: Names) -> Iterator[tuple[reader.Record, str]]:
+    """Yield each row with its filter.
+
+    Versions before 0.4.5 write all rows of one filter after another, without naming the filter.
+    """
+    seen: Counter[str] = Counter()
+    nameless = 0
+    for row in file.records("row"):
+        document, name = row.get("doc_id"), row.get("filter")
+        if isinstance(document, bool) or not isinstance(document, int | str):
+            if file.collector.options.skip_bad:
+                file.count(f"{file.path}: ignored rows without a doc_id")
+                continue
+            raise reader.export_error(f"{row.location} has no doc_id", f"keys {listing(row)}")
+        if name is not None and not isinstance(name, str):
+            raise reader.type_error(row.location_of("filter"), "a text", name)
+        position = seen[str(document)]
+        seen[str(document)] += 1
+        if name is None:
+            name = filters[position] if position < len(filters) else f"filter {position + 1}"
+            nameless = max(nameless, position + 1)
+        yield row, name
+    if nameless > max(1, len(filters)):
+        raise InputError(
+            f"{file.path}: some rows do not name their filter",
+            found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
+            hint="keep results.json in the same folder: it lists the filters",
+        )
+
+
+def _is_empty(responses: object) -> bool:
+    """Return whether all responses of a model are empty."""
+    return (
+        isinstance(responses, list)
+        and bool(responses)
+        and all(
+            isinstance(response, list) and bool(response) and all(text == "" for text in response)
+            for response in responses
+        )
+    )
+
+
+def _metrics_of(row: reader.Record, reported: Names) -> list[str]:
+    """Return the metrics of a row: those it lists, those of the results file, or all remaining fields."""
+    if row.get("metrics") is not None:
+        listed = row.get_list("metrics")
+        if not all(isinstance(name, str) for name in listed):
+            raise reader.type_error(row.location_of("metrics"), "a list of names", listed)
+        return [name for name in dict.fromkeys(listed) if name in row]
+    present = [name for name in row if name not in _BOOKKEEPING]
+    return [name for name in present if name in reported] if reported else present
+
+
+def _brier_score(value: object) -> object:
+    """Return the squared distance between predicted probabilities and the one-hot encoded correct class.
+
+    The logged value contains the index of the correct class and the probabilities, as printed by NumPy.
+    Values in any other form are returned unchanged.
+    """
+    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
+        return value
+    gold, text = value
+    try:
+        probabilities = [
+            float(probability)
+            for probability in (text.strip("[] ").split() if isinstance(text, str) else text)
+        ]
+    except (TypeError, ValueError):
+        return value
+    if not 0 <= gold < len(probabilities):
+        return value
+    return sum((probability - (index == gold)) ** 2 for index, probability in enumerate(probabilities))
+
+
+def _input_text(document: object) -> object:
+    """Return the question in a document, or the whole document if it has no such field."""
+    fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    return next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document)
+
+
+def _output_text(row: Mapping[str, Any]) -> object:
+    """Return the filtered response of a model, or the likeliest choice.
+
+    If the row does not name its filter, return the raw responses.
+    """
+    filter_name, filtered = row.get("filter"), row.get("filtered_resps")
+    responses = row.get("resps") if filter_name is None or filtered is None else filtered
+    listed = responses if isinstance(responses, list) else []
+    # Choices are logged as pairs: log-likelihood, and whether greedy decoding yields the choice.
+    flat = [
+        response[0] if filter_name is None and isinstance(response, list) and len(response) == 1 else response
+        for response in listed
+    ]
+    if len(flat) > 1 and all(isinstance(response, list) and len(response) == 2 for response in flat):
+        return (
+            reader.likeliest_choice(
+                [response[0] for response in flat], reader.get_nested(row, "doc", "choices")
+            )
+            or responses
+        )
+    return responses

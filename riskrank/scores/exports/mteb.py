@@ -5,7 +5,6 @@ import polars as pl
 from riskrank.errors import listing
 from riskrank.scores.exports.reader import ExportFile, RowCollector, Rows, row_reader
 from riskrank.scores.exports.selection import select_by_task
-from riskrank.scores.files.contents import key_matcher
 
 MAIN = "main_score"
 _META = "model_meta.json"
@@ -34,7 +33,6 @@ def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFram
 
 
 @row_reader(
-    key_matcher(MAIN, "hf_subset", "scores"),
     directions={MAIN: "higher"},
     supported_options=("split",),
     postprocess=_average_subsets,

@@ -1,34 +1,15 @@
 """OpenAI Evals: a log of events; events of type ``match`` and ``metrics`` contain scores."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from riskrank.scores.exports.reader import (
-    ExportFile,
-    Record,
-    Rows,
-    as_score,
-    get_nested,
-    parse_name,
-    row_reader,
-)
-from riskrank.scores.files.contents import first_record
+from riskrank.scores.exports import reader
 
 CORRECT = "correct"
 
 
-def recognises(path: Path) -> bool:
-    """Return whether a file is an event log."""
-    record = first_record(path)
-    spec = record.get("spec")
-    if isinstance(spec, dict):
-        return "eval_name" in spec or "completion_fns" in spec
-    return "final_report" in record or {"run_id", "event_id", "type", "data"} <= record.keys()
-
-
 # Other metrics have no direction: the log does not declare one.
-@row_reader(recognises, directions={CORRECT: "higher"})
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(directions={CORRECT: "higher"})
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the scores of samples: ``correct`` from match events, and every number in metrics events.
 
     The model is the first completion function in the log's ``spec``. Samples that were run but not scored get
@@ -37,7 +18,9 @@ def read(file: ExportFile) -> Rows:
     path = file.path
     # The spec and the final report may be on any line, so all lines are read first.
     events = list(file.lines())
-    spec = Record(f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {}))
+    spec = reader.Record(
+        f"{path}: spec", next((e["spec"] for e in events if isinstance(e.get("spec"), dict)), {})
+    )
     if not any("final_report" in event for event in events):
         file.note("no final report: the run was not finished")
     about = {"model": file.model_name(_model_name(spec)), "task": spec.get_text("eval_name")}
@@ -53,10 +36,13 @@ def read(file: ExportFile) -> Rows:
         sample = event.get_name("sample_id")
         seen[sample] = None
         data = sampled.get(sample)
-        texts = {"input_text": get_nested(data, "prompt"), "output_text": get_nested(data, "sampled")}
+        texts = {
+            "input_text": reader.get_nested(data, "prompt"),
+            "output_text": reader.get_nested(data, "sampled"),
+        }
         for metric, score in _event_scores(event).items():
             scored.setdefault(metric, set()).add(sample)
-            if isinstance(as_score(score), float):
+            if isinstance(reader.as_score(score), float):
                 numeric.add(metric)
             yield {"sample": sample, "metric": metric, "score": score, **about, **texts}
     for metric, samples in scored.items():
@@ -65,18 +51,18 @@ def read(file: ExportFile) -> Rows:
                 yield {"sample": sample, "metric": metric, "score": None, **about}
 
 
-def _model_name(spec: Record) -> str | None:
+def _model_name(spec: reader.Record) -> str | None:
     """Return the first completion function, or the model name in older logs."""
     functions = spec.get_list("completion_fns")
     if functions:
-        return parse_name(spec.location_of("completion_fns"), functions[0])
+        return reader.parse_name(spec.location_of("completion_fns"), functions[0])
     # Older logs name the models instead of completion functions.
     names = spec.get_record("model_names").get_list("completions")
     name = names[0] if names else spec.get("model_name")
-    return parse_name(spec.location_of("model_names"), name, default="")
+    return reader.parse_name(spec.location_of("model_names"), name, default="")
 
 
-def _event_scores(event: Record) -> Mapping[str, object]:
+def _event_scores(event: reader.Record) -> Mapping[str, object]:
     """Return the scores in an event; empty if the event does not contain any."""
     if event["type"] == "match":
         return {CORRECT: event.get_record("data").get("correct")}

@@ -15,20 +15,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.reader import (
-    FILE,
-    INPUT_TEXT,
-    OUTPUT_TEXT,
-    ExportFile,
-    Record,
-    RowCollector,
-    Rows,
-    export_error,
-    get_nested,
-    number_duplicates,
-    parse_name,
-    row_reader,
-)
+from riskrank.scores.exports import reader
 from riskrank.scores.exports.selection import require_known_values, select_values
 from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import message_text, plain_text, preview
@@ -64,7 +51,7 @@ def _is_not_csv(path: Path) -> bool:
     return not _has_suffix(path, ".csv")
 
 
-def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
+def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
     """Keep the requested prompts, and give tests and models distinct names across all files.
 
     If several prompts are kept, each combination of prompt and provider is a model. Columns with the same
@@ -76,7 +63,7 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     rows = rows.filter(pl.col("prompt").is_in(selected))
     if len(selected) > 1:
         rows = rows.with_columns(model=pl.format("{} [{}]", "model", "prompt"))
-    position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(FILE, "model")
+    position = pl.col(_COLUMN).cast(pl.Int64, strict=False).rank("dense").over(reader.FILE, "model")
     numbered_model = pl.when(position > 1).then(pl.format("{} #{}", "model", position)).otherwise("model")
     names = _test_names(rows["sample"].unique(maintain_order=True))
     rows = rows.with_columns(model=numbered_model, sample=pl.col("sample").replace_strict(names)).drop(
@@ -86,14 +73,14 @@ def _finish_rows(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
     return rows.with_columns(pl.when(needs_texts).then(pl.col(r"^\((input|output)\)$")))
 
 
-@row_reader(
+@reader.row_reader(
     recognises,
     directions=dict.fromkeys(_GENERAL, "higher"),
     supported_options=("filter",),
     is_preferred=_is_not_csv,
     postprocess=_finish_rows,
 )
-def read(file: ExportFile) -> Rows:
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield ``score``, ``success`` and the named scores of several models.
 
     A sample is a test. The option `filter` selects prompts.
@@ -113,10 +100,10 @@ def read(file: ExportFile) -> Rows:
         }
         about[_COLUMN] = row.get_text("promptIdx")
         if file.collector.samples_with_texts:
-            input_text = get_nested(row, "prompt", "raw") or row.get("vars")
+            input_text = reader.get_nested(row, "prompt", "raw") or row.get("vars")
             about |= {
-                INPUT_TEXT: message_text(input_text),
-                OUTPUT_TEXT: message_text(get_nested(row, "response", "output")),
+                reader.INPUT_TEXT: message_text(input_text),
+                reader.OUTPUT_TEXT: message_text(reader.get_nested(row, "response", "output")),
             }
         if _is_failed(row):
             file.count("rows that ended in an error, scored 0 as in promptfoo")
@@ -128,7 +115,7 @@ def read(file: ExportFile) -> Rows:
             yield {"metric": name, "score": scores.get(metric), **about, **reason}
 
 
-def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], str]:
+def _read_results(file: reader.ExportFile) -> tuple[Sequence[reader.Record], Sequence[Any], str]:
     """Return the rows, the columns of the table if the file lists them, and the evaluation id."""
     if _has_suffix(file.path, ".csv"):
         raise InputError(
@@ -144,7 +131,7 @@ def _read_results(file: ExportFile) -> tuple[Sequence[Record], Sequence[Any], st
         part, evaluation = document.get_record("results"), document.get_text("evalId")
         rows, columns = part.get_records("results"), part.get_list("prompts")
     if not rows:
-        raise export_error(f"{file.path}: the file has no rows", "an empty list")
+        raise reader.export_error(f"{file.path}: the file has no rows", "an empty list")
     return rows, columns, evaluation
 
 
@@ -158,37 +145,39 @@ def _is_failed(row: Mapping[str, Any]) -> bool:
 
 def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a column with the reason for a missing score, if the row states one."""
-    if get_nested(row, "response", "isRefusal") is True:
+    if reader.get_nested(row, "response", "isRefusal") is True:
         return {UNSCORED: REFUSAL}
     return {UNSCORED: ERROR} if _is_failed(row) else {}
 
 
-def _provider_name(row: Record) -> str:
+def _provider_name(row: reader.Record) -> str:
     """Return the label or id of a provider; raise InputError if the row does not name one."""
     provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     if not isinstance(provider, str) or not provider:
-        raise export_error(f"{row.location} has no provider", preview(row))
+        raise reader.export_error(f"{row.location} has no provider", preview(row))
     return provider
 
 
-def _prompt_name(row: Record, columns: Sequence[Any]) -> str:
+def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
     """Return the label of a prompt, or otherwise its template.
 
     The prompt stored in a row has its variables filled in and is therefore not used.
     """
     index = row.get("promptIdx")
     column = columns[index] if isinstance(index, int) and 0 <= index < len(columns) else None
-    entry = Record(f"{row.location}, entry in results.prompts", column)
+    entry = reader.Record(f"{row.location}, entry in results.prompts", column)
     for source in (entry, row.get_record("prompt")):
         name = source.get("label") or source.get("display")
         if isinstance(name, str) and name:
             return name
-    return parse_name(row.location_of("promptId"), row.get("promptId") or entry.get("raw"), default="prompt")
+    return reader.parse_name(
+        row.location_of("promptId"), row.get("promptId") or entry.get("raw"), default="prompt"
+    )
 
 
-def _test_key(row: Record) -> str:
+def _test_key(row: reader.Record) -> str:
     """Return the variables, description and assertions of a test, which are the same for all its repeats."""
     case = row.get_record("testCase")
     variables = (row if row.get("vars") else case).get_record("vars")
@@ -208,7 +197,7 @@ def _test_names(tests: Iterable[str]) -> dict[str, str]:
                 ", ".join(f"{key}={plain_text(value)}" for key, value in sorted(variables.items()))
             )
         names.append(name.encode(errors="replace").decode())  # a table cannot store lone surrogates
-    return dict(zip(parsed, number_duplicates(names), strict=True))
+    return dict(zip(parsed, reader.number_duplicates(names), strict=True))
 
 
 def _shorten(name: str) -> str:

@@ -326,7 +326,7 @@ class RowCollector:
         self._runs: dict[int, object] = {}
         self._directions, self._primary_metrics = dict[str, tuple[str, str]](), dict[str, str]()
         self._boolean_metrics, self._numeric_metrics = set[str](), set[str]()
-        self._rows, self._frames = list[dict[str, Any]](), list[pl.DataFrame]()
+        self._rows = list[dict[str, Any]]()
         self._counts: Counter[str] = Counter()
         self._notes, self._inputs = dict[str, None](), dict[str, InputFile]()
         self._optional_documents, self._models = dict[Path, Record](), dict[str, None]()
@@ -344,7 +344,7 @@ class RowCollector:
         With `skip_bad`, a file that raises InputError adds a note and no rows.
         """
         self.files.append(file)
-        rows, frames, counts = len(self._rows), len(self._frames), self._counts.copy()
+        rows, counts = len(self._rows), self._counts.copy()
         notes, inputs = len(self._notes), len(self._inputs)
         try:
             add_rows()
@@ -353,7 +353,7 @@ class RowCollector:
                 if isinstance(error, BrokenFileError):
                     error.hint += f"; {option('skip_bad', True)} ignores broken files"
                 raise
-            del self._rows[rows:], self._frames[frames:]
+            del self._rows[rows:]
             self._counts = counts
             while len(self._notes) > notes:
                 self._notes.popitem()
@@ -456,11 +456,6 @@ class RowCollector:
         """Return whether the input and output of a sample are requested."""
         return sample in self._names_with_texts
 
-    def add_frame(self, frame: pl.DataFrame) -> None:
-        """Add many validated rows of the current file at once, with the columns of `Export.rows`."""
-        self._models |= dict.fromkeys(frame["model"].unique(maintain_order=True))
-        self._frames.append(frame.with_columns(pl.lit(len(self.files) - 1, pl.Int64).alias(FILE)))
-
     def count(self, description: str, times: int = 1) -> None:
         """Count items under a description; the notes state the total, as in ``failed samples: 2``."""
         if times:
@@ -501,7 +496,7 @@ class RowCollector:
             If there are no rows.
         """
         rows = self._concatenate()
-        self._rows, self._frames = [], []  # free the memory before copies are made
+        self._rows = []  # free the memory before copies are made
         models = {*rows["model"]} if rows.height else set()
         for model in (name for name in self._models if name not in models):
             self.note(f"model '{model}': no scores left")
@@ -561,7 +556,7 @@ class RowCollector:
         types = {"score": pl.Float64, FILE: pl.Int64}
         schema = {name: types.get(name, pl.String) for name in dict.fromkeys(chain.from_iterable(self._rows))}
         try:
-            row_frames = [pl.DataFrame(self._rows, schema=schema)] if self._rows else []
+            return pl.DataFrame(self._rows, schema=schema)
         except UnicodeEncodeError:
             invalid = rows_with_surrogates(self._rows)
             if not self.options.skip_bad:
@@ -570,8 +565,6 @@ class RowCollector:
             self.count("ignored rows with names that are not valid Unicode", len(invalid))
             self._rows = [row for index, row in enumerate(self._rows) if index not in invalid]
             return self._concatenate()
-        frames = [*self._frames, *row_frames]
-        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
 
 
 def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFrame:
@@ -844,10 +837,13 @@ def distinguishing_names(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def row_reader(
-    recognises: Callable[[Path], bool], **attributes: Any
+    recognises: Callable[[Path], bool] | None = None, **attributes: Any
 ) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
-    """Return a decorator that turns a generator of rows into a `RowReader` with the given attributes."""
-    return lambda rows: RowReader(recognises=recognises, rows=rows, **attributes)
+    """Return a decorator that turns a generator of rows into a `RowReader` with the given attributes.
+
+    Without `recognises`, the marks of the format in the catalogue recognise a file.
+    """
+    return lambda rows: RowReader(recognises=recognises or (lambda _path: False), rows=rows, **attributes)
 
 
 _CELL = ("model", "sample", "metric")

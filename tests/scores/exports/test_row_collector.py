@@ -4,7 +4,6 @@ import os
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from riskrank.errors import InputError, UsageError
@@ -198,15 +197,6 @@ def test_folders_are_walked_in_order_without_duplicates(tmp_path):
     assert [file.path.name for file in files] == ["1.json", "2.json"]
     with pytest.raises(InputError, match="no file of this format"):
         list(find_files(paths, lambda path: path.suffix == ".xml"))
-
-
-def test_rows_of_frames_and_dictionaries_are_combined():
-    collector = RowCollector(ReadOptions())
-    collector.add_frame(
-        pl.DataFrame({"model": ["A"], "sample": ["1"], "metric": ["m"], "score": [0.5], "task": ["t"]})
-    )
-    add(collector, sample="2")
-    assert exported(collector).rows["task"].to_list() == ["t", None]
 
 
 def test_names_with_lone_surrogates_are_refused_or_skipped(tmp_path):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.exports.catalogue import EXPORTS as FORMATS
 from riskrank.scores.exports.reader import INPUT_TEXT, OUTPUT_TEXT
 from riskrank.scores.exports.registry import READERS, load_reader, read_export
 from tests.scores.exports import archives
@@ -180,6 +181,18 @@ def outcome(name, paths, rules, texts_of=frozenset()):
         return read_export(name, paths, rules, texts_of)
     except RiskrankError as error:
         return error
+
+
+REFUSED = [case for case in CASES if FORMATS[case.values[0]].averages]
+CASES = [case for case in CASES if case not in REFUSED]
+
+
+@pytest.mark.parametrize(("name", "case"), REFUSED)
+def test_averages_are_refused_with_advice(name, case, tmp_path):
+    write(tmp_path, export_of(name, case).files)
+    with pytest.raises(InputError, match="averages without the scores of samples") as caught:
+        read_export("auto", [str(tmp_path)], ReadOptions(from_="auto"))
+    assert caught.value.hint == FORMATS[name].averages
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
