@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
@@ -16,6 +17,7 @@ from riskrank.options.values import misplaced_option
 from riskrank.scores.exports.catalogue import is_export_table
 from riskrank.scores.files.guards import Budget
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parsing import EXACT
 from riskrank.scores.files.source import InputFile, OpenOptions, Paths, Source
 from riskrank.scores.layouts.layout import READ, WarningText
 from riskrank.scores.table.columns import FileRoles, assign_roles, option_columns
@@ -85,6 +87,7 @@ def read_frame(
             *messages,
             *chain(*(source.notes for source, _ in read), *(part.warnings for part in typed)),
             *(_pooling_note(read) if pooled else warnings),
+            *_rounding_note(frame),
         ),
         samples_renamed=renamed,
         resolved=resolved,
@@ -161,8 +164,17 @@ def _open_and_infer(
     except InputError as error:
         writer = _detect_harness(paths, options)
         if writer is None:
-            from riskrank.scores.table.suggestions import suggest_templates, verify_suggestions
+            from riskrank.scores.table.suggestions import (
+                file_models,
+                suggest_templates,
+                verify_suggestions,
+            )
 
+            if inputs := file_models(paths, sources):
+                with suppress(RiskrankError):
+                    sources, export, resolved, messages = _open_and_infer(inputs, options, stdin)
+                    message = f"Read each file as a model: {listing(inputs, 4)}"
+                    return sources, export, resolved, (WarningText(message, READ), *messages)
             error = verify_suggestions(error, options, options, partial(read_frame, sources))
             raise suggest_templates(error, paths, sources, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
@@ -290,6 +302,13 @@ def _pooling_note(read: FileRoles) -> tuple[str, ...]:
     if all(roles.task is None for _, roles in read):
         return ()
     return (f"{option('task', NO_COLUMN)}: all samples are pooled and weighted equally",)
+
+
+def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Return a note that names the metrics with whole numbers that floats cannot distinguish."""
+    large = frame.filter(pl.col("score").abs().is_between(EXACT, 2.0**64))
+    names = [str(name) for name in large["metric"].unique(maintain_order=True)]
+    return (f"{listing(names)}: whole numbers beyond 2^53 are rounded; subtract a constant",) if names else ()
 
 
 def _selectable_metrics(read: FileRoles, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
 """Suggestions for resolving errors, each verified on the table itself, and path templates for inputs."""
 
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from riskrank.errors import InputError, RiskrankError, interface_text, option
@@ -27,7 +29,7 @@ def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]
             return []
         first, second = map(str, templates)
         return [([first], {}), ([second], {}), ([first.replace("{task}", "{draw}")], {"repeats": "draws"})]
-    names = path_parts[0] if len(path_parts) == 1 else tuple(Path(file).stem for file in files)
+    names = file_names(files)
     template = infer_template(files, ["{model}"]) if len(files) > _FEW else None
     if template is not None:
         return [([template], {})]
@@ -40,6 +42,11 @@ def format_inputs(inputs: Sequence[str]) -> str:
     """Format inputs for use on the command line and in the Python API."""
     return interface_text(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))
 
+
+# Numbered files that are parts of one table, or repeats.
+_PART = re.compile(
+    r"(^|[\W_])(fold|seed|run|split|part|batch|shard|chunk|iter|epoch|trial|rep|cv)?s?[\W_]*\d+$"
+)
 
 # Verifying a suggestion takes as long as reading the table.
 _MAX_ROWS = 2_000_000
@@ -131,13 +138,8 @@ def suggest_templates(
         Reads inputs with additional options.
     """
     names = [path for path in paths if isinstance(path, str)]
-    if isinstance(error, BeyondLimitError) or len(names) < len(paths) or any("{" in name for name in names):
-        return error
-    files = [file.path for source in sources for file in source.input_files(0)]
-    # Pipes cannot be read twice.
-    if len(files) < 2 or not all(Path(file).is_file() for file in files):
-        return error
-    if not all(source.model_label is None for source in sources):
+    files = _unlabelled_files(paths, sources)
+    if isinstance(error, BeyondLimitError) or not files:
         return error
     lines: list[tuple[str, object]] = []
     for inputs, args in path_templates(files):
@@ -149,3 +151,38 @@ def suggest_templates(
     case = "each file is a model" if len(lines) == 1 else "the paths name model and task, or model and run"
     hint = f"if {case}, copy the matching line"
     return type(error)(error.problem, found=error.found, hint=hint, suggestions=lines, replaces=names)
+
+
+def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
+    """Return inputs that label each file as a model; empty unless the files have one layout.
+
+    Numbered folds, seeds and other parts are not models.
+    """
+    files = _unlabelled_files(paths, sources)
+    names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
+    is_clear = 1 < len({*names}) == len(names) and len(path_templates(files)) < 2
+    is_part = all(map(_PART.search, names))
+    return (
+        [] if is_part or not is_clear else [f"{name}={file}" for name, file in zip(names, files, strict=True)]
+    )
+
+
+def file_names(files: Sequence[str]) -> list[str]:
+    """Return the parts of file names that differ: a component of the paths, without what all names share."""
+    parts = differing_parts(files)
+    names = [*parts[0]] if len(parts) == 1 else [Path(file).stem for file in files]
+    for _ in range(2):  # the shared beginning, then the shared end
+        columns = takewhile(lambda chars: len(set(chars)) == 1, zip(*names, strict=False))
+        shared = re.sub(r"[^\W_]*$", "", "".join(chars[0] for chars in columns))
+        names = [name.removeprefix(shared)[::-1] for name in names]
+    return names if all(names) else [Path(file).stem for file in files]
+
+
+def _unlabelled_files(paths: Paths, sources: Sequence[Source]) -> list[str]:
+    """Return the files of some inputs, or an empty list if a file is labelled or cannot be read twice."""
+    names = [path for path in paths if isinstance(path, str)]
+    if len(names) < len(paths) or any("{" in name for name in names):
+        return []
+    files = [file.path for source in sources for file in source.input_files(0)]
+    is_readable = len(files) > 1 and all(Path(file).is_file() for file in files)
+    return files if is_readable and all(source.model_label is None for source in sources) else []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from riskrank.errors import InputError, spell
+from riskrank.errors import spell
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
@@ -74,7 +74,6 @@ def test_model_columns_override_folders(folder, head, cell, options):
     assert (table.models, bool(table.suite), table.warnings) == (("A", "B"), False, ())
 
 
-def test_paths_with_a_single_varying_part_are_refused(folder):
+def test_paths_with_a_single_varying_part_name_models(folder):
     place = folder("{model}.csv", sizes={"arc": 3})
-    with pytest.raises(InputError, match="missing column 'model'"):
-        read_scores([place], ReadOptions())
+    assert read_scores([place], ReadOptions()).models == ("A", "B")
