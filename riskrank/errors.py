@@ -26,6 +26,11 @@ _MIN_WORD = 3
 SET_KEYS = ("jobs", "executor", "work_limit", "max_bytes", "max_memory", "color", "traceback")
 # Options with another name in Python, where all weights are one mapping.
 _PYTHON_NAMES = {"weight": "weights"}
+# Credentials in an address: user:password@, and signed parameters of its query.
+_SECRET = re.compile(
+    r"(://)[^\s/@:]+:[^\s@]+(?=@)|([?&][^=&\s]*(?:sig|token|key|secret|passw)[^=&\s]*=)[^&\s'\"]+",
+    re.IGNORECASE,
+)
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 _ALTERNATIVES = re.compile(f"{_ALT_START}([^{_ALT_SEP}]*){_ALT_SEP}([^{_ALT_END}]*){_ALT_END}")
 
@@ -141,7 +146,7 @@ def interface_text(command_line: str, python: str) -> str:
 
 def spell(text: str, *, flags: bool) -> str:
     """Return a message with its marked parameters written as flags or as Python keywords."""
-    text = _ALTERNATIVES.sub(lambda match: match[1 if flags else 2], text)
+    text = _ALTERNATIVES.sub(lambda match: match[1 if flags else 2], mask_secrets(text))
 
     def write(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -253,7 +258,12 @@ def unknown_name(
 
 def single_line(text: str) -> str:
     """Collapse all whitespace in a text, so that it fits on one line."""
-    return " ".join(str(text).split())
+    return mask_secrets(" ".join(str(text).split()))
+
+
+def mask_secrets(text: str) -> str:
+    """Replace the credentials in addresses by asterisks."""
+    return _SECRET.sub(lambda match: f"{match[1] or match[2]}***", text)
 
 
 def shorten(line: str) -> str:

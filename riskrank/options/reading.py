@@ -12,7 +12,7 @@ from riskrank.options.judges import NO_COLUMN, check_judge
 from riskrank.options.option import INPUT, METHOD, Settings, param, rare, several, switch
 from riskrank.options.values import check_directions, check_metrics, contradict
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb", "arrow", "npy")
 
 # Options for exports.
 EXPORT_RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")

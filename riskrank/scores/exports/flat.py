@@ -152,7 +152,7 @@ def _prepare_nothing(_file: reader.ExportFile, record: reader.Record) -> Iterato
 
 
 def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Convert AlpacaEval's preference, 1 for the reference and 2 for the model, to a win rate (0 is a tie)."""
+    """Convert AlpacaEval's preference, 1 for the reference and 2 for the model, to a win rate."""
     preference = record.get("preference")
     if isinstance(preference, int | float) and not isinstance(preference, bool):
         if preference and not 1 <= preference <= 2:

@@ -47,12 +47,17 @@ def decompress(label: str, data: bytes, budget: Budget) -> bytes:
         if packed
         else data
     )
-    if plain[:2] in _UTF_16:
+    if _is_utf_16(plain):
         with contextlib.suppress(UnicodeDecodeError):
             plain = plain.decode("utf-16").encode()
     if (packed and plain[:2] not in _BINARY) or plain[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] in (b"{", b"["):
         budget.charge_text(label, len(data), plain)
     return plain
+
+
+def _is_utf_16(data: bytes) -> bool:
+    """Return whether data begin with a byte order mark of UTF-16, and have its zero bytes."""
+    return data[:2] in _UTF_16 and b"\0" in data[:4096]
 
 
 def decompress_members(
@@ -109,4 +114,4 @@ def decompress_head(head: bytes, size: int) -> bytes:
             head = GUNZIP().decompress(head, size)
         elif _ZSTD.match(head):
             head = zstandard.ZstdDecompressor().stream_reader(head, read_across_frames=True).read(size)
-    return head.decode("utf-16", "ignore").encode() if head[:2] in _UTF_16 else head
+    return head.decode("utf-16", "ignore").encode() if _is_utf_16(head) else head

@@ -4,11 +4,10 @@ import io
 import os
 import re
 import stat
-from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from riskrank.errors import InputError, did_you_mean
 from riskrank.scores.files.compression import decompress_head
@@ -40,6 +39,10 @@ def read_bytes(path: str, budget: Budget) -> bytes:
             return read_stream(file, path, budget)
     except FileNotFoundError:
         folder = Path(path).parent
+        if Path(path).is_symlink():
+            target = f"a link to {Path(path).readlink()}"
+            hint = "restore the file that the link names, or name another file"
+            raise InputError(f"{path}: the link leads to no file", found=target, hint=hint) from None
         siblings = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
         raise InputError(
             f"{path}: no such file",
@@ -136,11 +139,6 @@ def first_bytes(path: Path) -> bytes:
         return b""
 
 
-def first_record(path: Path) -> dict[str, Any]:
-    """Return the JSON object in the first line of a file, or an empty dictionary."""
-    return json_object(first_bytes(path).partition(b"\n")[0]) or {}
-
-
 def has_keys(path: Path, *keys: str) -> bool:
     """Return True if the beginning of a JSON file contains all keys."""
     head = first_bytes(path)
@@ -168,8 +166,3 @@ def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
     else:
         names = [cell.strip(b' "\r') for cell in line.split(b",")]
     return (*dict.fromkeys(name.decode(errors="replace") for name in names), f"{path.parent.name}/")
-
-
-def key_matcher(*keys: str) -> Callable[[Path], bool]:
-    """Return a function that returns True for JSON files whose beginning contains all keys."""
-    return lambda path: has_keys(path, *keys)

@@ -1,7 +1,7 @@
 """CSV and JSON tables as dictionaries of columns, for readers of evaluation exports."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.guards import empty_error, require_columns, require_plausible_size
 from riskrank.scores.files.json_objects import parse_json, preview
 from riskrank.scores.files.parsing import MISSING, TEXT, VALID, parse_scores
+from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.vocabulary import column_for_role
 
 Columns = dict[str, list[object]]
@@ -71,7 +72,7 @@ def csv_columns(path: Path, data: bytes, numeric: Callable[[str], object] = lamb
     return columns
 
 
-def json_columns(path: Path, data: bytes) -> Columns:
+def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> Columns:
     """Return the columns of a JSON table in one of the layouts that pandas writes.
 
     Supported layouts are ``{"columns", "data"}``, one list or mapping per column, and a list of rows.
@@ -80,6 +81,8 @@ def json_columns(path: Path, data: bytes) -> Columns:
     ----------
     path : Path
     data : bytes
+    ignored : list of str, optional
+        List to which the keys around rows are appended that are not read.
 
     Raises
     ------
@@ -87,7 +90,7 @@ def json_columns(path: Path, data: bytes) -> Columns:
         If the document has another structure, or its columns differ in length.
     """
     value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_object, str(path)))
-    value = find_rows(value)
+    value = _find_rows(value, [] if ignored is None else ignored)
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
@@ -119,18 +122,76 @@ def json_columns(path: Path, data: bytes) -> Columns:
     return columns
 
 
-def find_rows(document: object) -> object:
-    """Return the only list of rows in a document.
+def _find_rows(document: object, ignored: list[str]) -> object:
+    """Return the only list of rows in a document, or the numbers below its keys as a long table.
 
-    If there is no such list, or its rows are nested or do not name models, return the document unchanged.
+    A key next to the rows is a column if it names the model; otherwise it is ignored. Lists of rows under
+    several keys belong to one model each. Other documents are returned unchanged.
     """
-    values = document.values() if isinstance(document, dict) else []
-    tables = [value for value in values if isinstance(value, list)]
-    rows = tables[0] if len(tables) == 1 else []
-    is_plain = all(
+    pairs = document if isinstance(document, dict) else {}
+    tables = {key: value for key, value in pairs.items() if isinstance(value, list)}
+    rows = {key: value for key, value in tables.items() if _are_plain_rows(value)}
+    if len(tables) == len(rows) == 1:
+        (name,) = rows
+        model = {key: pairs[key] for key in pairs if key == column_for_role("model", [key]) and key != name}
+        ignored += [key for key in pairs if key not in {name, *model}]
+        return [{**model, **row} for row in rows[name]]
+    if (
+        rows
+        and len(rows) == len(pairs)
+        and not any(column_for_role("model", part[0]) for part in rows.values())
+    ):
+        return [{"model": key, **row} for key, part in rows.items() for row in part]
+    return _keyed_columns(document) or document
+
+
+def _are_plain_rows(value: object) -> bool:
+    """Return True for a list of objects without nested values."""
+    rows = value if isinstance(value, list) else []
+    return bool(rows) and all(
         isinstance(row, dict) and not any(isinstance(x, dict | list) for x in row.values()) for row in rows
     )
-    return rows if rows and is_plain and column_for_role("model", rows[0]) else document
+
+
+def _keyed_columns(document: object) -> Columns | None:
+    """Return the numbers below nested keys as a long table, or None if the levels are not uniform.
+
+    A level whose keys are names of metrics is the metric, and positions in a list are samples, or runs and
+    samples. Other levels are called ``level_1``, ``level_2``, so that their values decide what they are.
+    """
+    leaves = [*_leaves(document)]
+    paths = [path for path, _ in leaves]
+    kinds = {tuple(map(type, path)) for path in paths}
+    if len(kinds) != 1 or () in kinds or not all(value is None or is_number(value) for _, value in leaves):
+        return None
+    kind, levels = kinds.pop(), [dict.fromkeys(level) for level in zip(*paths, strict=True)]
+    keys, lists = kind.count(str), kind.count(int)
+    is_index = lists == 0 and all(str(name).isdigit() for name in levels[-1])
+    if keys + lists < 2 or (keys, lists) == (1, 1) or lists > 2 or is_index or kind[:keys] != (str,) * keys:
+        return None
+    if {str(name).casefold() for name in levels[0]} & {"model", "sample", "metric", "score"}:
+        return None
+    named = {at: "metric" for at in range(keys) if all(names_a_metric(str(name)) for name in levels[at])}
+    named = dict([*named.items()][-1:])
+    named |= dict(zip(range(keys, keys + lists), ("draw", "sample")[-lists:] if lists else (), strict=True))
+    others = [at for at in range(keys) if at not in named and len(levels[at]) > 1]
+    if lists and len(others) == 1:
+        named[others[0]] = "model"
+    names = {at: named.get(at) or f"level_{at + 1}" for at in sorted({*named, *others})}
+    columns: Columns = {"score": [value for _, value in leaves]}
+    for at, name in names.items():
+        columns[name] = [path[at] for path in paths]
+    return columns
+
+
+def _leaves(node: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], object]]:
+    """Yield the values in nested objects and lists with their keys and positions, up to a depth of six."""
+    pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    if isinstance(node, dict | list) and len(path) < 6:
+        for key, part in pairs:
+            yield from _leaves(part, (*path, key))
+    else:
+        yield path, node
 
 
 def is_number(value: object) -> bool:

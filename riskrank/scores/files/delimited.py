@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from itertools import islice
 import polars as pl
 
 from riskrank.errors import InputError, option
+from riskrank.options.values import number_or_nan
 from riskrank.scores.files.formulas import unescape_formula, unescape_frame
 from riskrank.scores.files.guards import (
     MAX_FIELD,
@@ -46,7 +48,7 @@ class DelimitedSource(Source):
             self._require_short(len(data))
         ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
         body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
-        body = _join_header_lines(body)
+        body = _unify_separators(_join_header_lines(body))
         body = body if skip_rows else _skip_comments(body.lstrip(b"\r\n"), separator)
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
         if body.endswith((b"\n\n", b"\n\r\n")):
@@ -58,7 +60,7 @@ class DelimitedSource(Source):
         try:
             with long_fields():
                 self._check_header()
-                names = next(csv.reader([self._header()], delimiter=self._separator))
+                names = self._read_names()
                 self._name_columns([*map(unescape_formula, names)])
                 self._thousands = self._detect_thousands()
         except csv.Error as error:
@@ -102,6 +104,22 @@ class DelimitedSource(Source):
             return
         reject_titles(self.label, rows, self._skipped_lines)
         reject_two_headers(self.label, rows[:4])
+
+    def _read_names(self) -> list[str]:
+        """Return the names in the header; a file whose first row is data gets numbered names."""
+        names, *rows = list(csv.reader(self._head().splitlines(), delimiter=self._separator))
+        columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
+        numbers = [*filter(math.isfinite, map(number_or_nan, names))]
+        texts = [name if re.search(r"[^\W\d]", name) else "" for name in names]
+        is_data = any(text and text in cells for text, cells in zip(texts, columns, strict=False))
+        is_data |= len(numbers) == len(names) and ("." in "".join(names) or len({*names}) < len(names))
+        if not (numbers and is_data):
+            return next(csv.reader([self._header()], delimiter=self._separator))
+        numbered = [f"column {position}" for position in range(1, len(names) + 1)]
+        self._data = self._separator.join(numbered).encode() + b"\n" + self._data
+        self._skipped_lines -= 1
+        self.notes = (*self.notes, f"{self.label}: the first row is data: columns are numbered")
+        return numbered
 
     def _all_rows(self) -> list[list[str]]:
         """Return all rows, including the header, as lists of fields."""
@@ -240,6 +258,32 @@ def _join_header_lines(body: bytes) -> bytes:
             names = head[: mark.start()]
             return re.sub(rb"\r?\n", b" ", names) + body[mark.start() :] if b"\n" in names else body
     # The reader reports the unclosed quote.
+    return body
+
+
+def _unify_separators(body: bytes) -> bytes:
+    """Return a file with a usual separator if it has bars, colons or spaces, or another in the header."""
+    lines = [
+        line for line in body[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES] if line.strip()
+    ]
+    if len(lines) < 2 or '"' in "".join(lines) or lines[0].startswith("#"):
+        return body
+    header, *rest = lines
+    for sign in _SEPARATORS:
+        counts = {line.count(sign) for line in rest}
+        is_mixed = sign == "\t" and all(re.search(" \t|\t ", line) for line in lines)
+        if counts == {header.count(sign)} != {0} and not is_mixed:
+            return body
+        others = [other for other in (*_SEPARATORS, "|") if {header.count(other)} == counts != {0}]
+        if others and not any(line.count(others[0]) for line in rest):
+            names, end, data = body.partition(b"\n")
+            return names.replace(others[0].encode(), sign.encode()) + end + data
+    for split in (r"\s*\|\s*", r"\s*:\s*", r"\s+"):
+        counts = {len(re.split(split, line.strip("| \t\r"))) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            text = body.decode(errors="surrogateescape")
+            rows = (line.strip("| \t\r") for line in text.split("\n") if not re.fullmatch(r"[\s|:+-]+", line))
+            return "\n".join(re.sub(split, "\t", line) for line in rows).encode(errors="surrogateescape")
     return body
 
 

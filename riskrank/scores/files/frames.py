@@ -1,5 +1,6 @@
 """Data frames as sources: Arrow PyCapsule exporters, pandas frames, and dictionaries of columns."""
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,13 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.guards import error_reason, unreadable_error
+from riskrank.scores.files.guards import (
+    PARSE_ERRORS,
+    broken_file_error,
+    error_reason,
+    require_plausible_size,
+    unreadable_error,
+)
 from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import FrameInMemory
@@ -79,6 +86,51 @@ class FrameSource(FrameInMemory):
         self._name_columns(self._frame.columns)
         if self._frame.height == 0:
             raise self._empty("a frame with no rows")
+
+
+class ArrowSource(FrameInMemory):
+    """A file in the Arrow IPC format, which is also that of Feather."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        super().__init__(label, b"", sha256)
+        file = io.BytesIO(data)
+        try:
+            if data[:6] == b"ARROW1":  # the number of rows is known before anything is unpacked
+                lazy = pl.scan_ipc(file)
+                height = lazy.select(pl.len()).collect().item()
+                require_plausible_size(label, height, len(lazy.collect_schema()), len(data))
+            frame = (pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(file)
+        except PARSE_ERRORS as error:
+            raise broken_file_error(
+                f"{label}: the file cannot be read as Arrow", error_reason(error)
+            ) from None
+        self._frame = pl.DataFrame([*map(plain_column, frame)])
+        self._name_columns(self._frame.columns)
+        if self._frame.height == 0:
+            raise self._empty("a file with no rows")
+
+
+class ArraySource(FrameInMemory):
+    """A NumPy file with the scores of one model: one row per run and one column per sample, or one row."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        super().__init__(label, b"", sha256)
+        try:
+            array = np.load(io.BytesIO(data), allow_pickle=False)
+            scores = np.atleast_2d(array).astype(float) if array.ndim < 3 else None
+        except (ValueError, EOFError, TypeError) as error:
+            python = (
+                "json.dump({k: v.tolist() for k, v in np.load(FILE, allow_pickle=True).item().items()}, …)"
+            )
+            hint = f"save arrays of numbers, or a dictionary as JSON: {python}"
+            raise unreadable_error(f"{label}: the array", error_reason(error), hint) from None
+        if scores is None or not scores.size:
+            hint = "save one array per model, with one row per run and one column per sample or task"
+            raise InputError(f"{label}: not a table of scores", found=f"shape {array.shape}", hint=hint)
+        places = np.indices(scores.shape).reshape(2, -1)
+        columns = {"draw": places[0], "sample": places[1]} if len(scores) > 1 else {"sample": places[1]}
+        self._frame = pl.DataFrame({**columns, "score": scores.ravel()}).with_columns(metric=pl.lit("score"))
+        self._name_columns(self._frame.columns)
 
 
 def _to_polars(data: Any) -> pl.DataFrame:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import InputError
-from riskrank.scores.files.data_frames import Columns, JsonPairs, json_columns, repeated_name_error
+from riskrank.errors import InputError, listing
+from riskrank.scores.files.data_frames import JsonPairs, json_columns, repeated_name_error
 from riskrank.scores.files.guards import (
     MAX_COLUMNS,
     MAX_FIELD,
@@ -22,15 +22,12 @@ from riskrank.scores.files.guards import (
 )
 from riskrank.scores.files.json_objects import has_surrogate, json_text, json_texts, unicode_error
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
-from riskrank.scores.names.vocabulary import column_for_role
 
 # An escape of a lone surrogate.
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|"
     rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
-# Separate columns and data, as pandas writes with orient="split".
-_SPLIT = re.compile(rb'\s*\{\s*"(columns|index|data)"\s*:\s*\[')
 # A name with an escape; of two equal names Polars would keep the first instead of the last.
 _ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
 
@@ -212,8 +209,10 @@ class JsonArraySource(FrameInMemory):
         if not data.strip():
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
-        columns = json_columns(Path(label), data)
-        self._nested = data.lstrip()[:1] == b"{" and not _SPLIT.match(data) and _are_nested_scores(columns)
+        ignored: list[str] = []
+        columns = json_columns(Path(label), data, ignored)
+        if ignored:
+            self.notes = (f"{label}: ignored keys around the rows: {listing(ignored)}",)
         texts = {name: json_texts(cells) for name, cells in columns.items()}
         surrogates = self._surrogates = dict[str, int]()
         for name, cells in texts.items():
@@ -225,22 +224,3 @@ class JsonArraySource(FrameInMemory):
         self._frame = pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()])
         self._data = b""
         self._name_columns(self._frame.columns)
-
-    def rewrite_hint(self) -> str | None:
-        """Return a hint on how to rewrite the file if its scores are nested under names, otherwise None."""
-        if not self._nested:
-            return None
-        return 'write one row per score: [{"model": …, "sample": …, "metric": …, "score": …}, …]'
-
-
-def _are_nested_scores(columns: Columns) -> bool:
-    """Return True if no column has a known name and all values are numbers, nested at any depth."""
-    has_role = any(column_for_role(role, columns) for role in ("model", "sample", "metric", "score"))
-    return not has_role and all(map(_is_numeric, columns.values()))
-
-
-def _is_numeric(value: object) -> bool:
-    """Return True if a value, or every value nested in it, is a number or missing."""
-    if isinstance(value, list | dict):
-        return all(map(_is_numeric, value.values() if isinstance(value, dict) else value))
-    return value is None or isinstance(value, int | float)

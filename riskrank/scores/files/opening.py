@@ -83,7 +83,7 @@ def _open(path: str, options: OpenOptions) -> Source:
             raise UsageError(
                 "-: cannot detect the format of standard input",
                 found=excerpt(data[:200].partition(b"\n")[0]),
-                hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
+                hint=f"add {option('input_format')} with one of {listing(FORMATS, 12)}",
             )
         kind = sniffed
     else:
@@ -107,8 +107,18 @@ def _open(path: str, options: OpenOptions) -> Source:
         from riskrank.scores.files.json_tables import JsonArraySource, JsonLinesSource
 
         return (JsonLinesSource if kind == "jsonl" else JsonArraySource)(path, plain, digest)
+    if kind in ("arrow", "npy"):
+        from riskrank.scores.files.frames import ArraySource, ArrowSource
+
+        return (ArrowSource if kind == "arrow" else ArraySource)(path, plain, digest)
     from riskrank.scores.files.delimited import DelimitedSource
 
+    if plain[:2048].lstrip(b"\xef\xbb\xbf\r\n\t ")[:14].lower().startswith((b"<!doctype html", b"<html")):
+        raise InputError(
+            f"{path}: this is a web page, not a table",
+            found=excerpt(plain[:80]),
+            hint="download the file itself, such as the raw file of a repository; a page may ask to sign in",
+        )
     separator = "\t" if kind == "tsv" else ","
     return DelimitedSource(path, plain, digest, separator=separator, skip_rows=options.skip_rows)
 
@@ -200,6 +210,6 @@ def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None
         raise InputError(
             f"{path}: cannot detect the format from the suffix",
             found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",
-            hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
+            hint=f"add {option('input_format')} with one of {listing(FORMATS, 12)}",
         )
     return kind or "csv", compression

@@ -8,6 +8,9 @@ import polars as pl
 
 VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
 
+# Whole numbers from here on are rounded as floats.
+EXACT = 2.0**53
+
 UNSCORED = "unscored"
 """Column with the reason why a row has no score, as readers of exports write it."""
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing
+from riskrank.errors import InputError, UsageError, listing, mask_secrets
 from riskrank.scores.files.guards import Budget, empty_error, require_columns, require_distinct
 from riskrank.scores.files.json_objects import unicode_error
 
@@ -97,7 +97,7 @@ class Source(ABC):
     is_data_set = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
-        self.label = label
+        self.label = mask_secrets(label)
         self.sha256 = sha256
         self.columns: tuple[str, ...] = ()
         self._data = data
@@ -124,10 +124,6 @@ class Source(ABC):
     def height(self) -> int:
         """Return the number of rows."""
         return self.load(self.columns[:1]).height
-
-    def rewrite_hint(self) -> str | None:
-        """Return a hint on how to rewrite the file as a table, or None if it is one."""
-        return None
 
     def file_without(self, column: str) -> str | None:
         """Return the first file that lacks a column of other files, or None."""

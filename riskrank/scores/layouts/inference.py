@@ -52,8 +52,7 @@ def infer_layout(
     named = option_columns(options)
     opened = [
         name_index(flatten(source))
-        if INDEX in named.values()
-        or (source.rewrite_hint() is None and is_role_missing(source, named, options))
+        if INDEX in named.values() or is_role_missing(source, named, options)
         else source
         for source in sources
     ]
@@ -74,7 +73,7 @@ def infer_layout(
         return [votes[0]], votes[1].options, (WarningText(f"Read as {votes[1].summary}", READ),)
     study = read_optuna_study(columns, options) if not options.columns and options.matrix is None else None
     readings = [study] if study else []
-    if not study and all(source.rewrite_hint() is None for source in used):
+    if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
     if not readings:
         error = no_reading_error(columns, used, options)

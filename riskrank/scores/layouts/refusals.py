@@ -59,8 +59,7 @@ def no_reading_error(columns: Columns, sources: Sequence[Source], options: ReadO
         reject_training_curves(columns, per_model=True)
     missing += [] if options.wide or numbers else ["score"]
     missing = missing or ["metric", "score"]
-    hint = source.rewrite_hint() or _role_hint(source, missing, options.time)
-    return missing_columns_error(source, missing, hint)
+    return missing_columns_error(source, missing, _role_hint(source, missing, options.time))
 
 
 def _text_metric_error(columns: Columns, name: str) -> InputError:

@@ -157,10 +157,12 @@ def constant_metric_errors(
         if constant[code]:
             first = int(np.flatnonzero((scores.codes("metric") == code) & ~scores.invalid_mask())[0])
             choices = " ".join(option("metric", name) for name in varying[:8])
+            is_rounded = abs(scores.values[first]) >= parsing.EXACT
+            advice = "numbers beyond 2^53 are rounded: subtract a constant, or " if is_rounded else ""
             yield InputError(
                 f"{scores.file_names()}: metric '{spec.name}' is constant and cannot separate the models",
                 found=f"{scores.values[first]:g} for every model and sample",
-                hint=f"ignore it: {choices}" if varying else "score the models with another metric",
+                hint=f"ignore it: {choices}" if varying else f"{advice}score the models with another metric",
             )
 
 

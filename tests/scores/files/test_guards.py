@@ -144,7 +144,7 @@ SPARSE = {
     # A lone surrogate makes Python read the lines.
     "half.jsonl": "\n".join(f'{{"k{at}": "\\ud800"}}' for at in range(20_000)),
     "rows.json": "[" + ",".join(f'{{"k{at}": 1}}' for at in range(20_000)) + "]",
-    "columns.json": "{" + ",".join(f'"c{at}": {{"k{at}": 1}}' for at in range(20_000)) + "}",
+    "columns.json": "{" + ",".join(f'"c{at}": {{"{at}": 1}}' for at in range(20_000)) + "}",
     "short.csv": ",".join(f"c{at}" for at in range(20_000)) + "\n" + "1\n" * 20_000,
     "blank.csv": ",".join(f"c{at}" for at in range(20_000)) + "\n" + "\n" * 20_000 + "1\n",
 }

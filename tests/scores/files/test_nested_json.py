@@ -1,11 +1,10 @@
-"""Scores nested below model names are refused with an example; objects within rows become columns."""
+"""Scores nested below keys become a long table; objects within rows become columns."""
 
 import json
 
 import pytest
 
 import riskrank as rr
-from riskrank.errors import InputError
 from riskrank.scores.files.derived import flatten
 from riskrank.scores.files.opening import open_sources
 
@@ -29,28 +28,56 @@ def both(x):
 
 
 TWO = {"acc": SCORES["a"], "f1": SCORES["b"]}
-# Documents that do not explain the keys above the scores.
+# Documents whose keys are data → the columns of the table.
 SHAPES = {
-    "scores below models": {"results": {m: {"scores": of} for m, of in SCORES.items()}},
-    "nothing but models": SCORES,
-    "metrics below models": dict.fromkeys(SCORES, TWO),
-    "samples below models": {m: by_name(of) for m, of in SCORES.items()},
-    "samples by metric": {m: {"acc": by_name(of), "f1": by_name(of)} for m, of in SCORES.items()},
-    "metrics by sample": {m: {q: both(x) for q, x in by_name(of).items()} for m, of in SCORES.items()},
-    "rows by model": {m: rows(of) for m, of in SCORES.items()},
-    "tasks below models": {m: dict.fromkeys(("law", "math"), of) for m, of in SCORES.items()},
-    "means": {"a": {"acc": 0.8, "f1": 0.7}, "b": {"acc": 0.7, "f1": 0.75}},
+    "scores below models": (
+        {"results": {m: {"scores": of} for m, of in SCORES.items()}},
+        "model metric sample score",
+    ),
+    "metrics below models": (dict.fromkeys(SCORES, TWO), "model metric sample score"),
+    "samples below models": ({m: by_name(of) for m, of in SCORES.items()}, "level_1 level_2 score"),
+    "models below samples": ({f"q{at}": dict.fromkeys("ab", 1) for at in range(N)}, "level_1 level_2 score"),
+    "samples by metric": (
+        {m: {"acc": by_name(of), "f1": by_name(of)} for m, of in SCORES.items()},
+        "level_1 metric level_3 score",
+    ),
+    "metrics by sample": (
+        {m: {q: both(x) for q, x in by_name(of).items()} for m, of in SCORES.items()},
+        "level_1 level_2 metric score",
+    ),
+    "rows by model": ({m: rows(of) for m, of in SCORES.items()}, "model id acc"),
+    "runs and samples": ({m: [of, of[::-1]] for m, of in SCORES.items()}, "model draw sample score"),
+    "tasks below models": (
+        {m: dict.fromkeys(("law", "math"), of) for m, of in SCORES.items()},
+        "level_1 level_2 sample score",
+    ),
+    "columns": (SCORES, "a b"),
+    "numbered rows": ({m: {str(at): x for at, x in enumerate(of)} for m, of in SCORES.items()}, "a b"),
 }
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_unexplained_keys_are_not_models(shape, tmp_path):
+def test_nested_keys_become_columns(shape, tmp_path):
+    document, columns = SHAPES[shape]
     path = tmp_path / "t.json"
-    path.write_text(json.dumps(SHAPES[shape]))
-    for command in (rr.rank, rr.copa):
-        with pytest.raises(InputError, match="missing columns 'model'") as caught:
-            command(str(path), higher="*")
-        assert caught.value.hint.startswith('write one row per score: [{"model": …')
+    path.write_text(json.dumps(document))
+    (source,) = open_sources([str(path)])
+    assert sorted(source.columns) == sorted(columns.split())
+
+
+def test_clear_levels_are_ranked_without_options(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"results": {m: {"is_correct": of} for m, of in SCORES.items()}}))
+    provenance = rr.rank(str(path), higher="*", no_test=True).document.provenance
+    assert (sorted(provenance.models), provenance.samples) == (["a", "b"], N)
+
+
+def test_keys_around_rows_name_the_model_or_are_reported(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"model": "a", "date": "today", "rows": rows(SCORES["a"])}))
+    (source,) = open_sources([str(path)])
+    assert source.columns == ("model", "id", "acc")
+    assert source.notes == (f"{path}: ignored keys around the rows: date",)
 
 
 def test_tables_and_rows_with_objects_are_read(tmp_path):

@@ -1,0 +1,48 @@
+"""Files with unusual separators or without a header are read as the same table."""
+
+import pytest
+
+from riskrank.scores.files.opening import open_sources
+
+ROWS = [(model, f"q{at}", f"0.{at}") for model in "ab" for at in range(1, 5)]
+NAMES = ("model", "sample", "acc")
+
+
+def joined(sign, *, header=None):
+    lines = [(header or sign).join(NAMES), *(sign.join(row) for row in ROWS)]
+    return "\n".join(lines) + "\n"
+
+
+DIALECTS = {
+    "bars": joined("|"),
+    "colons": joined(":"),
+    "spaces": joined(" "),
+    "aligned": "".join(f"{a:<7} {b:<8}\t{c}\n" for a, b, c in (NAMES, *ROWS)),
+    "markdown": f"| {' | '.join(NAMES)} |\n|---|---|---|\n"
+    + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
+    "semicolons above commas": joined(",", header=";"),
+    "tabs above commas": joined(",", header="\t"),
+    "line ends of Windows": joined("|").replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_separators(write, dialect):
+    (source,) = open_sources([str(write("t.csv", DIALECTS[dialect]))])
+    assert source.columns == NAMES
+    assert source.load(NAMES).rows() == ROWS
+
+
+@pytest.mark.parametrize("sign", [",", "\t", " "])
+def test_a_first_row_of_data_is_not_a_header(write, sign):
+    (source,) = open_sources([str(write("t.csv", "".join(sign.join(row) + "\n" for row in ROWS)))])
+    assert source.load(source.columns).rows() == ROWS
+    assert source.columns == ("column 1", "column 2", "column 3")
+    assert source.row_number(0) == 1
+    assert "the first row is data" in source.notes[0]
+
+
+@pytest.mark.parametrize("header", ["model,0.5,0.75", "model,2023,2024", "q,1,2", "a,b,c"])
+def test_numbers_in_a_header_are_names(write, header):
+    (source,) = open_sources([str(write("t.csv", f"{header}\nx,1.5,2.5\ny,3.5,4.5\n"))])
+    assert source.columns == tuple(header.split(","))
