@@ -288,7 +288,7 @@ SUSPICIONS = (
     ),
     Suspicion(
         "samples correlate within starts of names",
-        "dependence.clusters_by_name",
+        "dependence._clusters_by_name",
         "start of sample",
         Kind("doc12_q3, intraclass correlation .4", spare("sample", 20, DOCUMENTS, 0.4), 100),
         "SQuAD and CoQA: identifiers begin with the passage",
@@ -351,7 +351,7 @@ SUSPICIONS = (
     ),
     Suspicion(
         "labels chosen by outcome",
-        "judge_calibration.label_shift",
+        "judge_calibration._label_shift",
         "do not look random",
         Kind("labels of the worst answers", lambda rng: judged(rng, chosen=True), 300, 2, _JUDGED),
         "prediction-powered inference needs random labels",
@@ -361,7 +361,7 @@ SUSPICIONS = (
         "grouping_columns.composition_differs",
         "models differ in their shares",
         Kind("another mix", lambda rng: unshared(rng, 0.85), 300),
-        "",
+        "Bickel, Hammel & O'Connell (1975): admissions to graduate schools in Berkeley",
     ),
 )
 

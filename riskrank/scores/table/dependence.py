@@ -158,18 +158,18 @@ def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
         samples = pl.DataFrame({"sample": table.samples}).join(of_sample, on="sample", how="left")
         clusters = samples["whole"].rank("dense").to_numpy().astype(np.int64) - 1
         p_value = len(candidates) * cluster_p_value(differences, clusters)
+        factor = widening(differences, clusters)
         if p_value < LEVEL and not has_word(column, "topics"):
-            raise _correlation_error(column, query, scores.options, samples)
+            raise _correlation_error(column, query, scores.options, samples, factor)
         suspected = p_value < SUSPECTED
         if suspected or (query and has_word(samples["whole"][0], "belonging", "whole")):
             flags, unit, _ = _cluster_flags(column, query, scores.options, samples)
-            factor = widening(differences, clusters)
             text = (
                 f"{clusters.max() + 1:,} values of {unit}, such as {samples['whole'][0]}: if samples that "
                 f"share one depend on each other, {flags} makes intervals about {factor:.1f} times as wide"
             )
             proposals.append(WarningText(text, "" if suspected else DESIGN))
-    return tuple(proposals[:1])
+    return () if scores.options.paired_only else tuple(proposals[:1])
 
 
 def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
@@ -196,7 +196,9 @@ def _cluster_flags(
     return flags, unit, roles | ({"sql": query} if query else {})
 
 
-def _correlation_error(column: str, query: str, options: ReadOptions, samples: pl.DataFrame) -> InputError:
+def _correlation_error(
+    column: str, query: str, options: ReadOptions, samples: pl.DataFrame, factor: float
+) -> InputError:
     """Return the error for correlated samples, with options that declare the clusters."""
     flags, unit, changes = _cluster_flags(column, query, options, samples)
     count = samples["whole"].n_unique()
@@ -207,12 +209,9 @@ def _correlation_error(column: str, query: str, options: ReadOptions, samples: p
         f"samples with the same {unit} are correlated, not {samples.height:,} independent samples",
         found=f"{count:,} values of {unit}; independent samples would differ as much between these in one of "
         f"{1 / LEVEL:,.0f} tables",
-        hint=(f"{flags} {effect}; " if can_resample else "") + f"if {unit} is only a category, "
-        f"{option('cluster', NO_COLUMN)} treats samples as independent",
-        suggestions=[
-            *([("", changes)] if can_resample else []),
-            *([] if query else [("", {"cluster": NO_COLUMN})]),
-        ],
+        hint=(f"{flags} {effect} (intervals about {factor:.1f} times as wide); " if can_resample else "")
+        + f"if {unit} is only a category, {option('cluster', NO_COLUMN)} treats samples as independent",
+        suggestions=[("", changes)] * can_resample + [("", {"cluster": NO_COLUMN})] * (not query),
     )
 
 
