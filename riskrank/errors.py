@@ -268,7 +268,7 @@ def mask_secrets(text: str) -> str:
 
 def shorten(line: str) -> str:
     """Replace the middle of a long line with the number of omitted characters."""
-    half = _MAX_LINE // 2
+    half = _MAX_LINE // 2 - 20  # leaves room for the number of characters
     cut = f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
     return line if len(line) <= _MAX_LINE else cut
 

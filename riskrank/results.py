@@ -85,8 +85,7 @@ class Result:
     @property
     def best(self) -> str:
         """Model that ranks first. The verdict says whether it is significantly better than the others."""
-        leaders = getattr(self.document, "leaders", None)
-        if leaders:
+        if leaders := getattr(self.document, "leaders", None):
             return str(self.document.provenance.models[next(iter(leaders.values())).first])
         if not {"model", "rank"} <= {*self.frame.columns}:
             raise AttributeError("only rankings have a best model")
@@ -108,8 +107,7 @@ class Result:
         first, second = next(pair for pair in _PAIRS if {*pair} <= {*frame.columns})
         keys = [name for name in _TEST_KEYS if name in frame.columns]
         chosen = frame.filter(pl.all_horizontal(pl.col(key).eq_missing(frame[key][0]) for key in keys))
-        table = chosen.pivot(second, index=first, values="p_adjusted")
-        return table.rename({first: "model"})
+        return chosen.pivot(second, index=first, values="p_adjusted").rename({first: "model"})
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a pandas data frame.

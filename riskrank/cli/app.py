@@ -157,10 +157,6 @@ def _close_names(error: typer.TyperException, context: Any, message: str) -> lis
         keys = {key: f"--set {key.replace('_', '-')}=" for key in SET_KEYS}
         meant = meant_option(unknown[1], [*flags, *keys])
         return [(keys | flags)[meant]] if meant else []
-    possible = getattr(error, "possibilities", None)
-    if possible:
-        name = str(getattr(error, "option_name", "")).lstrip("-")  # all candidates start with dashes
-        return [word for word in possible[:2] if nearest(name, [word.lstrip("-")])]  # the closest first
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and message.startswith("No such command"):
         choices = context.command.list_commands(context)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from riskrank.errors import NumericalError, counted, option
@@ -14,6 +15,8 @@ from riskrank.errors import NumericalError, counted, option
 if TYPE_CHECKING:
     from riskrank.studies.runtime import ProgressCallback
 
+# Threads that libraries start: one per processor, and some more.
+_THREADS = (os.cpu_count() or 1) + 14
 # Seconds after which the pace is measured, and the shortest total time worth a note.
 _PACE_AFTER, _NOTE_AFTER = 2.0, 60.0
 
@@ -81,6 +84,23 @@ def machine_memory() -> float:
     with suppress(OSError, ValueError):
         memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return memory
+
+
+def require_threads() -> None:
+    """Raise NumericalError if the system allows too few threads, with which Polars would hang or crash."""
+    end, threads = Event(), list[Thread]()
+    try:
+        while len(threads) < _THREADS:
+            threads.append(Thread(target=end.wait, daemon=True))
+            threads[-1].start()
+    except RuntimeError:
+        raise NumericalError(
+            f"riskrank needs {_THREADS} threads",
+            found=f"only {len(threads) - 1} can be started",
+            hint="raise the limit of processes: ulimit -u, or the limit of the container (pids)",
+        ) from None
+    finally:
+        end.set()
 
 
 def require_memory(needed: float, allowed: float | None, task: str, hint: str) -> None:

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment, progress_bar
-from riskrank.cli.forecast import reading_memory, replicates_memory, require_memory, slow_run_note
+from riskrank.cli.forecast import (
+    reading_memory,
+    replicates_memory,
+    require_memory,
+    require_threads,
+    slow_run_note,
+)
 from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.outputs import draw_plot, parse_plots
 from riskrank.cli.typer_functions import Call
@@ -40,6 +46,7 @@ class Session:
     def __init__(self, call: Call, *, piped: str = "table") -> None:
         from riskrank.render.files import check_outputs, choose_formats
 
+        require_threads()
         environment: Environment = call.context.obj
         output = call.output
         self.call = call

@@ -51,18 +51,14 @@ pair pairs: comparison comparisons contrast contrasts between
 sizes: n n_obs nobs sample_size sample_sizes n_range
 plot: figure savefig fig chart
 output: out output_file outfile save_to write_to to report_file destination file path
-from_: harness reader source_format export
 where: query condition mask rows filters
-human: labels gold human_labels ground_truth annotations
-judge: llm_judge grader rater judge_col
-time: date timestamp time_col order_by datetime
 quiet: verbose verbosity silent progress show_progress progress_bar
 """
-_GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
-ADVICE = dict.fromkeys(["baseline", "reference", "control", "ref", "base"], _GATE)
+ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
 """What to do instead of using options that only other commands have."""
 ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
-ADVICE |= dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
+_GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
+ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
 
 
 def meant_option(name: str, options: Iterable[str]) -> str | None:

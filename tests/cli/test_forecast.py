@@ -114,3 +114,18 @@ def test_the_pace_reaches_standard_error(run, table, monkeypatch):
     words = ("rank", table, "--resamples", "20000", "--set", "jobs=1")
     assert "note: resampling takes about 0 minutes: " in run(*words).stderr
     assert "takes about" not in run(*words, "--quiet").stderr
+
+
+def test_too_few_threads_are_refused_before_anything_is_read(run, monkeypatch):
+    """Polars floods standard error or hangs if a container allows fewer."""
+
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", start)
+    outcome = run("rank", "nowhere.csv")
+    assert outcome.status == 3
+    assert outcome.stderr.splitlines()[1:] == [
+        "found: only 0 can be started",
+        "hint: raise the limit of processes: ulimit -u, or the limit of the container (pids)",
+    ]

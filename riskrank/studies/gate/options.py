@@ -58,15 +58,15 @@ def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list
     elif len(files) == 2 and baseline is None and not claims and not any(map("-".__eq__, files)):
         if _names_old_model(files[1]) and not _names_old_model(files[0]):
             files.reverse()
-        stems = [PurePath(file).stem for file in files]
-        plain = len({*stems}) == 2 and all(re.fullmatch(r"[\w.-]+", stem) for stem in stems)
-        names = [file.partition("=")[0] if "=" in file else "" for file in files]
-        names = names if all(names) else stems if plain else ["old", "new"]
+        names = [PurePath(file).stem for file in files]
+        if len({*names}) < 2 or not all(re.fullmatch(r"[\w.-]+", name) for name in names):
+            names = ["old", "new"]
         files = [file if "=" in file else f"{name}={file}" for name, file in zip(names, files, strict=True)]
-        pair = f"{names[1]}:{names[0]}"
+        pair = ":".join(file.partition("=")[0] for file in reversed(files))
     else:
         pair = ""
-    if baseline is not None and not str(baseline).endswith(".parquet"):
+    claimed = pair or BASELINE in f"{changed.get('better')} {changed.get('not_worse')}"
+    if claimed and baseline is not None and not str(baseline).endswith(".parquet"):
         files, changed["baseline"] = [*files, f"{BASELINE}={baseline}"], None
     return files, changed | ({"not_worse": (pair,)} if pair else {}), pair
 

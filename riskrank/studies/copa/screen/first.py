@@ -40,7 +40,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     """Return a table of the best models, with their objectives and front membership."""
     table, leading = document.objectives, document.leading_ranking
     columns: list[ModelColumn] = [
-        (Column("place"), lambda i: str(leading.rank_of(i) or "–")),
+        (Column("place"), partial(_format_place, document)),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
     columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
@@ -50,6 +50,15 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         head = "chosen in" if document.uncertainty is None else "chosen in\npopulations"
         columns.append((Column(head), lambda i: f"{100 * bootstrap_share(i):.0f} %"))
     return build_table("", columns, models, stub=2)
+
+
+def _format_place(document: CopaDocument, model: int) -> str:
+    """Format a model's place; models with equal ranks on all objectives share their places."""
+    u, rank = document.objectives.population.u, document.leading_ranking.rank
+    if not rank[model]:
+        return "–"
+    places = rank[(u == u[model]).all(axis=1) & (rank > 0)]
+    return numbers.format_rank_interval(int(places.min()), int(places.max()))
 
 
 def _front_columns(document: CopaDocument) -> list[ModelColumn]:

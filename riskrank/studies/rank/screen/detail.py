@@ -136,6 +136,7 @@ def _significance_columns(tests: DominanceTests, ranking: Ranking) -> Iterator[M
             for i in range(len(ranking.order))
         ]
         yield Column("letters", "left", medium="latex"), lambda i: letters_of[i]
+        yield Column("letters", "left", medium="terminal"), lambda i: letters_of[i]
 
 
 def mean_decimals(document: RankDocument, leader: Leader) -> int:

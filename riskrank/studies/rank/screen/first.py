@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import ceil, floor
 
 import numpy as np
 
@@ -30,11 +31,22 @@ from riskrank.studies.detectable_difference import detectable_suffix
 from riskrank.studies.rank.context import list_marks
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leader import Leader
-from riskrank.studies.rank.screen.detail import details, method_tables
+from riskrank.studies.rank.screen.detail import details, mean_decimals, method_tables
 from riskrank.studies.suites.screen import details as task_details
 from riskrank.studies.suites.screen import suite_sections as task_screen
-from riskrank.studies.wording import method_words, tests_words
+from riskrank.studies.wording import (
+    distinct_pair,
+    format_fixed,
+    format_percent,
+    method_words,
+    rounded_up,
+    tests_words,
+)
 
+# Multiple of the samples up to which more of them are proposed.
+_REACH = 100
+# Pass rate of the worst model from which samples are too easy to separate models.
+_SATURATED = 0.95
 # Number of marks explained below the table.
 _MARKS = 3
 
@@ -77,6 +89,10 @@ def _single_column(document: RankDocument, leader: Leader) -> list[Section]:
         # The note on the combined score needs a line.
         lines = [lines[0], "; ! ".join(lines[1:])]
     below = [f"! {line}" for line in lines]
+    copies = np.argwhere(np.triu(leader.study.dominance.estimates.identical, 1))
+    if notes and len(copies):
+        pair = " and ".join(models[i] for i in copies[0])
+        below.append(f"! {pair} are copies; the combined score compares with both, so it depends on copies")
     hidden_models = hidden_count_lines(len(models) - len(listed), "model", option("top", len(models)))
     hidden_metrics = hidden_count_lines(len(document.means) - MOST_METRICS, "metric")
     return [_ranking_table(document, leader, listed), *hidden_models, *map(Line, below), *hidden_metrics]
@@ -128,8 +144,20 @@ def _ranking_table(document: RankDocument, leader: Leader, listed: Sequence[int]
     ]
     for mean in metrics[:MOST_METRICS]:
         columns.append(with_interval_bars((Column(metric_head(mean)), mean.format_mean), mean, listed))
+    if all(mean.name != leader.column for mean in metrics):
+        columns.append(_combined_mean_column(document, leader, listed))
     columns += tail_columns(leader.column, metrics, tail)
     return build_table("", columns, listed, stub=3)
+
+
+def _combined_mean_column(document: RankDocument, leader: Leader, listed: Sequence[int]) -> ModelColumn:
+    """Return a column of means of the combined score, with digits that tell the first two models apart."""
+    effects = leader.study.effects[leader.method]
+    means = document.units[leader.column].to_file_units(effects.mean)
+    first, second = (float(means[i]) for i in [*listed, *listed][:2])
+    text, _ = distinct_pair(first, second, format_fixed, mean_decimals(document, leader))
+    decimals = len(text.partition(".")[2])
+    return Column("mean\ncombined", optional=True), lambda i: format_fixed(float(means[i]), decimals)
 
 
 def format_rank(ranking: Ranking, model: int) -> str:
@@ -165,8 +193,29 @@ def _test_line(document: RankDocument) -> Line:
         next(iter(leaders.values())).pairs,
         f"{method}{on}{scope}",
         sum(map(_undecided_pairs, document.leaders.values())),
-        detectable_suffix(document.means, document.detectable),
+        detectable_suffix(document.means, document.detectable) + _needed_suffix(document, leader),
     )
+
+
+def _needed_suffix(document: RankDocument, leader: Leader) -> str:
+    """Return a clause on how to separate the first two models; empty if they are separated."""
+    if not leader.tied or leader.rivals[0] != leader.tied[0] or document.suite is not None:
+        return ""
+    mean = document.means[0]
+    passed = float((1 - mean.mean if mean.lower_is_better else mean.mean).min())
+    if len(document.means) == 1 and mean.is_proportion and passed >= _SATURATED:
+        share = format_percent(floor(100 * passed) / 100)
+        return f"; the samples are nearly saturated, as all models pass at least {share}: add harder ones"
+    rival, effects = leader.rivals[0], leader.study.effects[leader.method]
+    gap, low, high = document.units[leader.column].estimates(effects.mean_difference)
+    if low is None or high is None or not gap[rival]:
+        return ""
+    # Power 80 % adds 0.84 standard errors to the 1.96 or more of an interval's half.
+    size = leader.scores.min_effective_size
+    needed = size * (1.43 * (high[rival] - low[rival]) / 2 / abs(gap[rival])) ** 2
+    pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
+    count = "no feasible number of" if needed > _REACH * size else f"about {rounded_up(ceil(needed)):,}"
+    return f"; {count} samples would separate the means of {pair} at this difference"
 
 
 def _undecided_pairs(leader: Leader) -> int:
