@@ -131,7 +131,7 @@ class ViolationKernel:
             its batch.
         """
         # Other pairs keep zeros, which give ½, as for equal models.
-        squares, signed = self._zero_integrals(len(ordered), len(ordered[0]))
+        squares, signed = np.zeros((2, len(self.orders), len(ordered), len(ordered), len(ordered[0])))
         if len({sample.shape[-1] for sample in ordered}) == 1:
             self._fill_equal_sizes(np.asarray(ordered), squares, signed)
         else:
@@ -168,17 +168,13 @@ class ViolationKernel:
         ndarray, shape (orders, k, k, B)
         """
         k, batch, most = len(values), len(cumulated[0]), max(value.size for value in values)
-        squares, signed = self._zero_integrals(k, batch)
+        squares, signed = np.zeros((2, len(self.orders), k, k, batch))
         size = max(_SEGMENTS // (2 * most), 1)
         for start in range(0, batch, size):
             rows = slice(start, start + size)
             steps = [(value, weight[rows]) for value, weight in zip(values, cumulated, strict=True)]
             self._fill_weighted(*pad_steps(steps), scores, squares[..., rows], signed[..., rows])
         return _ratios(squares, signed)
-
-    def _zero_integrals(self, k: int, batch: int) -> Floats:
-        """Return zero-initialised arrays for ``∫ D²`` and ``∫ D|D|`` of all pairs, shape (2, o, k, k, B)."""
-        return np.zeros((2, len(self.orders), k, k, batch))
 
     def _pair_blocks(self, pairs: int) -> list[PairBlock]:
         """Split all pairs into blocks of at most `pairs`."""
