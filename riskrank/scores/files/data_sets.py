@@ -129,15 +129,18 @@ class DataSetSource(Source):
             if name in part.keys and name in present:
                 _require_agreement(source.label, name, part.keys[name], frame[name])
         keys = {name: part.keys.get(name) for name in names if name in part.keys or name not in present}
-        columns = [
-            pl.repeat(key, height, dtype=pl.String if name in part.keys else pl.Null, eager=True).alias(name)
+        columns = {
+            name: pl.repeat(key, height, dtype=pl.String if name in part.keys else pl.Null, eager=True)
             for name, key in keys.items()
-        ]
-        return pl.DataFrame([*columns, *(frame[name] for name in present if name not in keys)]).select(names)
+        }
+        # Polars would rename a series without a name, such as an index that pandas saved.
+        return pl.DataFrame({name: frame[name] for name in present} | columns).select(names)
 
     def _concat_frames(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
         """Concatenate the data frames of all parts."""
-        return pl.DataFrame([self._concat_column(name, [frame[name] for frame in frames]) for name in names])
+        return pl.DataFrame(
+            {name: self._concat_column(name, [part[name] for part in frames]) for name in names}
+        )
 
     def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
         """Concatenate one column of all parts; columns of different types are converted to text."""

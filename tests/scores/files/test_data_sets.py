@@ -485,3 +485,11 @@ def test_folder_opens_as_a_data_set(single_file, tmp_path):
     (source,) = open_sources([str(tmp_path)])
     assert isinstance(source, DataSetSource)
     assert source.height() == 96
+
+
+def test_an_index_without_a_name_is_read_in_a_folder(tmp_path):
+    for model in ("alpha", "beta"):
+        (tmp_path / f"{model}.csv").write_text(",id,acc\n0,q0,0.5\n1,q1,0.25\n")
+    (source,) = open_sources([str(tmp_path)])
+    assert source.load(["", "id"]).rows() == [("0", "q0"), ("1", "q1")] * 2
+    assert source.load([""]).columns == [""]
