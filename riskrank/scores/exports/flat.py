@@ -27,7 +27,9 @@ def flat_reader(name: str, form: Format) -> reader.RowReader:
     """Return the reader of a flat format."""
     return reader.RowReader(
         recognises=lambda path: form.matches(head_names(path)),
-        rows=partial(_refuse if form.averages else _read, form, _PREPARED.get(name, _prepare_nothing)),
+        rows=partial(
+            _refuse if form.averages else _read, form, _PREPARED.get(name, lambda _, record: iter([record]))
+        ),
         choices=form.choices,
         auxiliary_metrics=form.auxiliary.split(),
         model_per_file=True,
@@ -144,11 +146,6 @@ def _text(record: reader.Record, fields: str) -> object:
         below = [record[name] for name in record if name.startswith(f"{names}.")]
         texts += [text for text in (below[0] if below and len(below) < 2 else value or below[:1],) if text]
     return texts[0] if len(texts) == 1 else texts or None
-
-
-def _prepare_nothing(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a record that needs no preparation."""
-    yield record
 
 
 def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
