@@ -19,17 +19,15 @@ from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 # Levels of nested objects that become fields.
 _LEVELS = 5
-_TEXTS = ("input_text", "output_text")
 Prepare = Callable[[reader.ExportFile, reader.Record], Iterator[reader.Record]]
 
 
 def flat_reader(name: str, form: Format) -> reader.RowReader:
     """Return the reader of a flat format."""
+    prepare = _PREPARED.get(name, lambda _, record: iter([record]))
     return reader.RowReader(
         recognises=lambda path: form.matches(head_names(path)),
-        rows=partial(
-            _refuse if form.averages else _read, form, _PREPARED.get(name, lambda _, record: iter([record]))
-        ),
+        rows=partial(_refuse if form.averages else _read, form, prepare),
         choices=form.choices,
         auxiliary_metrics=form.auxiliary.split(),
         model_per_file=True,
@@ -72,7 +70,9 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
                 f"{record.location} has no '{form.sample}'", f"fields: {listing(record, 12)}"
             )
         counts[sample] += 1
-        about: dict[str, Any] = {name: _text(record, getattr(form, name[:-5])) for name in _TEXTS}
+        about: dict[str, Any] = {
+            f"{key}_text": _text(record, getattr(form, key)) for key in ("input", "output")
+        }
         about["model"] = file.model_name(_join(record, form.model) or file.label or _join(record, form.run))
         about["sample"] = f"{sample} #{counts[sample]}" if form.distinct and counts[sample] > 1 else sample
         for column, name in form.columns.items():
