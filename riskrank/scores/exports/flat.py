@@ -67,12 +67,11 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
         sample = f"row {number}" if is_numbered else _join(record, form.sample)
         if not sample:
             raise reader.export_error(
-                f"{record.location} has no '{form.sample}'", f"fields: {listing(record, 12)}"
+                f"{record.location} has no '{form.sample}'", f"fields: {listing(record)}"
             )
         counts[sample] += 1
-        about: dict[str, Any] = {
-            f"{key}_text": _text(record, getattr(form, key)) for key in ("input", "output")
-        }
+        about: dict[str, Any] = {"input_text": _text(record, form.input)}
+        about["output_text"] = _text(record, form.output)
         about["model"] = file.model_name(_join(record, form.model) or file.label or _join(record, form.run))
         about["sample"] = f"{sample} #{counts[sample]}" if form.distinct and counts[sample] > 1 else sample
         for column, name in form.columns.items():
