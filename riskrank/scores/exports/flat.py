@@ -102,8 +102,7 @@ def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
         paths = [path for path in form.records.split() if outer.get(path) is not None]
         for record in [entry for path in paths for entry in outer.get_records(path)]:
             yield reader.Record(record.location, {**outer, **_flatten(record)})
-        if not paths:
-            yield outer
+        yield from () if paths else (outer,)
 
 
 def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
