@@ -27,7 +27,7 @@ from riskrank.engine.sampling.monte_carlo import required_resamples
 from riskrank.engine.types import Booleans, Floats, Integers
 
 
-def adjust(p_values: ArrayLike, method: str) -> Floats:
+def adjust(p_values: ArrayLike, method: str, per_rejection: int = 1) -> Floats:
     """Return adjusted p-values; a hypothesis is rejected if its adjusted p-value is at most the level.
 
     Parameters
@@ -36,6 +36,8 @@ def adjust(p_values: ArrayLike, method: str) -> Floats:
         P-values of one family of tests along the last axis; other axes index several families.
     method : {"bonferroni", "holm", "bh", "none"}
         Bonferroni and Holm control the family-wise error rate, Benjamini-Hochberg the false discovery rate.
+    per_rejection : int
+        Number of claims that each rejection settles: 2 if claims come in opposite pairs.
 
     Returns
     -------
@@ -51,7 +53,8 @@ def adjust(p_values: ArrayLike, method: str) -> Floats:
     order = np.argsort(p, axis=-1, kind="stable")
     ordered = np.take_along_axis(p, order, axis=-1)
     if method == "holm":
-        stepped = np.maximum.accumulate(ordered * np.arange(m, 0, -1), axis=-1)
+        remaining = np.maximum(m - per_rejection * np.arange(m), per_rejection)
+        stepped = np.maximum.accumulate(ordered * remaining, axis=-1)
     else:
         stepped = np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[..., ::-1], axis=-1)[..., ::-1]
     adjusted = np.empty(p.shape)
@@ -132,11 +135,15 @@ class Family:
         See :func:`riskrank.engine.family.adjust`.
     sides : {1, 2}
         2 for two-sided tests at level α, 1 if each direction is a separate family at level α.
+    per_rejection : {1, 2}
+        Number of claims that each rejection settles: 2 if claims come in opposite pairs, of which at most one
+        can be significant. Holm's correction then covers the pairs, each with twice its smaller p-value.
     """
 
     alpha: float = 0.05
     correction: str = "holm"
     sides: int = 2
+    per_rejection: int = 1
 
     @property
     def confidence(self) -> float:
@@ -180,12 +187,28 @@ class Family:
         p = np.asarray(p_values, dtype=np.float64)
         selected = np.ones(p.shape, dtype=bool) if mask is None else np.asarray(mask)
         corrected = np.ones(p.shape)
-        corrected[selected] = adjust(p[selected], self.correction)
+        corrected[selected] = adjust(p[selected], self.correction, self.per_rejection)
         return corrected
+
+    def adjust_pairs(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
+        """Return adjusted p-values of the claims "i is ahead of j", where j may be ahead of i instead.
+
+        Parameters
+        ----------
+        p_values : array_like, shape (..., k, k)
+            One-sided p-values. With Holm's correction, the larger one of each pair counts as 1.
+        mask : array_like of bool, same shape, optional
+            Claims that belong to the family, in both directions; by default all but the diagonals.
+        """
+        p = np.asarray(p_values, dtype=np.float64)
+        selected = np.broadcast_to(~np.eye(p.shape[-1], dtype=bool), p.shape) if mask is None else mask
+        if self.correction == "holm":
+            p = np.where(p < p.swapaxes(-1, -2), p, 1.0)
+        return replace(self, per_rejection=2).adjust_p_values(p, selected)
 
     def adjust_rows(self, p_values: Floats) -> Floats:
         """Return the adjusted p-values of many families of tests, one family per row (last axis)."""
-        return adjust(p_values, self.correction)
+        return adjust(p_values, self.correction, self.per_rejection)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:
         """Rescale a p-value that was compared with `level`, for comparison with the family's level."""
@@ -285,7 +308,8 @@ class Family:
 
     def level_after_rejections(self, tests: int, rejected: int) -> float:
         """Return the level for the next smallest p-value after `rejected` rejections in `tests` tests."""
-        factor = {"holm": tests - rejected, "bonferroni": tests, "bh": tests / (rejected + 1), "none": 1}
+        remaining = max(tests - self.per_rejection * rejected, self.per_rejection)
+        factor = {"holm": remaining, "bonferroni": tests, "bh": tests / (rejected + 1), "none": 1}
         return self.alpha / factor[self.correction]
 
     def largest_levels(self, tests: int, excluded: Integers) -> Floats:
@@ -298,7 +322,9 @@ class Family:
         excluded : ndarray of int
             Number of claims that cannot be significant.
         """
-        ones = np.ones(len(excluded))
-        factor = {"holm": ones + excluded, "bonferroni": tests * ones, "none": ones}
+        ones, both = np.ones(len(excluded)), self.per_rejection
+        # If claims come in pairs, one claim of each pair is excluded in any case.
+        lost = both * np.maximum(excluded - tests * (both - 1) // both, 0)
+        factor = {"holm": both + lost, "bonferroni": tests * ones, "none": ones}
         factor["bh"] = tests / np.maximum(tests - excluded, 1)
         return self.alpha / factor[self.correction]

@@ -295,7 +295,7 @@ def inference_line(
     size = design_words(scores)
     if not inference.test:
         return Line(f"{size}; not tested, so the verdicts describe only these samples.", "Data:")
-    pairs = len(models) * (len(models) - 1)
+    pairs = len(models) * (len(models) - 1) // 2
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.family.correction]
     source = "asymptotic standard errors"
     if inference.uses_resampling:
@@ -303,6 +303,6 @@ def inference_line(
     level = inference.family.interval_level(1)
     text = (
         f"{size}, {source}; {rule} over the "
-        f"{pairs} ordered pairs of each order, test and threshold, level {level:g}."
+        f"{counted(pairs, 'pair')} of each order, test and threshold, level {level:g}."
     )
     return Line(text, "Tests:")

@@ -57,7 +57,7 @@ class MeanColumn:
 
     def adjusted_p_values(self, family: Family) -> Floats:
         """Return adjusted one-sided p-values, shape (k, k), for "the mean of i exceeds that of j"."""
-        return family.adjust_p_values(self.differences.p_above(), self.compared_pairs)
+        return family.adjust_pairs(self.differences.p_above(), self.compared_pairs)
 
 
 def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:

@@ -59,7 +59,7 @@ def describe_tests(settings: DominanceTestSettings) -> dict[str, Any]:
         "thresholds": sorted(thresholds),
         "alpha": settings.alpha,
         "correction": ("k^2" if settings.paper_exact else settings.correction) if tested else "none",
-        "family": "ordered pairs of one metric, order, test and threshold" if tested else None,
+        "family": "pairs of one metric, order, test and threshold" if tested else None,
         "variance": settings.variance if tested else None,
         "no_test": settings.no_test,
         "paper_exact": settings.paper_exact,

@@ -251,6 +251,12 @@ def claim_words(claim: Claim) -> str:
     return claim.method
 
 
+def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -> str:
+    """Describe a model with a significantly better mean that does not significantly dominate its rivals."""
+    users = "every user" if order == 1 else "every risk-averse user"
+    return f"{model} has {comparison} ({interval}); that {users} prefers it is not significant"
+
+
 def method_words(method: str) -> str:
     """Describe a dominance method in words, such as ``R-SSD``; return unknown names unchanged."""
     match = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)

@@ -142,7 +142,7 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
                 estimates,
                 influences[claim.order],
                 claim,
-                family=Family(correction="none"),
+                inference=Inference(family=Family(correction="none")),
             ).p_value[case.pair]
             for claim in case.claims
         ],

@@ -21,6 +21,11 @@ Floats = NDArray[np.float64]
 Marginal = Callable[[Floats], Floats]
 
 
+def disasters(share: float, size: float) -> Marginal:
+    """The worst share of the scores is lower by `size`."""
+    return lambda z: z - size * (z < ndtri(share))
+
+
 def student(df: float) -> Marginal:
     return lambda z: stdtrit(df, ndtr(z))
 
@@ -29,6 +34,11 @@ MARGINALS: dict[str, Marginal] = {
     "normal": lambda z: z,
     "lognormal, σ = 2": lambda z: np.exp(2 * z),
     "lognormal, σ = 1": np.exp,
+    "lognormal losses, σ = 1": lambda z: -np.exp(z),
+    "2 % of −100": disasters(0.02, 100),
+    "5 % of −20": disasters(0.05, 20),
+    "10 % of −20": disasters(0.10, 20),
+    "15 % of −5": disasters(0.15, 5),
     "t, 2 df": student(2),
     "t, 3 df": student(3),
     "5-point scale": lambda z: np.clip(np.rint(3 + z), 1, 5),
@@ -176,9 +186,21 @@ IDENTICAL = (
     same("t, 3 df", 5, 20, 0.7),
     same("t, 3 df", 12, 50),
     same("t, 3 df", 12, 200, costs=2),
-    same("t, 2 df", 2, 50, promised=False),
-    same("t, 2 df", 8, 100, promised=False),
-    same("t, 2 df", 12, 200, promised=False, costs=2),
+    same("t, 2 df", 2, 12),
+    same("t, 2 df", 2, 50),
+    same("t, 2 df", 8, 100),
+    same("t, 2 df", 12, 200, costs=2),
+    *(same("5 % of −20", k, n) for k in (2, 4) for n in (12, 24, 60)),
+    same("2 % of −100", 2, 60),
+    same("10 % of −20", 2, 12),
+    same("10 % of −20", 4, 24, 0.6),
+    same("15 % of −5", 2, 24),
+    same("15 % of −5", 4, 60),
+    same("lognormal losses, σ = 1", 2, 12),
+    same("lognormal losses, σ = 1", 4, 24),
+    *(same("5 % of −20", k, 24, design="unpaired") for k in (2, 4)),
+    same("10 % of −20", 2, 12, design="unpaired"),
+    same("lognormal losses, σ = 1", 2, 12, design="unpaired"),
     same("5-point scale", 2, 10),
     same("5-point scale", 5, 50),
     same("5-point scale", 12, 15, 0.6, costs=2),

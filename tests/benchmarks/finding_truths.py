@@ -203,6 +203,9 @@ def _true(entry, truth: Truth, models: list[int], table: RandomTable, names: lis
     metrics = list(table.scores)
     if entry.kind == "ahead":
         yield all(truth.better(models[0], i) for i in range(truth.models) if i not in models)
+    if entry.kind == "higher-mean":
+        metric = entry.on if entry.on in metrics else None
+        yield all(truth.higher(models[0], i, metric) for i in models[1:])
     if entry.kind == "trade":
         first, rival = models[:2]
         yield any(truth.higher(rival, first, metric) for metric in (None, *metrics))

@@ -115,7 +115,7 @@ def test_portfolio_of_a_single_model(run, write):
 NUMBERS = """
 aggregation.agreement._PAIRS copa.replicates._WEIGHTS copa.front_shares._PAIRS copa.pareto._PAIRS
 copa.stability._CELLS gates.replicates._WEIGHTS portfolio.mean_risk_intervals._BATCH dominance.bootstrap._TASK
-dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.permuted_tails._BATCH
+dominance.metric_tails._BATCH dominance.bootstrap._BATCH dominance.sign_flips._BATCH
 dominance.violation._CACHE
 sampling.weighted_resamples._BATCH_SIZE
 """

@@ -1,5 +1,8 @@
 """Families of claims: levels, sides, and intervals that agree with the answers."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -106,3 +109,60 @@ def test_adjustment_is_monotone_and_conservative(method, p):
     adjusted = adjust(p, method)
     assert np.all(adjusted >= np.array(p) - 1e-15)
     assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= -1e-15)
+
+
+def closed_test(p_values, alpha):
+    """Closed testing of pairs: a pair needs Bonferroni's rejection of every set of pairs that contains it."""
+    k = len(p_values)
+    two_sided = {
+        pair: 2 * min(p_values[pair], p_values[pair[::-1]]) for pair in itertools.combinations(range(k), 2)
+    }
+    subsets = [
+        chosen for size in range(1, len(two_sided) + 1) for chosen in itertools.combinations(two_sided, size)
+    ]
+    rejected = {chosen: len(chosen) * min(two_sided[pair] for pair in chosen) <= alpha for chosen in subsets}
+    significant = np.zeros((k, k), dtype=bool)
+    for i, j in two_sided:
+        if all(rejected[chosen] for chosen in subsets if (i, j) in chosen):
+            winner = (i, j) if p_values[i, j] < p_values[j, i] else (j, i)
+            significant[winner] = True
+    return significant
+
+
+@given(st.lists(st.floats(0.0, 0.3), min_size=6, max_size=6), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_holm_over_pairs_is_closed_testing(smaller, swaps):
+    p_values = np.ones((4, 4))
+    for p_value, swap, pair in zip(smaller, swaps, itertools.combinations(range(4), 2), strict=True):
+        winner = pair[::-1] if swap else pair
+        p_values[winner], p_values[winner[::-1]] = p_value, 1 - p_value
+    for alpha in (0.03, 0.05000001, 0.2):
+        family = Family(alpha)
+        significant = closed_test(p_values, alpha)
+        assert np.array_equal(family.significant(family.adjust_pairs(p_values)), significant)
+        # Claims in a list, in both directions, are adjusted in the same way.
+        claims = ~np.eye(4, dtype=bool)
+        listed = replace(family, per_rejection=2).adjust_p_values(p_values[claims])
+        assert np.array_equal(family.significant(listed), significant[claims])
+
+
+@pytest.mark.parametrize("correction", METHODS)
+def test_pairs_that_cannot_be_significant_leave_the_level_of_the_next_pair(correction):
+    family, pairs = Family(0.05, correction, per_rejection=2), 5
+    for rejected in range(pairs):
+        # The opposites of all pairs and the remaining pairs cannot be significant.
+        excluded = np.array([2 * pairs - rejected - 1])
+        level = family.level_after_rejections(2 * pairs, rejected)
+        assert family.largest_levels(2 * pairs, excluded)[0] == pytest.approx(level)
+        p_values = [*[1e-9] * rejected, level * (1 - 1e-9), *[0.45] * (pairs - rejected - 1), *[0.9] * pairs]
+        assert family.significant(family.adjust_p_values(p_values)).sum() == rejected + 1
+
+
+@pytest.mark.parametrize("groups", [(6,), (3, 3), (2, 2, 2), (1, 4, 1)])
+def test_pairs_have_few_false_claims(groups):
+    rng, k, tables = np.random.default_rng(5), sum(groups), 4000
+    group = np.repeat(range(len(groups)), groups)
+    means = rng.normal(0.0, 1.0, (tables, k)) + 6.0 * group
+    p_values = stats.norm.sf((means[:, :, None] - means[:, None]) / np.sqrt(2))
+    false = group[:, None] <= group
+    wrong = [(Family().adjust_pairs(p) <= 0.05)[false].any() for p in p_values]
+    assert np.mean(wrong) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / tables)

@@ -207,7 +207,7 @@ def front_membership(
     N = len(evidence[0].noninferior)
     feasible = np.ones(N, dtype=bool) if feasible is None else feasible
     meet_sides = [Answer.SIGNIFICANT] * N if constraint_answers is None else list(constraint_answers)
-    p_dominates = family.adjust_p_values(_dominance_p_values(evidence), ~np.eye(N, dtype=bool))
+    p_dominates = family.adjust_pairs(_dominance_p_values(evidence))
     significantly_dominates = family.significant(p_dominates)
     p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
     np.fill_diagonal(p_feasible_dominates, np.inf)

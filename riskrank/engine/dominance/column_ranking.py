@@ -7,6 +7,7 @@ Mean win rates, the usual leaderboard baseline, follow [RAB] remark 1, eq. 22 an
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,10 @@ from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, find_hidden_risks
 from riskrank.engine.dominance.inference import RELATIVE, Inference
-from riskrank.engine.dominance.permuted_tails import PermutedTails
-from riskrank.engine.dominance.rank_guard import pair_samples
+from riskrank.engine.dominance.pair_samples import pair_samples
+from riskrank.engine.dominance.permuted_tails import correct_bias, flipped_tail_p_values
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
-from riskrank.engine.dominance.sign_tests import sign_test_p_values
+from riskrank.engine.dominance.sign_flips import binary_p_values
 from riskrank.engine.dominance.simultaneous import (
     Separation,
     Spread,
@@ -27,7 +28,7 @@ from riskrank.engine.dominance.simultaneous import (
 )
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.family import Answer
+from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.ties import competition_ranks
@@ -57,8 +58,10 @@ class RankStudy:
     hidden_risks : HiddenRisks or None
         Risks that a ranking by the mean would hide, but the preferred method reveals; None without
         resampling.
-    permuted : PermutedTails or None
-        Permutation tests that must confirm tail differences between unpaired models; None without resampling.
+    flipped_tails : ndarray, shape (k, k), or None
+        Sign-flip p-values for "the tail of i is not worse than that of j"; None without resampling.
+    family : Family
+        Level and correction.
     """
 
     dominance: DominanceStudy
@@ -66,7 +69,8 @@ class RankStudy:
     effects: Mapping[str, EffectSizes]
     separations: Mapping[str, Separation]
     hidden_risks: HiddenRisks | None
-    permuted: PermutedTails | None = None
+    flipped_tails: Floats | None = None
+    family: Family = Family()
 
     def tests_for(self, method: str) -> DominanceTests | None:
         """Return the dominance tests behind a ranking method, or None for win rates."""
@@ -80,18 +84,17 @@ class RankStudy:
         Answer
             Whether "the model's tail is worse" is significant, contradicted or undecided.
         float
-            P-value for the null hypothesis of equal tail means. For unpaired models a permutation test must
-            confirm the difference.
+            P-value for the null hypothesis of equal tail means. Sign flips must confirm the difference.
         """
-        effect, permuted = self.effects[method], self.permuted
-        p_values = effect.tail_difference.p_value
-        if permuted is None or p_values is None:
+        effect, p_values = self.effects[method], self.effects[method].tail_difference.p_value
+        if self.flipped_tails is None or p_values is None:
             return Answer.UNDECIDED, 1.0
-        p, side = float(p_values[model]), Answer(int(np.sign(-effect.tail_difference.estimate[model])))
-        if permuted.family.significant(p):
-            pair = (model, effect.leader) if side > 0 else (effect.leader, model)
-            p = max(p, permuted.p_adjusted(*pair))
-        return side if permuted.family.significant(p) else Answer.UNDECIDED, p
+        side = Answer(int(np.sign(-effect.tail_difference.estimate[model])))
+        pair, k = (model, effect.leader), len(self.flipped_tails)
+        flipped = self.flipped_tails[pair if side > 0 else pair[::-1]]
+        strictest = self.family.interval_level(k * (k - 1))
+        p = max(float(p_values[model]), self.family.rescale_p_value(strictest, float(flipped)))
+        return side if self.family.significant(p) else Answer.UNDECIDED, p
 
 
 def preferred_method(rankings: Mapping[str, Ranking]) -> str:
@@ -121,18 +124,19 @@ def rank_column(
     samples = pair_samples(scores)
     rankings = {tests.claim.method: _rank_by_tests(tests, by_wins=by_wins) for tests in dominance.tests}
     rankings |= _rank_by_win_rates(scores, dominance)
-    risks, permuted = None, None
+    risks, flipped = None, None
     if replicates is not None:
-        claims = scores.models * (scores.models - 1)
-        permuted = PermutedTails(scores, estimates.tail_level, claims, inference.family, inference.seed)
+        pairs, level = [*combinations(range(scores.models), 2)], estimates.tail_level
+        strictest = inference.family.interval_level(2 * len(pairs))
+        flipped = flipped_tail_p_values(scores, pairs, level, level=strictest, seed=inference.seed)
         risks = find_hidden_risks(
             estimates.means,
             estimates.tails,
-            permuted.correct_bias(estimates.tails, replicates.tails),
+            correct_bias(scores, estimates.tails, replicates.tails),
             rank=rankings[preferred_method(rankings)].rank,
             samples=samples,
             family=inference.family,
-            permuted=permuted,
+            flipped=flipped,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
     effects = dict(zip(leaders, _effect_sizes(scores, samples, dominance, leaders, inference), strict=True))
@@ -145,7 +149,8 @@ def rank_column(
             for tests in dominance.tests
         },
         risks,
-        permuted,
+        flipped,
+        inference.family,
     )
 
 
@@ -162,7 +167,7 @@ def _effect_sizes(
     if replicates is not None:
         pairs = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
         spreads = [difference_spread(*pair, confidence=inference.family.confidence) for pair in pairs]
-    exact = sign_test_p_values(scores)
+    exact = binary_p_values(scores, inference.family, inference.seed)
     return [
         effect_sizes(
             estimates.means,

@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.inference import FIRST_ROUND, RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import violation_influence
-from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import BootstrapColumn, Replicates, all_replicates, all_resamples
 from riskrank.engine.dominance.resampled_tests import BootstrapTest, clt_test, paper_test
@@ -246,8 +246,9 @@ def asymptotic_tests(question: Question, inference: Inference) -> tuple[Dominanc
         )
     orders = {claim.order for claim in question.claims}
     influences = {order: violation_influence(scores, order=order) for order in orders}
-    family, pairs = inference.family, question.pairs
     return tuple(
-        clt_test(question.estimates, influences[claim.order], claim, family=family, pairs=pairs)
+        clt_test(
+            question.estimates, influences[claim.order], claim, inference=inference, pairs=question.pairs
+        )
         for claim in question.claims
     )

@@ -8,7 +8,7 @@ i. For example, a model with mean .75 is not a hidden risk just because a model 
 tail.
 
 Between the first model of a ranking and the models tied with it, a significantly worse tail is always
-reported, whatever the means are (`find_worse_tails`). Its family consists of all ordered pairs, so the leader
+reported, whatever the means are (`find_worse_tails`). Its family consists of all pairs, so the leader
 and its ties may be selected with the same samples.
 
 Simulations used eight models, 1000 resamples and 200 tables per case; ranks were ignored. The scores of
@@ -20,15 +20,14 @@ rates are 0 and 0.62.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.dominance.inference import MAX_RESAMPLES
-from riskrank.engine.dominance.permuted_tails import PermutedTails
-from riskrank.engine.dominance.rank_guard import fewest_samples
+from riskrank.engine.dominance.pair_samples import fewest_samples
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
 from riskrank.engine.ties import competition_ranks
@@ -92,7 +91,7 @@ def find_hidden_risks(
     rank: Integers,
     samples: Floats | Dof,
     family: Family = Family(),
-    permuted: PermutedTails | None = None,
+    flipped: Floats | float = 0.0,
 ) -> HiddenRisks:
     """Test every model for hidden risk.
 
@@ -107,8 +106,8 @@ def find_hidden_risks(
     samples : ndarray of shape (k, k), or Dof
         Number of independent samples for every pair, or degrees of freedom.
     family : Family
-    permuted : PermutedTails, optional
-        Permutation tests that must confirm results for unpaired models.
+    flipped : ndarray, shape (k, k), optional
+        Lower bounds on the p-values from sign flips.
 
     Returns
     -------
@@ -121,9 +120,8 @@ def find_hidden_risks(
         tested = (means[:, None] - means >= -slack) & ~np.eye(k, dtype=bool)
         gap = tails - tails[:, None]
     crossings = _crossings(tail_replicates, slack)
-    p_adjusted = _adjusted_p_values(crossings, resamples, tested, samples, family)
+    p_adjusted = _adjusted_p_values(crossings, resamples, tested, samples, family, flipped)
     better = tested & (gap > slack) & (rank[None, :] < rank[:, None])
-    p_adjusted = _confirm(p_adjusted, better, permuted, family)
     significant = better & family.significant(p_adjusted)
     against = np.full(k, -1)
     for i in np.flatnonzero(better.any(axis=1)):
@@ -171,7 +169,7 @@ def find_worse_tails(
     *,
     samples: Floats | Dof,
     family: Family = Family(),
-    permuted: PermutedTails | None = None,
+    flipped: Floats | float = 0.0,
 ) -> list[WorseTail]:
     """Test for significantly different tails between the leader and the models tied with it.
 
@@ -188,9 +186,9 @@ def find_worse_tails(
     samples : ndarray of shape (k, k), or Dof
         Number of independent samples for every pair, or degrees of freedom.
     family : Family
-        Level and correction for multiple tests; the family consists of all ordered pairs of the k models.
-    permuted : PermutedTails, optional
-        Permutation tests that must confirm results for unpaired models.
+        Level and correction for multiple tests; the family consists of all pairs of the k models.
+    flipped : ndarray, shape (k, k), optional
+        Lower bounds on the p-values from sign flips.
 
     Returns
     -------
@@ -199,12 +197,9 @@ def find_worse_tails(
     """
     k, slack = len(tails), _ROUNDING * np.abs(tails).max()
     crossings = _crossings(tail_replicates, slack)
-    tested = ~np.eye(k, dtype=bool)
-    p_adjusted = _adjusted_p_values(crossings, len(tail_replicates), tested, samples, family)
+    tested, pairs_family = ~np.eye(k, dtype=bool), replace(family, per_rejection=2)
+    p_adjusted = _adjusted_p_values(crossings, len(tail_replicates), tested, samples, pairs_family, flipped)
     pairs = [pair for j in tied if j != leader for pair in ((leader, j), (j, leader))]
-    named = np.zeros((k, k), dtype=bool)
-    named[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
-    p_adjusted = _confirm(p_adjusted, named, permuted, family)
     results = [
         WorseTail(i, j, float(p_adjusted[i, j]))
         for i, j in pairs
@@ -213,18 +208,13 @@ def find_worse_tails(
     return sorted(results, key=lambda result: (result.p_adjusted, tails[result.worse] - tails[result.better]))
 
 
-def _confirm(p_adjusted: Floats, tested: Booleans, permuted: PermutedTails | None, family: Family) -> Floats:
-    """Replace each significant p-value by that of the permutation test if the latter is larger."""
-    if permuted is None:
-        return p_adjusted
-    confirmed = p_adjusted.copy()
-    for i, j in np.argwhere(tested & family.significant(p_adjusted)).tolist():
-        confirmed[i, j] = max(confirmed[i, j], permuted.p_adjusted(i, j))
-    return confirmed
-
-
 def _adjusted_p_values(
-    crossings: Integers, resamples: int, tested: Booleans, samples: Floats | Dof, family: Family
+    crossings: Integers,
+    resamples: int,
+    tested: Booleans,
+    samples: Floats | Dof,
+    family: Family,
+    flipped: Floats | float,
 ) -> Floats:
     """Return adjusted p-values for the null hypothesis "tail i is not worse than tail j".
 
@@ -232,7 +222,7 @@ def _adjusted_p_values(
     """
     p_value = np.ones(crossings.shape)
     p_value[tested] = expanded_p_value((1 + crossings[tested]) / (resamples + 1), samples[tested])
-    return family.adjust_p_values(p_value, tested)
+    return family.adjust_p_values(np.maximum(p_value, flipped), tested)
 
 
 def _crossings(replicates: Floats, slack: float) -> Integers:

@@ -1,7 +1,7 @@
 """Settings for dominance tests (resamples, level, correction, seed) and the claims to test (method §4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from typing import Literal
@@ -15,7 +15,7 @@ from riskrank.engine.sampling.degrees_of_freedom import Dof, unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError
 
 # [RAB] section 5 reports absolute tests at these thresholds.
@@ -152,6 +152,17 @@ class Inference:
     def uses_resampling(self) -> bool:
         """True if the tests are based on resampling."""
         return self.test and self.variance == "bootstrap"
+
+    def claim_family(self, claim: Claim, pairs: tuple[Integers, Integers]) -> Family:
+        """Return the family of a claim on the given winners and losers.
+
+        The two directions of a pair are opposite claims, unless a threshold above ½ allows both to be true.
+        """
+        winners, losers = (side.tolist() for side in pairs)
+        opposite = claim.boundary <= 0.5 and {*zip(winners, losers, strict=True)} == {
+            *zip(losers, winners, strict=True)
+        }
+        return replace(self.family, per_rejection=1 + opposite)
 
     def round_totals(self, tests: int, work: float, samples: float | Dof) -> tuple[int, ...]:
         """Return the cumulative number of resamples after each round (method §4, rule 2).

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
-from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.matrix_products import dot
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.sampling.degrees_of_freedom import expanded_interval

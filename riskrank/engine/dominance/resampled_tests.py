@@ -9,19 +9,12 @@ from scipy.special import logit, ndtr
 
 from riskrank.engine.dominance.inference import RELATIVE, Claim, Inference, Question
 from riskrank.engine.dominance.influence import ViolationInfluence
-from riskrank.engine.dominance.rank_guard import (
-    direct_rank_p_values,
-    fewest_samples,
-    guard_factor,
-    pair_samples,
-    relative_rank_p_values,
-)
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.ranking import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.sign_tests import sign_test_p_values
+from riskrank.engine.dominance.sign_flips import flip_p_values, mean_utility
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts, extrapolate_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, arrange_tests, family_pairs
-from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers
 
 # Pairs whose tails are computed at a time; each needs B numbers.
@@ -45,29 +38,20 @@ class BootstrapTest:
         self._estimates, self._claim = question.estimates, claim
         scores = question.scores
         self._pairs = family_pairs(scores.models, question.pairs)
-        winners = self._pairs[0]
-        pairs = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
+        pairs = [*zip(*self._pairs, strict=True)]
         samples = pair_samples(scores, pairs)[self._pairs]
-        # Above ½ the claim is compatible with being the worse model, which rank and sign tests would reject.
-        guard, exact = np.zeros((2, len(winners)))
-        if pairs is None or claim.boundary <= 0.5:
-            exact = sign_test_p_values(scores)[self._pairs] / 2
-        if pairs is None:
-            guard = relative_rank_p_values(scores)[self._pairs]
-        elif claim.boundary <= 0.5:
-            # Other models must not change a claim about two models.
-            guard = direct_rank_p_values(scores, pairs)[self._pairs]
+        floor = np.zeros(len(pairs))
+        # Above ½, a claim is compatible with being the worse model. Sampled tasks have tests of their means.
+        if claim.boundary <= 0.5 and not scores.n_random_tasks:
+            utility, level = mean_utility(claim.order), inference.family.interval_level(len(pairs))
+            floor = flip_p_values(scores, pairs, utility, level=level, seed=inference.seed)[self._pairs]
         # If the sample itself supports the null hypothesis, no count of resamples may reject it.
         against = claim.statistic(self._estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
-        share = guard_factor(paired=scores.joint_resamples)
-        guard = np.where(against, 0.5 * share, guard)
         self._family = ClaimFamily(
             samples,
-            guard,
-            family=inference.family,
-            guard_factor=share,
-            exact=exact,
-            max_resamples=inference.planned_resamples(len(winners), fewest_samples(samples)),
+            np.where(against, np.maximum(floor, 0.5), floor),
+            family=inference.claim_family(claim, self._pairs),
+            max_resamples=inference.planned_resamples(len(pairs), fewest_samples(samples)),
         )
 
     @property
@@ -231,7 +215,7 @@ def clt_test(
     influence: ViolationInfluence,
     claim: Claim,
     *,
-    family: Family = Family(),
+    inference: Inference,
     pairs: Pairs | None = None,
 ) -> DominanceTests:
     """Test a claim with influence functions instead of resampling ([RAB] Theorems 1 and 2, method §4).
@@ -242,7 +226,8 @@ def clt_test(
     influence : ViolationInfluence
         Standard errors for the claim's order.
     claim : Claim
-    family : Family
+    inference : Inference
+        Level and correction.
     pairs : sequence of (int, int), optional
         Ordered pairs (winner, loser) that form the family; by default all k(k - 1).
 
@@ -254,6 +239,7 @@ def clt_test(
     selected = family_pairs(len(estimates.means), pairs)
     error = influence.relative_error if claim.kind == RELATIVE else influence.ratio_error
     p_value = claim_p_values(influence, claim)[selected]
+    family = inference.claim_family(claim, selected)
     p_adjusted = family.adjust_p_values(p_value)
     return arrange_tests(
         estimates,

@@ -1,4 +1,4 @@
-"""Sequential stopping for a family of claims, with counted p-values, tail extrapolation and rank tests.
+"""Sequential stopping for a family of claims, with counted p-values, tail extrapolation and exact bounds.
 
 Source: method §4, rules 1 to 4. A family consists of the tests of one claim on m ordered pairs. Each round
 adds resamples, and a pair that is closed keeps the p-value of the round that closed it.
@@ -61,7 +61,7 @@ def extrapolate_tail(replicates: Floats) -> Floats:
 # Repeated tests at the full level would be liberal, so earlier rounds use half of it.
 EARLY = 0.5
 
-# Rule 3b: without a count, the rank test's p-value times this factor is used.
+# Rule 3b: without a count, the exact lower bound times this factor is used.
 STAND_IN = 10.0
 
 # An extrapolated tail closes claims with an adjusted p-value of at most a tenth of the level.
@@ -100,12 +100,8 @@ class ClaimFamily:
     ----------
     samples : ndarray or Dof, shape (m,)
         Number of independent samples n behind each pair, or degrees of freedom.
-    guard : ndarray, shape (m,)
-        Rank-test p-values p_g; 0 for pairs without a rank test.
-    guard_factor : float
-        Every p-value is at least p_g divided by this factor (method §4, rule 4).
-    exact : ndarray, shape (m,), or float
-        Exact p-values for binary scores, another lower bound on the p-values.
+    floor : ndarray, shape (m,)
+        Lower bounds on the p-values from sign flips (method §4, rule 4); 0 for pairs without a bound.
     family : Family
         Level and correction.
     max_resamples : int
@@ -116,16 +112,13 @@ class ClaimFamily:
     def __init__(
         self,
         samples: Floats | Dof,
-        guard: Floats,
+        floor: Floats,
         *,
-        guard_factor: float,
-        exact: Floats | float = 0.0,
         family: Family,
         max_resamples: int,
     ) -> None:
-        m = len(guard)
-        self._samples, self._guard = samples, guard
-        self._floor = np.maximum(guard / guard_factor, exact)
+        m = len(floor)
+        self._samples, self._floor = samples, floor
         self._family, self._most = family, max_resamples
         self.p_value: Floats = np.ones(m)
         self.p_adjusted: Floats = np.ones(m)
@@ -155,10 +148,10 @@ class ClaimFamily:
             usable = np.isfinite(counts.tail) & (counts.crossings == 0)
             tail = expanded_p_value(np.where(usable, counts.tail, 1.0), self._samples)
             # For scores with few values the replicates are nearly a point mass, which has no tail. In the
-            # last round, the rank test's p-value replaces the tail if there is no crossing: rule 3b.
+            # last round, the lower bound replaces the tail if there is no crossing: rule 3b.
             pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
-            ranks = pointed & (counts.crossings == 0) & ~usable & (self._guard > 0)
-            tail[ranks] = np.minimum(self._guard[ranks] * STAND_IN, 1.0)
+            uncounted = pointed & (counts.crossings == 0) & ~usable & (self._floor > 0)
+            tail[uncounted] = np.minimum(self._floor[uncounted] * STAND_IN, 1.0)
             continued = np.minimum(p_value, self._guarded(tail))
             before = self.closed.copy()
             self._close_significant(continued, self._family.scaled(TAIL_MARGIN), b)
@@ -196,7 +189,7 @@ class ClaimFamily:
         self._close(remaining, p_value, adjusted, resamples)
 
     def _guarded(self, p_value: Floats) -> Floats:
-        """Raise p-values to the lower bounds from the rank tests and exact tests."""
+        """Raise p-values to their lower bounds."""
         return np.maximum(p_value, self._floor)
 
     def _adjusted(self, p_value: Floats) -> Floats:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from riskrank.engine.dominance.contrasts import Contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.permuted_tails import PermutedTails
-from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
+from riskrank.engine.dominance.permuted_tails import correct_bias, flipped_tail_p_values
 from riskrank.engine.dominance.stopping import ClaimFamily, ResampleCounts
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.types import Booleans, Floats
@@ -102,28 +102,36 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     k, m = tails.sample.shape
     rivals = np.delete(np.arange(k), means.reference)
     samples = _contrast_samples(tails, means.reference, rivals)
-    better, worse = (_Direction(tails, means.reference, samples, inference, sign) for sign in (1, -1))
-    claims = len(rivals) * m
-    permuted = [PermutedTails(c, tails.level, claims, inference.family, tails.seed) for c in tails.columns]
+    claims, pairs = len(rivals) * m, [(means.reference, i) for i in rivals.tolist()]
+    level = inference.family.interval_level(claims)
+    flipped = [
+        flipped_tail_p_values(scores, pairs, tails.level, level=level, seed=tails.seed)
+        for scores in tails.columns
+    ]
+    better = _Direction(
+        tails, means.reference, samples, inference, 1, [p[means.reference, rivals] for p in flipped]
+    )
+    worse = _Direction(
+        tails, means.reference, samples, inference, -1, [p[rivals, means.reference] for p in flipped]
+    )
     rounds = inference.round_totals(claims, tails.work, fewest_samples(samples))
     resampled = tails.replicates(0)
     for total in rounds:
         if better.all_closed:
             break
         resampled = tails.replicates(total)
-        better.update(permuted[0].correct_bias(tails.sample, resampled), last=total == rounds[-1])
+        better.update(correct_bias(tails.columns[0], tails.sample, resampled), last=total == rounds[-1])
     milder, undecided = better.significant, better.undecided
     if milder.any() or undecided.any() or means.better_throughout.size:
-        worse.update(permuted[0].correct_bias(tails.sample, resampled), last=True)
-    milder, p_milder = _confirm_tails(milder, better.p_adjusted, permuted, means.reference)
-    worse_tail, _ = _confirm_tails(worse.significant, worse.p_adjusted, permuted, means.reference, worse=True)
+        worse.update(correct_bias(tails.columns[0], tails.sample, resampled), last=True)
+    worse_tail = worse.significant
     behind_in_mean = means.worse
     return TailContrasts(
         means.reference,
         tails.level,
         tails.sample,
         resampled,
-        p_milder,
+        better.p_adjusted,
         milder,
         milder & ~means.better,
         undecided,
@@ -132,31 +140,17 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
     )
 
 
-def _confirm_tails(
-    mask: Booleans,
-    p_values: Floats,
-    permuted: Sequence[PermutedTails],
-    reference: int,
-    *,
-    worse: bool = False,
-) -> tuple[Booleans, Floats]:
-    """Keep the contrasts that a permutation test also finds significant.
-
-    Return the new mask, and the larger of the two p-values of each contrast.
-    """
-    mask, p_values = mask.copy(), p_values.copy()
-    for i, metric in np.argwhere(mask).tolist():
-        pair = (i, reference) if worse else (reference, i)
-        p_values[i, metric] = max(p_values[i, metric], permuted[metric].p_adjusted(*pair))
-        mask[i, metric] = permuted[metric].family.significant(permuted[metric].p_adjusted(*pair))
-    return mask, p_values
-
-
 class _Direction:
     """Tests in one direction: sign 1 for "the model's tail is better", −1 for "the model's tail is worse"."""
 
     def __init__(
-        self, tails: MetricTails, reference: int, samples: Floats | Dof, inference: Inference, sign: int
+        self,
+        tails: MetricTails,
+        reference: int,
+        samples: Floats | Dof,
+        inference: Inference,
+        sign: int,
+        flipped: Sequence[Floats],
     ) -> None:
         self._tails, self._reference, self._sign = tails, reference, sign
         self._rivals = rivals = np.delete(np.arange(len(tails.sample)), reference)
@@ -165,8 +159,7 @@ class _Direction:
         self._family = ClaimFamily(
             samples,
             # No claim is significant if the sample contradicts it or the metric has no weight.
-            np.where(above, 0.0, 1.0).ravel(),
-            guard_factor=1.0,
+            np.where(above, np.stack(flipped, axis=1), 1.0).ravel(),
             family=inference.family,
             max_resamples=inference.planned_resamples(above.size, fewest_samples(samples)),
         )

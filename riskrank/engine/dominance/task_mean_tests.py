@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.engine.dominance.inference import DIRECT, RELATIVE, Inference, Question
-from riskrank.engine.dominance.rank_guard import fewest_samples, pair_samples
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests, arrange_tests, family_pairs
 from riskrank.engine.evidence.student import weighted_mean
 from riskrank.engine.sampling.degrees_of_freedom import unexpanded_p_value
@@ -77,8 +77,9 @@ def combine_task_means(
     DominanceTests
     """
     assert tests.p_value is not None
-    scores, family = question.scores, inference.family
+    scores = question.scores
     selected = family_pairs(scores.models, question.pairs)
+    family = inference.claim_family(tests.claim, selected)
     means = sampled_task_means(scores)
     p_value = weighted_mean(means[:, None] - means, scores.strata.weights).p_above()[selected]
     # A claim that the means alone reject is decided, however few the resamples are.

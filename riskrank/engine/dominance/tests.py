@@ -195,11 +195,9 @@ def significant_across_groups(p_values: Sequence[Floats], family: Family = Famil
     Returns
     -------
     ndarray of bool, shape (g, k, k)
-        True where significant in the family of g·k(k − 1) tests; False on the diagonals.
+        True where significant in the family of g·k(k − 1)/2 pairs; False on the diagonals.
     """
-    stacked = np.stack(p_values)
-    off_diagonal = np.broadcast_to(~np.eye(stacked.shape[1], dtype=bool), stacked.shape)
-    return family.significant(family.adjust_p_values(stacked, off_diagonal)) & off_diagonal
+    return family.significant(family.adjust_pairs(np.stack(p_values)))
 
 
 def collect_advice(

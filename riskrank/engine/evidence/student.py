@@ -227,7 +227,7 @@ class Student:
 
     def pair_p_values(self, family: Family = Family()) -> Floats:
         """Return adjusted one-sided p-values for all k(k − 1) ordered pairs, 1 on the diagonal."""
-        return family.adjust_p_values(self.p_above(), ~np.eye(len(self.value), dtype=bool))
+        return family.adjust_pairs(self.p_above())
 
     def detectable_difference(self, level: float) -> Floats:
         """Return the minimum detectable differences (80 % power) of tests at the given two-sided level."""

@@ -165,8 +165,8 @@ def analyse_dominance(
 
 
 def _adjust(p_values: Floats, family: Family) -> Floats:
-    """Adjust p-values over all ordered pairs; untested pairs enter with p = 1 and stay NaN."""
-    adjusted = family.adjust_p_values(np.nan_to_num(p_values, nan=1.0), ~np.eye(len(p_values), dtype=bool))
+    """Adjust p-values over all pairs; untested pairs enter with p = 1 and stay NaN."""
+    adjusted = family.adjust_pairs(np.nan_to_num(p_values, nan=1.0))
     return np.where(np.isnan(p_values), np.nan, adjusted)
 
 

@@ -12,22 +12,16 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from riskrank.engine.dominance.inference import RELATIVE
-from riskrank.engine.dominance.rank_guard import (
-    direct_rank_p_values,
-    fewest_samples,
-    guard_factor,
-    pair_samples,
-    rank_powers,
-    relative_rank_p_values,
-)
+from riskrank.engine.dominance.pair_samples import fewest_samples, pair_samples
 from riskrank.engine.dominance.replicates import BootstrapColumn
-from riskrank.engine.dominance.sign_tests import is_sign_tested
+from riskrank.engine.dominance.sign_flips import mean_utility, standardised_differences
 from riskrank.engine.dominance.stopping import TAIL_MARGIN
 from riskrank.engine.dominance.task_mean_tests import sampled_task_means
 from riskrank.engine.evidence.student import weighted_mean
+from riskrank.engine.family import Family
 from riskrank.engine.power.effects import Distances, Effects, estimate_effects
 from riskrank.engine.power.planning import Plan, table_streams
 from riskrank.engine.sampling.degrees_of_freedom import Dof, expanded_p_value, unexpanded_p_value
@@ -36,8 +30,8 @@ from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.sampling.weighted_resamples import MAX_UNITS
 from riskrank.engine.types import Booleans, Floats, Integers
 
-# Number of tables for the rank tests, and their number of samples.
-_RANK_TABLES, _RANK_SAMPLES = 30, 500
+# Number of tables for the sign flips, and their number of samples.
+_FLIP_TABLES, _FLIP_SAMPLES = 30, 500
 
 # Cost of a test by the limit theorem, in resamples.
 _LIMIT_THEOREM_COST = 200
@@ -181,7 +175,7 @@ class ClosedForm:
         shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self._task_differences[:, draws], shares).p_above().T
         if self.is_powerless(size):
-            family = self.plan.inference.family
+            family = self._family
             verdicts = family.significant(family.adjust_rows(p_value))
         else:
             parts = self.effects.influences[0][draws]
@@ -213,7 +207,7 @@ class ClosedForm:
         spread : ndarray or float
             Standard deviation in each table, relative to that of the population.
         """
-        family = self.plan.inference.family
+        family = self._family
         if test.samples < MIN_SAMPLES - 1e-9 and not self.plan.scores.strata.random:
             # The drawn clusters have too small an effective size for a test.
             return np.zeros(noise.shape, dtype=bool)
@@ -223,7 +217,7 @@ class ClosedForm:
             return family.significant(family.adjust_rows(np.minimum(2 * ndtr(-distance), 1.0)))
         crossing = ndtr(-distance)
         count = crossing * test.resamples if rng is None else rng.binomial(test.resamples, crossing)
-        lower = np.maximum(self._rank_p_values(noise, test.samples), min_p)
+        lower = np.maximum(self._flip_p_values(noise, test.samples), min_p)
         p_values = np.maximum(_p_values((1 + count) / (test.resamples + 1), test.effective_size), lower)
         significant = family.significant(family.adjust_rows(p_values))
         if self.plan.claim.kind == RELATIVE:
@@ -235,51 +229,43 @@ class ClosedForm:
             significant |= family.scaled(TAIL_MARGIN).significant(family.adjust_rows(p_values))
         return significant
 
-    def _rank_p_values(self, noise: Floats, samples: float) -> Floats | float:
-        """Return lower bounds on the p-values, from the rank tests and the sign test of 0/1 scores."""
-        if self.plan.claim.boundary > 0.5:
+    def _flip_p_values(self, noise: Floats, samples: float) -> Floats | float:
+        """Return the lower bounds on the p-values from sign flips."""
+        if self.plan.claim.boundary > 0.5 or self.plan.scores.n_random_tasks:
             return 0.0
-        distance, slope, pilot_samples, discordant = self._rank_summary
-        scaled = distance * sqrt(samples / pilot_samples)
-        p_values = np.minimum(len(rank_powers(samples)) * ndtr(-scaled - slope * noise), 1.0)
-        p_values /= guard_factor(paired=self.plan.sampler.paired)
-        if not discordant.all():
-            return p_values
-        # The exact test includes the observed value: half a step of size two. Its noise is that of means.
-        return np.maximum(p_values, ndtr(1 / np.sqrt(discordant * samples) - scaled - noise))
+        distance, slope, pilot_samples = self._flip_summary
+        return ndtr(-distance * sqrt(samples / pilot_samples) - slope * noise)
 
     @cached_property
-    def _rank_summary(self) -> tuple[Floats, float, float, Floats]:
-        """Summary of the rank tests over some simulated tables.
+    def _flip_summary(self) -> tuple[Floats, float, float]:
+        """Summary of the sign flips over some simulated tables.
 
-        It consists of the mean distance in standard errors, its regression slope on the noise, the effective
-        sample size, and the proportion of discordant samples per pair. The last is 0 unless scores are binary
-        and paired.
+        It consists of the mean distance in standard errors, its regression slope on the noise, and the
+        effective sample size.
         """
-        size = max(_RANK_SAMPLES // self.plan.sampler.n_strata, 2)
-        distances, noise, discordant = [], [], []
-        for stream in table_streams(size, _RANK_TABLES, self.plan.inference.seed):
+        size = max(_FLIP_SAMPLES // self.plan.sampler.n_strata, 2)
+        distances, noise = [], []
+        for stream in table_streams(size, _FLIP_TABLES, self.plan.inference.seed):
             units = self.plan.sampler.draw_units(np.random.default_rng(stream), size)
             scores = self.plan.sampler.build_table(units)
-            relative = self.plan.claim.kind == RELATIVE
-            guard = (
-                relative_rank_p_values(scores) if relative else direct_rank_p_values(scores, self.plan.family)
-            )
-            samples = float(scores.effective_sizes.min())
-            distances.append(-ndtri(np.minimum(guard[self._pair_models] / len(rank_powers(samples)), 0.999)))
+            utility = mean_utility(self.plan.claim.order)
+            distances.append(standardised_differences(scores, self.plan.family, utility)[self._pair_models])
             noise.append(self.effects.unit_noise(units, size)[0])
-            is_binary, values = is_sign_tested(scores), scores.values
-            discordant.append([is_binary and np.mean(values[i] != values[j]) for i, j in self.plan.family])
         distance, noises = np.array(distances), np.array(noise)
         mean = distance.mean(axis=0)
         slope = float(((distance - mean) * noises).sum() / max(float((noises**2).sum()), 1e-9))
-        return mean, min(max(slope, 0.0), 1.0), samples, np.mean(discordant, axis=0)
+        return mean, min(max(slope, 0.0), 1.0), float(scores.effective_sizes.min())
 
     @cached_property
     def _pair_models(self) -> tuple[Integers, Integers]:
         """Indices of the winners and of the losers of all pairs."""
         winners, losers = np.transpose(self.plan.family)
         return winners, losers
+
+    @cached_property
+    def _family(self) -> Family:
+        """Level and correction of the tests."""
+        return self.plan.inference.claim_family(self.plan.claim, self._pair_models)
 
     @property
     def _unequal_units(self) -> bool:
@@ -296,7 +282,7 @@ class ClosedForm:
     def _full_test(self, scores: ClusteredScores) -> FullTest:
         """Return the quantities that determine the full test of a table."""
         plan, inference = self.plan, self.plan.inference
-        size = pair_samples(scores, None if plan.claim.kind == RELATIVE else plan.family)[self._pair_models]
+        size = pair_samples(scores, plan.family)[self._pair_models]
         column, resamples = BootstrapColumn(scores, pairs=plan.family), _LIMIT_THEOREM_COST
         if inference.uses_resampling:
             resamples = inference.round_totals(len(plan.family), column.comparisons, fewest_samples(size))[-1]

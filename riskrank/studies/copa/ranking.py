@@ -300,7 +300,7 @@ def _test_settings(settings: CopaSettings, uncertainty: FrontUncertainty | None)
         return {}
     return {
         **family_from_settings(settings).settings,
-        "family": "ordered pairs of models (off the front), models (on the front)",
+        "family": "pairs of models (off the front), models (on the front)",
         "margin": settings.margin,
         "tasks": settings.tasks,
     }

@@ -92,19 +92,19 @@ class DominanceCase(Case):
         mean = self.mean_of(column.name)
         if mean is None:
             return ""
-        means, interval = f"{mean.format_comparison(i, j)} for {self.models[j]}", self._interval(column, i, j)
+        means, interval = f"{mean.format_comparison(i, j)} for {self.models[j]}", self.interval(column, i, j)
         return f"{means} (difference {mean.format_interval(**interval)})" if interval else means
 
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
         """Return True if the interval of the difference between two means excludes 0."""
-        interval = self._interval(column, i, j)
+        interval = self.interval(column, i, j)
         return (
             self.mean_of(column.name) is not None
             and bool(interval)
             and (interval["low"] > 0 or interval["high"] < 0)
         )
 
-    def _interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
+    def interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
         """Return the interval of a mean difference as figures; empty for a combined score."""
         is_metric = column.units.label in self.metrics
         return column.units.interval_figures(column.differences, (i, j)) if is_metric else {}
@@ -217,7 +217,10 @@ def _undecided_finding(
     case: DominanceCase, column: DominanceColumn, kind: str, models: tuple[int, ...]
 ) -> Finding:
     """Return the finding that no model is ahead, or that there are too few resamples to decide."""
-    figures = {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
+    figures: dict[str, float] = {"resamples": column.study.resamples or 0} if kind == "not-decided" else {}
+    if kind == "not-separated" and case.means_differ(column, *models):
+        i = has_worse_mean(case.means[case.metrics.index(column.name)], 0)
+        figures = case.interval(column, int(i), 1 - int(i))
     return Finding(kind, models, on=column.name, figures=figures, answer=case.answer(Answer.UNDECIDED))
 
 

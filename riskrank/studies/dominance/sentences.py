@@ -12,7 +12,13 @@ from riskrank.studies.dominance.findings import (
 )
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.suites import sentences
-from riskrank.studies.wording import format_percent, join_names, metrics_phrase, others_phrase
+from riskrank.studies.wording import (
+    format_percent,
+    higher_mean_phrase,
+    join_names,
+    metrics_phrase,
+    others_phrase,
+)
 
 # Order 1 compares scores at every quantile, order 2 the mean of every worst share.
 ORDERS = {1: "by first-order dominance", 2: "by risk-averse second-order dominance"}
@@ -39,10 +45,15 @@ def _not_decided_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State that neither of two models dominates the other."""
-    suffix = ", although their means differ" if case.means_differ(case.results[finding.on], 0, 1) else ""
-    both, on = " and ".join(case.models), case.column_label(finding.on)
-    return f"No {'significant ' * case.tested}dominance between {both} on {on}{suffix}."
+    """State that neither of two models dominates the other, after a significant difference of their means."""
+    column, on, mean = case.results[finding.on], case.column_label(finding.on), case.mean_of(finding.on)
+    if mean is not None and case.means_differ(column, 0, 1):
+        i = 1 if has_worse_mean(mean, 0) else 0
+        comparison = f"the {'lower' if mean.lower_is_better else 'higher'} mean"
+        interval = mean.format_interval(**case.interval(column, i, 1 - i))
+        phrase = higher_mean_phrase(case.models[i], comparison, interval, min(column.by_order))
+        return f"{phrase}."
+    return f"No {'significant ' * case.tested}dominance between {' and '.join(case.models)} on {on}."
 
 
 def _none_separated_sentence(finding: Finding, case: DominanceCase) -> str:
@@ -132,7 +143,10 @@ def _mean_sentence(finding: Finding, case: DominanceCase) -> str:
     (i, j), mean = finding.models, case.mean_of(finding.on)
     is_ahead = any(pair_winner(tests) == i for tests in case.results[finding.on].by_order.values())
     worse = "worse in these samples: " if is_ahead and mean is not None and has_worse_mean(mean, i) else ""
-    return f"{case.models[i]}'s mean is {worse}{case.compare_means(case.results[finding.on], i, j)}."
+    column = case.results[finding.on]
+    uncertain = is_ahead and case.interval(column, i, j) and not case.means_differ(column, i, j)
+    note = "; the mean difference itself is not significant" if uncertain else ""
+    return f"{case.models[i]}'s mean is {worse}{case.compare_means(column, i, j)}{note}."
 
 
 def _tail_sentence(finding: Finding, case: DominanceCase) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 from riskrank.engine.dominance.column_tests import DominanceStudy, TopModel, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.rank_guard import pair_samples
-from riskrank.engine.dominance.sign_tests import sign_test_p_values
+from riskrank.engine.dominance.pair_samples import pair_samples
+from riskrank.engine.dominance.sign_flips import binary_p_values
 from riskrank.engine.dominance.tests import significant_wins
 from riskrank.engine.sampling.degrees_of_freedom import Dof
 from riskrank.engine.sampling.design import ClusteredScores
@@ -161,13 +161,13 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
 
 def _mean_differences(scores: ClusteredScores, study: DominanceStudy, inference: Inference) -> Differences:
     """Return the differences of means for all pairs, larger is better."""
-    samples = pair_samples(scores)
+    samples, family = pair_samples(scores), inference.family
     return pairwise_differences(
         study.estimates.means,
         samples=samples if isinstance(samples, Dof) else study.estimates.samples,
         replicates=None if study.replicates is None else study.replicates.means,
-        confidence=inference.family.confidence,
-    ).combine_with(sign_test_p_values(scores), inference.family.confidence)
+        confidence=family.confidence,
+    ).combine_with(binary_p_values(scores, family, inference.seed), family.confidence)
 
 
 def _pair_rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:

@@ -9,8 +9,8 @@ import numpy as np
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.effect_sizes import tail_sample_size
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.permuted_tails import permutation_test
-from riskrank.engine.dominance.rank_guard import pair_samples
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
 from riskrank.engine.evidence.e_values import Bet, bet_evidence

@@ -57,7 +57,7 @@ class RelabellingSettings(FamilySettings):
         choices=("dominant", "all"),
         unset="dominant",
     )
-    correction: str = param("Correction over all ordered pairs.", "holm", choices=CORRECTIONS)
+    correction: str = param("Correction over all pairs.", "holm", choices=CORRECTIONS)
     contamination: bool = rare(
         "Show how many samples may be arbitrary before a result loses its significance.", False
     )

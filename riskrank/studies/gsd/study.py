@@ -66,7 +66,7 @@ def method_settings(settings: GsdSettings) -> dict[str, Any]:
         "resampling": settings.resampling if tested else None,
         **family_from_settings(settings).settings,
         "correction": settings.correction if tested else "none",
-        "family": "all tested ordered pairs at one threshold" if tested else None,
+        "family": "pairs of one threshold" if tested else None,
         "contamination": settings.contamination,
     }
 

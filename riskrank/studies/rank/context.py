@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.sign_tests import is_binary
+from riskrank.engine.dominance.sign_flips import is_binary
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.family import Answer
 from riskrank.engine.types import Booleans
@@ -250,6 +250,28 @@ def means_differ(leader: Leader, pair: tuple[int, int], case: RankCase) -> bool:
     """Return True if a single metric is ranked and the interval of the difference excludes 0."""
     figures = mean_difference(leader, pair, case)
     return len(case.means) == 1 and "low" in figures and (figures["low"] > 0 or figures["high"] < 0)
+
+
+def separated_by_mean(leader: Leader, case: RankCase) -> tuple[int, ...]:
+    """Return the model with the best mean and the tied models that have significantly worse means.
+
+    Empty if the interval of no tied model's difference from the leader excludes 0, or if tests of the means
+    are part of the claims.
+    """
+    if leader.tests is None or leader.tests.mean_test or leader.task_dependent:
+        return ()
+    tied = [i for i in leader.tied if means_differ(leader, (leader.first, i), case)]
+    mean = leader.study.effects[leader.method].mean
+    best = max(tied, key=lambda i: float(mean[i]), default=leader.first)
+    if mean[best] > mean[leader.first]:
+        return best, leader.first
+    return (leader.first, *tied) if tied else ()
+
+
+def has_uncertain_mean(leader: Leader, rival: int, case: RankCase) -> bool:
+    """Return True if the interval of a rival's difference from the leader contains 0."""
+    pair = leader.first, rival
+    return bool(difference_interval(leader, pair, case)) and not means_differ(leader, pair, case)
 
 
 def difference_interval(leader: Leader, pair: tuple[int, int], case: RankCase) -> dict[str, float]:

@@ -16,7 +16,9 @@ from riskrank.studies.rank.context import (
     ColumnTails,
     RankCase,
     difference_interval,
+    has_uncertain_mean,
     mean_difference,
+    separated_by_mean,
     tail_warning,
 )
 from riskrank.studies.rank.leader import Leader
@@ -93,6 +95,9 @@ def _answer_finding(leader: Leader, case: RankCase) -> Finding:
         pair, models = (leader.first, rival), (leader.first, *leader.trade_offs)
         figures = tails | difference_interval(leader, pair, case) | _mean_differences(*pair, case)
         return Finding("trade", models, on=leader.column, figures=figures, answer=Answer.SIGNIFICANT)
+    if (separated := separated_by_mean(leader, case)) and not leader.is_clear:
+        figures = mean_difference(leader, (separated[0], separated[1]), case)
+        return Finding("higher-mean", separated, on=leader.column, figures=figures, answer=Answer.UNDECIDED)
     return Finding(
         "ahead" if leader.is_clear else "level",
         same if leader.is_clear else (*same, *leader.tied, *leader.undecided),
@@ -132,10 +137,14 @@ def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iter
 
 
 def _lead_figures(leader: Leader, case: RankCase) -> dict[str, float]:
-    """Return the difference between the means of leader and runner-up, with interval and p-value."""
+    """Return the difference between the means of leader and runner-up, with interval and p-value.
+
+    If dominance separates the leader from a rival, but their means do not, that rival comes first.
+    """
     if not leader.rivals:
         return {}
-    second, tests = leader.rivals[0], leader.tests
+    uncertain = (i for i in leader.beaten if has_uncertain_mean(leader, i, case))
+    second, tests = next(uncertain, leader.rivals[0]), leader.tests
     figures = mean_difference(leader, (leader.first, second), case)
     if tests is not None and tests.p_adjusted is not None:
         figures["p_adjusted"] = float(tests.p_adjusted[leader.first, second])

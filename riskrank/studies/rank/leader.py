@@ -15,10 +15,11 @@ from riskrank.engine.dominance.leader_comparison import RankedColumn
 from riskrank.engine.dominance.leader_sensitivity import leader_changing_factors
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.metric_tails import MetricTails
-from riskrank.engine.dominance.rank_guard import pair_samples
+from riskrank.engine.dominance.pair_samples import pair_samples
+from riskrank.engine.dominance.permuted_tails import correct_bias
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
-from riskrank.engine.dominance.sign_tests import is_binary, sign_test_p_values
+from riskrank.engine.dominance.sign_flips import is_binary
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests, significant_wins
 from riskrank.engine.portfolio.score_tables import ScoreTables
@@ -296,17 +297,16 @@ def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail,
         return ()
     if not is_bad_case_level(dominance.estimates.tail_level) or is_binary(leader.scores.values):
         return ()
-    permuted, replicates = leader.study.permuted, dominance.replicates.tails
-    if permuted is not None:
-        replicates = permuted.correct_bias(dominance.estimates.tails, replicates)
-    tails = find_worse_tails(
-        dominance.estimates.tails,
-        replicates,
-        leader.first,
-        leader.tied,
-        samples=pair_samples(leader.scores),
-        family=inference.family,
-        permuted=permuted,
+    tails, flipped = dominance.estimates.tails, leader.study.flipped_tails
+    replicates = correct_bias(leader.scores, tails, dominance.replicates.tails)
+    return tuple(
+        find_worse_tails(
+            tails,
+            replicates,
+            leader.first,
+            leader.tied,
+            samples=pair_samples(leader.scores),
+            family=inference.family,
+            flipped=0.0 if flipped is None else flipped,
+        )
     )
-    exact = sign_test_p_values(leader.scores)
-    return tuple(tail for tail in tails if inference.family.significant(exact[tail.worse, tail.better]))

@@ -14,6 +14,7 @@ from riskrank.studies.rank.context import (
     ColumnTails,
     RankCase,
     describe_interval,
+    has_uncertain_mean,
     means_differ,
     strongest_metrics,
     tail_warning,
@@ -28,6 +29,7 @@ from riskrank.studies.wording import (
     distinct_pair,
     format_fixed,
     format_percent,
+    higher_mean_phrase,
     join_names,
     method_words,
     metrics_phrase,
@@ -78,10 +80,36 @@ def _ship_sentence(finding: Finding, case: RankCase) -> str:
     leader, same = case.leaders[finding.on], [case.models[i] for i in finding.models]
     names_text = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     result = f"significantly better {_describe_lead(leader, case)}"
+    if uncertain := [i for i in leader.beaten if has_uncertain_mean(leader, i, case)]:
+        label = case.column_label(leader.column)
+        names_of_rivals = others_phrase([case.models[i] for i in leader.rivals])
+        rival = f" to {case.models[uncertain[0]]}" if len(leader.rivals) > 1 else ""
+        interval = describe_interval(leader, (leader.first, uncertain[0]), case, "{}")
+        result = (
+            f"ahead of {names_of_rivals} on {label} by {method_words(leader.method)}; "
+            f"the mean difference{rival} itself is not significant ({interval})"
+        )
     note = _shared_sample_note(leader, case)
     if note or case.assumption:
         return f"{_leader_names(leader, case)} is {result}{note}."
     return f"Ship {names_text}: {result}."
+
+
+def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
+    """Name the model with a significantly better mean, although dominance does not separate it."""
+    leader, (best, *rivals) = case.leaders[finding.on], finding.models
+    mean, several = case.mean_of(finding.on), len(leader.rivals) > 1
+    assert mean is not None
+    word = "lower" if mean.lower_is_better else "higher"
+    comparison = f"the {word} mean"
+    interval = mean.format_interval(finding.figures["low"], finding.figures["high"])
+    if several:
+        names = join_names([case.models[i] for i in rivals], 3)
+        comparison = f"a {word} mean than {names}"
+        interval += f" against {case.models[rivals[0]]}" * (len(rivals) > 1)
+    order = 1 if leader.tests is None else leader.tests.claim.order
+    text = higher_mean_phrase(case.models[best], comparison, interval, order)
+    return f"{text}. {_tie_sentence(finding, case)}" if several else f"{text}."
 
 
 def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
@@ -513,6 +541,7 @@ SENTENCES: Sentences[RankCase] = Sentences(
         "ahead": _ship_sentence,
         "trade": _trade_off_sentence,
         "level": _tie_sentence,
+        "higher-mean": _higher_mean_sentence,
         "detection-limit": lambda _, case: detection_limit_sentence(
             case.leader.scores.min_effective_size, case.leader.scores.unit_name
         ),

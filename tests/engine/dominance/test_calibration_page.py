@@ -34,7 +34,7 @@ def test_cases_match_their_description():
 def test_every_level_of_the_grid_occurs():
     from calibration_cases import IDENTICAL
 
-    assert {case.k for case in IDENTICAL} == {2, 5, 8, 12}
+    assert {case.k for case in IDENTICAL} == {2, 4, 5, 8, 12}
     assert {10, 20, 50, 200} <= {case.n for case in IDENTICAL}
     assert {0, 0.7, 0.9} <= {case.correlation for case in IDENTICAL}
     assert {case.design for case in IDENTICAL} == {"paired", "unpaired", "clusters"}

@@ -8,12 +8,11 @@ from riskrank.engine.dominance.stopping import FEWEST_IN_TAIL, ClaimFamily, Resa
 from riskrank.engine.family import Family
 
 
-def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
+def family(m, *, n=100, floor=0.0, alpha=0.05, correction="holm", most=None):
     most = int(5 * m / alpha) if most is None else most
     return ClaimFamily(
         np.full(m, n),
-        np.full(m, float(guard)),
-        guard_factor=10.0,
+        np.full(m, float(floor)),
         family=Family(alpha, correction),
         max_resamples=most,
     )
@@ -124,15 +123,15 @@ def test_pair_with_possibly_few_crossings_is_undecided():
         assert tests.decided[0] == decided
 
 
-def test_the_guard_is_a_floor_and_decides():
-    tests = family(1, guard=0.9, n=1000)
+def test_the_lower_bound_decides():
+    tests = family(1, floor=0.09, n=1000)
     tests.update(ResampleCounts(1000, np.array([0])), last=True)
     assert tests.p_value[0] == pytest.approx(0.09)
     assert tests.decided[0]
     assert not tests.dominates[0]
-    unguarded = family(1, guard=0.01, n=1000)
-    unguarded.update(ResampleCounts(1000, np.array([20])), last=True)
-    assert unguarded.p_value[0] == pytest.approx(expanded(20, 1000, 1000))
+    larger = family(1, floor=0.001, n=1000)
+    larger.update(ResampleCounts(1000, np.array([20])), last=True)
+    assert larger.p_value[0] == pytest.approx(expanded(20, 1000, 1000))
 
 
 @pytest.mark.parametrize(("tail", "closed"), [(1e-9, True), (2e-5, True), (1e-4, False), (np.nan, False)])
@@ -191,17 +190,17 @@ def test_other_corrections(correction):
 
 
 @pytest.mark.parametrize(
-    ("guard", "tail", "last", "won"),
+    ("floor", "tail", "last", "won"),
     [
         (1e-8, np.nan, True, True),
         (1e-8, np.nan, False, False),  # a later round may count
         (1e-4, np.nan, True, False),  # not far enough beyond doubt
-        (0.0, np.nan, True, False),  # no guard
+        (0.0, np.nan, True, False),  # no bound
         (1e-8, None, True, False),  # a claim that only the count may close
     ],
 )
-def test_rank_guard_decides_if_counts_cannot(guard, tail, last, won):
-    tests = family(600, guard=guard, most=1000)
+def test_lower_bound_decides_if_counts_cannot(floor, tail, last, won):
+    tests = family(600, floor=floor, most=1000)
     tails = None if tail is None else np.full(600, tail)
     crossings = np.where(np.arange(600) < 5, 0, 500)
     tests.update(ResampleCounts(1000, crossings, tails), last=last)
@@ -211,7 +210,7 @@ def test_rank_guard_decides_if_counts_cannot(guard, tail, last, won):
     assert (tests.extrapolated == tests.dominates).all()
     if won:
         assert tests.decided.all()
-        np.testing.assert_allclose(tests.p_value[:5], guard * 10)
+        np.testing.assert_allclose(tests.p_value[:5], floor * 10)
 
 
 def test_the_fewest_resamples_that_can_show_a_p_value():
@@ -243,11 +242,11 @@ def test_a_p_value_at_the_level_is_significant():
 
 
 @pytest.mark.parametrize(
-    ("mass", "guard", "decided"), [(0.0, 0.0, False), (6.0**-6, 0.0, True), (0.0, 10.0, True)]
+    ("mass", "floor", "decided"), [(0.0, 0.0, False), (6.0**-6, 0.0, True), (0.0, 1.0, True)]
 )
-def test_enumeration_leaves_only_zero_mass_pairs_undecided(mass, guard, decided):
+def test_enumeration_leaves_only_zero_mass_pairs_undecided(mass, floor, decided):
     """The rarest resample of six tasks is worth .007: a level of .001 is out of reach, whatever is seen."""
-    tests = family(1, n=6, guard=guard, alpha=0.001)
+    tests = family(1, n=6, floor=floor, alpha=0.001)
     tests.close_all(462, np.array([mass]), 6.0**-6)
     assert tests.closed.all()
     assert not tests.dominates.any()

@@ -1,15 +1,12 @@
-"""Degrees of freedom and rank guards of suites against the formulas of method §8 written plainly."""
+"""Degrees of freedom of suites against the formulas of method §8 written plainly."""
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.rank_guard import (
-    direct_rank_p_values,
+from riskrank.engine.dominance.pair_samples import (
     fewest_samples,
     pair_samples,
-    relative_rank_p_values,
 )
 from riskrank.engine.sampling.degrees_of_freedom import (
     Dof,
@@ -53,16 +50,6 @@ def by_hand(d):
     return df, factor
 
 
-def guard_by_hand(first, second):
-    p_values = []
-    for power in (1, 2, 8):
-        d = -((1 - first) ** power) + (1 - second) ** power
-        means = sum(WEIGHTS[t] * d[task_of == t].mean() for t in range(4))
-        spread = sum(WEIGHTS[t] ** 2 * (d[task_of == t] ** 2).sum() / SIZES[t] ** 2 for t in range(4))
-        p_values.append(ndtr(-means / np.sqrt(spread)))
-    return min(1, 3 * min(p_values))
-
-
 def test_weighted_shares_equal_mid_ranks_for_equal_weights():
     values = table()
     scores = ClusteredScores.build([*values])
@@ -70,21 +57,18 @@ def test_weighted_shares_equal_mid_ranks_for_equal_weights():
     assert shares == pytest.approx(((rankdata(values) - 0.5) / values.size).reshape(3, -1)[1])
 
 
-def test_freedom_and_guard_against_their_definitions():
+def test_freedom_against_its_definition():
     values = table()
     scores = suite(values)
-    freedom, guard = pair_samples(scores), relative_rank_p_values(scores)
-    direct, direct_ranks = pair_samples(scores, [(0, 2)]), direct_rank_p_values(scores, [(0, 2)])
-    shares, two = shares_of(values), shares_of(values[[0, 2]])
+    freedom, direct = pair_samples(scores), pair_samples(scores, [(0, 2)])
     assert isinstance(freedom, Dof)
     assert isinstance(direct, Dof)
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        df, factor = by_hand(shares[i] - shares[j])
+        shares = shares_of(values[[i, j]])
+        df, factor = by_hand(shares[0] - shares[1])
         assert freedom.df[i, j] == freedom.df[j, i] == pytest.approx(df)
         assert freedom.variance_ratio[i, j] == pytest.approx(factor)
-        assert guard[i, j] == pytest.approx(guard_by_hand(shares[i], shares[j]))
-    assert direct.df[0, 2] == pytest.approx(by_hand(two[0] - two[1])[0])
-    assert direct_ranks[2, 0] == pytest.approx(guard_by_hand(two[1], two[0]))
+    assert direct.df[0, 2] == freedom.df[0, 2]
 
 
 def test_single_effective_task_has_the_freedom_of_its_samples():
@@ -123,28 +107,6 @@ def test_unpaired_models_have_the_smaller_freedom():
     assert freedom.df[0, 1] == pytest.approx(min(by_hand(share)[0] for share in shares))
 
 
-def test_unpaired_guard_permutes_within_tasks():
-    values = table(2)
-    guard = relative_rank_p_values(suite(values, paired=False))
-    shares, p_values = shares_of(values), []
-    for power in (1, 2, 8):
-        a, b = (-((1 - share) ** power) for share in shares)
-        effect = sum(WEIGHTS[t] * (a[task_of == t].mean() - b[task_of == t].mean()) for t in range(4))
-        variance = sum(
-            WEIGHTS[t] ** 2 * np.r_[a[task_of == t], b[task_of == t]].var(ddof=1) * 2 / SIZES[t]
-            for t in range(4)
-        )
-        p_values.append(ndtr(-effect / np.sqrt(variance)))
-    assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
-
-
-def test_resampled_tasks_flip_signs_as_clusters():
-    values = table(2)
-    guard = relative_rank_p_values(suite(values, random=True))
-    shares, p_values = shares_of(values), []
-    for power in (1, 2, 8):
-        a, b = (-((1 - share) ** power) for share in shares)
-        parts = np.array([WEIGHTS[t] * (a[task_of == t].mean() - b[task_of == t].mean()) for t in range(4)])
-        p_values.append(ndtr(-parts.sum() / np.sqrt((parts**2).sum())))
-    assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
-    assert fewest_samples(pair_samples(suite(values, random=True))) == pytest.approx(1 / (WEIGHTS**2).sum())
+def test_resampled_tasks_are_counted_by_their_weights():
+    size = fewest_samples(pair_samples(suite(table(2), random=True)))
+    assert size == pytest.approx(1 / (WEIGHTS**2).sum())

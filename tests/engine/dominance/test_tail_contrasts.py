@@ -6,9 +6,11 @@ import pytest
 from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.metric_tails import MetricTails
+from riskrank.engine.dominance.permuted_tails import flipped_tail_p_values
 from riskrank.engine.dominance.tail_contrasts import tail_contrasts
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
+from riskrank.engine.sampling.design import ClusteredScores
 
 INFERENCE = Inference(resamples=2000, jobs=1)
 N = 200
@@ -53,6 +55,11 @@ def test_against_brute_force():
             for i in range(1, 4)
         ]
     ).ravel()
+    for m in range(2):
+        scores = ClusteredScores.build([x[:, m] for x in values])
+        pairs = [(0, 1), (0, 2), (0, 3)]
+        flipped = flipped_tail_p_values(scores, pairs, contrast.level, level=0.05 / 6, seed=INFERENCE.seed)
+        p[m::2] = np.maximum(p[m::2], flipped[0, 1:])
     p[(contrast.tails[1:] <= contrast.tails[0]).ravel()] = 1.0
     order, adjusted, worst = np.argsort(p), np.ones(6), 0.0
     for place, at in enumerate(order):

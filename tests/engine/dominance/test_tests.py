@@ -10,9 +10,9 @@ from scipy.stats import norm, t
 
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.rank_guard import direct_rank_p_values, relative_rank_p_values
 from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.resampled_tests import logit_p_value, paper_test
+from riskrank.engine.dominance.sign_flips import flip_p_values, mean_utility
 from riskrank.engine.dominance.tests import arrange_tests, sample_dominance, significant_across_groups
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.family import Family
@@ -99,29 +99,27 @@ def test_p_values_against_counting_replicates_pair_by_pair(claim, brute_forced):
             if i == j:
                 continue
             statistics, n = ratios[:, i, j], min(sizes[i], sizes[j])
-            guard = direct_rank_p_values(scores, [(i, j)])[i, j]
+            floor = flip_p_values(scores, [(i, j)], mean_utility(claim.order), level=0.05, seed=0)[i, j]
             if claim.kind == "relative":
                 overall = one_versus_all(ratios)
                 statistics = overall[:, i] - overall[:, j]
-                guard = relative_rank_p_values(scores)[i, j]
             crossing = sum(value >= claim.boundary for value in statistics)
             p_value = t.cdf(np.sqrt((n - 1) / n) * norm.ppf((1 + crossing) / 200), n - 1)
             assert tests.crossings[i, j] == crossing
             assert tests.standard_error[i, j] == pytest.approx(np.std(statistics, ddof=1))
             if not tests.extrapolated[i, j]:
-                assert tests.p_value[i, j] == pytest.approx(
-                    max(p_value, guard / (10 if scores.paired else 3)), rel=1e-9
-                )
+                assert tests.p_value[i, j] == pytest.approx(max(p_value, floor), rel=0.02)
             assert tests.dominates[i, j] == (tests.p_adjusted[i, j] <= 0.05)
 
 
-def test_guard_is_skipped_for_lax_thresholds():
+def test_lower_bound_is_skipped_for_lax_thresholds():
     scores = normal_scores([0, 3.0], n=200)
     lax = verdicts(scores, Claim(1, "absolute", 0.999), 500)
     assert lax.p_value[0, 1] == 1
     even = ClusteredScores.build(list(np.random.default_rng(1).normal(size=(2, 400)) * [[1], [1.05]]))
     tests = verdicts(even, Claim(2, "absolute", 0.999), 500)
-    assert tests.p_value.min() < relative_rank_p_values(even).max() / 10
+    floor = flip_p_values(even, [(0, 1)], mean_utility(2), level=0.025, seed=0)
+    assert tests.p_value.min() < floor.min()
 
 
 def test_corrections_count_the_requested_pairs():

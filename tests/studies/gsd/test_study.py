@@ -85,7 +85,7 @@ def test_untested_pairs_are_part_of_the_family(correction):
     rows = sorted((row for row in document.rows if row.p_value is not None), key=lambda r: r.p_value)
     p_values = [row.p_value for row in rows] + [1.0] * (6 - len(rows))
     if correction == "holm":
-        stepped = [min(1, max(p_values[i] * (6 - i) for i in range(at + 1))) for at in range(6)]
+        stepped = [min(1, max(p_values[i] * max(6 - 2 * i, 2) for i in range(at + 1))) for at in range(6)]
     else:
         stepped = [min(1, min(p_values[i] * 6 / (i + 1) for i in range(at, 6))) for at in range(6)]
     assert len(rows) == 3

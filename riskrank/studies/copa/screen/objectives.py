@@ -88,7 +88,7 @@ def uncertainty_sections(
         build_table("Models on the front", state_columns, models),
         build_table(f"Intervals of the values, {percent} each", interval_columns, models),
         Line(
-            "off: another model is significantly as good on every objective, among all ordered pairs; on: "
+            "off: another model is significantly as good on every objective, among all pairs; on: "
             "the model is significantly better than every other model on some objective, among all models. p "
             "belongs to this result, adjusted for its family; for undecided models, it is that of being on "
             f"the front{constraint_note}. "

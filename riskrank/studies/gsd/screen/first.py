@@ -134,7 +134,7 @@ def _tests_line(document: GsdDocument) -> list[Line]:
     kind = swaps.get(relabelling.resampling, "permutations of all scores")
     text = (
         f"relabelling by {kind}, seed {relabelling.seed}; "
-        f"each family has the {k * (k - 1)} ordered pairs of one threshold. "
+        f"each family has the {counted(k * (k - 1) // 2, 'pair')} of one threshold. "
         f"{document.lps_solved:,} linear programs solved."
     )
     return [Line(text, "Tests:")]

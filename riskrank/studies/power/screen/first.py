@@ -80,7 +80,7 @@ def _simulation_line(document: PowerDocument) -> Line:
         f"power is the share of tables with significant {claim_words(plan.claim)}; ε is the violation ratio "
         f"in the population. {study.curve.repeats:,} tables of n {describe_unit(study)} for each size, "
         f"{study.agreement.tables:,} more tested in full by {test}, seed {inference.seed}; {rule} over "
-        f"{counted(len(plan.family), 'ordered pair')}, level {inference.family.interval_level(1):g}."
+        f"{counted(len(plan.family) // 2, 'pair')}, level {inference.family.interval_level(1):g}."
     )
     if document.metric is not None and document.provenance.settings.get("pair") is None:
         text += " The pairs were selected as significant in the pilot, so their power is overestimated."

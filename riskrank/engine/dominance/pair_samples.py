@@ -1,0 +1,106 @@
+"""Number of independent samples behind each pair of models (method §4, rule 1; §8 for suites)."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from riskrank.engine.sampling.degrees_of_freedom import Dof, minimum_df, satterthwaite
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.ties import Pool, relative_mid_ranks
+from riskrank.engine.types import Floats
+
+
+def pair_samples(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | None = None) -> Floats | Dof:
+    """Return the number of independent samples for each pair, or degrees of freedom for several fixed tasks.
+
+    The number for a pair is that of the model with fewer samples. Satterthwaite's degrees of freedom refer to
+    the difference of mean mid-ranks among the scores of the pair, which is bounded for any scores.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    pairs : sequence of (int, int), optional
+        Pairs to compute; by default all.
+
+    Returns
+    -------
+    ndarray or Dof, shape (k, k)
+    """
+    if scores.strata.random or not scores.strata.has_several_tasks:
+        independent = scores.effective_sizes
+        return np.minimum(independent[:, None], independent)
+    k = scores.models
+    freedom = Dof(np.full((k, k), np.inf), np.ones((k, k)))
+    counts = [_effective_counts(scores, model) for model in range(k)]
+    pools = [Pool.from_scores(scores, [model]) for model in range(k)]
+    chosen = combinations(range(k), 2) if pairs is None else sorted({(min(p), max(p)) for p in pairs})
+    for i, j in chosen:
+        both = [pools[i], pools[j]]
+        parts = _rank_mean_parts(scores, i, both), _rank_mean_parts(scores, j, both)
+        pair = _pair_dof(scores, parts, (counts[i], counts[j]), (i, j))
+        for table, value in ((freedom.df, pair.df), (freedom.variance_ratio, pair.variance_ratio)):
+            table[i, j] = table[j, i] = float(value)
+    return freedom
+
+
+def fewest_samples(samples: Floats | Dof) -> float | Dof:
+    """Return the smallest number of independent samples (or degrees of freedom) over all pairs."""
+    if isinstance(samples, Dof):
+        return samples[np.unravel_index(int(samples.df.argmin()), samples.df.shape)]
+    return float(samples.min())
+
+
+def _pair_dof(
+    scores: ClusteredScores,
+    parts: tuple[Floats, Floats],
+    counts: tuple[Floats, Floats],
+    models: tuple[int, int],
+) -> Dof:
+    """Return Satterthwaite's degrees of freedom for the difference between two models."""
+    if scores.paired:
+        freedom = satterthwaite(_task_variances(scores, parts[0] - parts[1], models[0]), counts[0])
+        if not scores.judged:
+            return freedom
+        # The same samples estimate the judge's coefficient, which costs one degree of freedom.
+        df = np.maximum(freedom.df - 1, 1.0)
+        return Dof(df, freedom.variance_ratio * df / freedom.df)
+    sides = [
+        satterthwaite(_task_variances(scores, part, model), n)
+        for part, model, n in zip(parts, models, counts, strict=True)
+    ]
+    return minimum_df(sides[0], sides[1])
+
+
+def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
+    """Return each unit's contribution to the deviation of the macro mean mid-rank, shape (C,).
+
+    The contributions sum to 0 within each task.
+    """
+    strata, clusters = scores.strata, scores.clusters[model]
+    shares = relative_mid_ranks(scores.values[model], pools)
+    if scores.judged:
+        sums = np.bincount(clusters, shares * scores.mean_weights[model])
+        of_unit = strata.cluster_tasks[model]
+        return sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
+    task = strata.cluster_tasks[model][clusters]
+    sizes = np.bincount(task, minlength=strata.tasks)
+    deviations = shares - (np.bincount(task, shares, minlength=strata.tasks) / sizes)[task]
+    return np.asarray(np.bincount(clusters, deviations * (strata.weights / sizes)[task]), dtype=np.float64)
+
+
+def _task_variances(scores: ClusteredScores, parts: Floats, model: int) -> Floats:
+    """Return the variance that each task contributes to the sum of parts, shape (T,)."""
+    strata = scores.strata
+    squares = np.bincount(strata.cluster_tasks[model], parts**2, minlength=strata.tasks)
+    n = np.maximum(strata.counts(model), 2).astype(np.float64)
+    return squares * n / (n - 1)
+
+
+def _effective_counts(scores: ClusteredScores, model: int) -> Floats:
+    """Return Kish's effective number of units for each task, shape (T,)."""
+    strata, clusters = scores.strata, scores.clusters[model]
+    sizes = np.ones(strata.cluster_tasks[model].size) if scores.judged else np.bincount(clusters)
+    of_cluster = strata.cluster_tasks[model]
+    sums = np.bincount(of_cluster, sizes)
+    return np.asarray(sums**2 / np.bincount(of_cluster, sizes.astype(np.float64) ** 2))

@@ -1,0 +1,303 @@
+"""Exact lower bounds on p-values: sign flips and relabellings of a mean utility (method §4, rule 4).
+
+The bootstrap of a violation ratio or of a tail is too liberal if few samples carry most of the spread.
+Suppose that one model has three disasters and the other has none. Nearly all resamples contain a disaster,
+although all three belong to the same model with probability 1/4 if the models are exchangeable.
+
+Every claim of dominance implies an inequality of mean utilities E u(a) ≥ E u(b). If the models are
+exchangeable, swapping the scores of both models on a unit changes neither the pooled distribution nor the
+utility u. The distribution of the mean difference under all swaps is therefore exact. For unpaired models,
+the pooled units are dealt to the models at random, within tasks.
+
+References
+----------
+V. Bentkus and D. Dzindzalieta (2015). A tight Gaussian bound for weighted sums of Rademacher random
+variables. Bernoulli 21(2), 1231-1237. doi:10.3150/14-BEJ603
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import ceil
+
+import numpy as np
+from scipy.special import ndtr
+
+from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans, Floats, Integers
+
+Utility = Callable[[Floats, Floats], Floats]
+"""Function of ascending pooled scores and their cumulative weights that returns the utilities."""
+
+# All flips of at most 13 units are enumerated; otherwise, flips are drawn at random.
+_MAX_UNITS = 13
+
+# Random flips: at least as many, and this multiple of the reciprocal of the family's smallest level, unless
+# units times flips exceed the limit.
+_MIN_FLIPS, _FLIPS, _LIMIT = 10_000, 10, 1 << 25
+
+# A pair is decided after the first flips if this number of them lies beyond its mean difference.
+_FIRST, _ENOUGH = 1000, 100
+
+# Largest relative error of normal p-values that replace random flips.
+_ERROR = 0.02
+
+# No sum of random signs has a larger tail probability than a normal variable times this factor.
+_GAUSSIAN_BOUND = 1 / (4 * ndtr(-np.sqrt(2)))
+
+# Sums of the same numbers in a different order differ by less, relative to the sum of absolute values.
+_ROUNDING = 1e-11
+
+# Number of flips × units per batch.
+_BATCH = 1 << 21
+
+
+def mean_utility(order: int) -> Utility:
+    """Return the utility of dominance of the given order: u(x) = x, or u′(x) = 1 − F(x) for pooled F."""
+
+    def integrated(values: Floats, cumulated: Floats) -> Floats:
+        return np.concatenate(([0.0], np.cumsum((1 - cumulated[:-1]) * np.diff(values))))
+
+    return integrated if order == 2 else lambda values, _: values
+
+
+def tail_utility(level: float) -> Utility:
+    """Return the utility u(x) = min(x − q, 0)/p of tail means, with q the pooled quantile at the level p."""
+
+    def shortfall(values: Floats, cumulated: Floats) -> Floats:
+        quantile = values[min(int(np.searchsorted(cumulated, level * (1 - _ROUNDING))), values.size - 1)]
+        return np.minimum(values - quantile, 0.0) / level
+
+    return shortfall
+
+
+def flip_p_values(
+    scores: ClusteredScores,
+    pairs: Sequence[tuple[int, int]],
+    utility: Utility,
+    *,
+    level: float,
+    seed: int,
+) -> Floats:
+    """Return p-values for the null hypothesis "the mean utility of i is not larger than that of j".
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Scores of k models.
+    pairs : sequence of (int, int)
+        Pairs to test; both directions are tested.
+    utility : Utility
+    level : float
+        Smallest level of the family, which determines the number of flips.
+    seed : int
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        1 for other pairs.
+    """
+    p_values = np.ones((scores.models, scores.models))
+    for members, units in _group_pairs(scores, pairs, utility):
+        binary = np.array([is_binary([scores.values[model] for model in pair]) for pair in members])
+        first, second = np.transpose(members)
+        p_values[first, second], p_values[second, first] = _shares_beyond(units, binary, level, seed)
+    return p_values
+
+
+def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Floats:
+    """Return two-sided p-values for equal means of binary scores, shape (k, k); 0 for other scores."""
+    k = scores.models
+    if not is_binary(scores.values):
+        return np.zeros((k, k))
+    pairs, level = [*combinations(range(k), 2)], family.interval_level(k * (k - 1))
+    p_values = flip_p_values(scores, pairs, mean_utility(1), level=level, seed=seed)
+    return np.minimum(2 * np.minimum(p_values, p_values.T), 1.0)
+
+
+def is_binary(values: Sequence[Floats]) -> bool:
+    """Return True if the scores take at most two distinct values."""
+    low, high = min(column.min() for column in values), max(column.max() for column in values)
+    return all(((column == low) | (column == high)).all() for column in values)
+
+
+def standardised_differences(
+    scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
+) -> Floats:
+    """Return the differences of mean utilities in standard errors of their flips, i minus j, shape (k, k)."""
+    z = np.zeros((scores.models, scores.models))
+    for members, units in _group_pairs(scores, pairs, utility):
+        first, second = np.transpose(members)
+        z[first, second] = _standardise(units)[0]
+        z[second, first] = -z[first, second]
+    return z
+
+
+def _group_pairs(
+    scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
+) -> Iterator[tuple[list[tuple[int, int]], list[_UnitSums]]]:
+    """Yield groups of pairs (smaller index first) that can share flips, and their sums by unit."""
+    scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
+    units = {pair: _unit_sums(scaled, pair, utility) for pair in sorted({(min(p), max(p)) for p in pairs})}
+    groups: dict[bytes, list[tuple[int, int]]] = {}
+    for pair, sums in units.items():
+        groups.setdefault(sums.task.tobytes() + sums.first.tobytes(), []).append(pair)
+    for members in groups.values():
+        yield members, [units[pair] for pair in members]
+
+
+@dataclass(frozen=True)
+class _UnitSums:
+    """Contributions of the units of two models to the difference of their mean utilities.
+
+    A flip selects units at random and sums their contributions. Models that share units select each unit with
+    probability 1/2. Otherwise, a flip deals units to the first model, within tasks.
+
+    Attributes
+    ----------
+    sums : ndarray, shape (U,)
+    observed : float
+        Sum over all units of models that share units, or over those of the first model.
+    task : ndarray of int, shape (U,)
+        Task of each unit; all 0 if models share units.
+    first : ndarray of int, shape (T,)
+        Number of units dealt to the first model in each task; 0 if models share units.
+    """
+
+    sums: Floats
+    observed: float
+    task: Integers
+    first: Integers
+
+
+def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility) -> _UnitSums:
+    """Return the contributions of all units to the difference of the mean utilities of a pair."""
+    strata = scores.strata
+    tasks = [strata.cluster_tasks[model] for model in pair]
+    weights = [scores.weights[model] for model in pair]
+    if not scores.joint_resamples and not scores.judged:
+        # The pooled distribution must not change if units are dealt to the other model.
+        rows = [task[scores.clusters[model]] for task, model in zip(tasks, pair, strict=True)]
+        totals = np.bincount(np.concatenate(rows), minlength=strata.tasks)
+        weights = [strata.weights[row] / totals[row] for row in rows]
+    values, weight = np.concatenate([scores.values[model] for model in pair]), np.concatenate(weights)
+    weight = weight / weight.sum()
+    order = np.argsort(values, kind="stable")
+    utilities = np.empty(values.size)
+    utilities[order] = utility(values[order], np.cumsum(weight[order]))
+    # Units may differ in total weight.
+    utilities -= np.einsum("i,i->", weight, utilities)
+    parts = zip(pair, np.split(utilities, [scores.sizes[pair[0]]]), strict=True)
+    sides = [
+        np.bincount(scores.clusters[model], part * scores.mean_weights[model]).astype(np.float64)
+        for model, part in parts
+    ]
+    if scores.joint_resamples:
+        difference = sides[0] - sides[1]
+        if scores.judged:
+            # Models may have different judge weights, which shift both strata in opposite directions.
+            labels, effect = scores.n_labelled, difference.sum()
+            difference -= (np.bincount(tasks[0], difference) / strata.counts(pair[0]))[tasks[0]]
+            difference[:labels] += effect / labels
+        none = np.zeros(difference.size, dtype=np.int64)
+        return _UnitSums(difference, float(difference.sum()), none, none[:1])
+    counts = [np.maximum(strata.counts(model), 1) for model in pair]
+    task = np.concatenate(tasks)
+    sums = np.concatenate([side * n[t] for side, n, t in zip(sides, counts, tasks, strict=True)])
+    present = np.bincount(task, minlength=strata.tasks)
+    sums -= (np.bincount(task, sums, minlength=strata.tasks) / np.maximum(present, 1))[task]
+    sums *= (1 / counts[0] + 1 / counts[1])[task]
+    return _UnitSums(sums, float(sums[: tasks[0].size].sum()), task, strata.counts(pair[0]))
+
+
+def _shares_beyond(
+    pairs: Sequence[_UnitSums], binary: Booleans, level: float, seed: int
+) -> tuple[Floats, Floats]:
+    """Return p-values of pairs with the same numbers of units: shares of flips with sums as large, as small.
+
+    The sums of binary scores have few distinct values. Their p-values are the larger of the mid-p-value,
+    which counts ties half, and that of the score test.
+    """
+    shape, sums, observed = pairs[0], *_stack(pairs)
+    scale = np.abs(sums).sum(axis=0)
+    z, error = _standardise(pairs)
+    normal = ndtr([-z, z])
+    exhaustive = not shape.first.any() and len(sums) <= _MAX_UNITS
+    total = min(max(_MIN_FLIPS, ceil(_FLIPS / level)), _LIMIT // len(sums))
+    total = 2 ** len(sums) if exhaustive else max(total, _FIRST)
+    counts, ties, done = np.zeros((2, len(pairs))), np.zeros(len(pairs)), np.zeros(len(pairs))
+    bound = np.inf if shape.first.any() else _GAUSSIAN_BOUND * normal
+    drawn = (error > _ERROR) & (np.min(bound, axis=0) > level / _FLIPS)
+    remaining = np.flatnonzero(drawn | exhaustive)
+    rng = np.random.default_rng([seed, 21])
+    for stage in (total,) if exhaustive else (_FIRST, total - _FIRST):
+        for selected in _selections(shape, stage if remaining.size else 0, rng):
+            excess = selected @ sums[:, remaining] - observed[remaining]
+            slack = _ROUNDING * scale[remaining]
+            larger, smaller = (np.count_nonzero(side >= -slack, axis=0) for side in (excess, -excess))
+            counts[:, remaining] += larger, smaller
+            ties[remaining] += larger + smaller - len(selected)
+            done[remaining] += len(selected)
+        remaining = remaining[counts.min(axis=0)[remaining] < _ENOUGH]
+    half = 0.5 * binary
+    shares = (counts - half * ties + (0 if exhaustive else 1 - half)) / np.maximum(done + (not exhaustive), 1)
+    if not exhaustive:
+        shares = np.where(done > 0, np.minimum(shares, bound), np.where(error > _ERROR, bound, normal))
+    shares = np.where(binary, np.maximum(shares, normal), shares)
+    # Models with equal mean utilities are never separated.
+    return tuple(np.where(np.abs(observed) <= _ROUNDING * scale, 1.0, np.minimum(shares, 1.0)))
+
+
+def _stack(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
+    """Return the sums by unit, shape (U, P), and the observed sums, shape (P,)."""
+    return np.stack([pair.sums for pair in pairs], axis=1), np.array([pair.observed for pair in pairs])
+
+
+def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
+    """Return observed sums in standard errors, and the relative error of normal tail probabilities.
+
+    The error is that of the normal limit by its Edgeworth expansion, shape (P,).
+    """
+    shape, sums, observed = pairs[0], *_stack(pairs)
+    moments = np.zeros((3, sums.shape[1]))
+    mean = 0.5 * sums.sum(axis=0) if not shape.first.any() else 0.0
+    for task, n in enumerate(shape.first.tolist()):
+        part = sums[shape.task == task]
+        total = len(part)
+        share, correction = (n / total, total / max(total - 1, 1)) if n else (0.5, 1.0)
+        variance = share * (1 - share)
+        factors = (variance * correction, variance * (1 - 2 * share), variance * (1 - 6 * variance))
+        moments += [
+            factor * (part**power).sum(axis=0) for factor, power in zip(factors, (2, 3, 4), strict=True)
+        ]
+    spread = np.sqrt(np.where(moments[0] > 0, moments[0], 1.0))
+    z = (observed - mean) / spread
+    size = np.maximum(np.abs(z), 1.0)
+    return z, np.abs(moments[1]) / spread**3 * size**3 / 6 + np.abs(moments[2]) / spread**4 * size**4 / 24
+
+
+def _selections(shape: _UnitSums, total: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield the selected units of `total` flips as zeros and ones, some flips at a time, shape (B, U)."""
+    units = shape.task.size
+    step = max(_BATCH // units, 1)
+    for start in range(0, total, step):
+        count = min(step, total - start)
+        if shape.first.any():
+            selected = np.zeros((count, units))
+            for task, n in enumerate(shape.first.tolist()):
+                columns = np.flatnonzero(shape.task == task)
+                keys = rng.random((count, columns.size))
+                if 0 < n < columns.size:
+                    selected[:, columns] = keys <= np.partition(keys, n - 1, axis=1)[:, n - 1 : n]
+                else:
+                    selected[:, columns] = n > 0
+            yield selected
+        elif units <= _MAX_UNITS:
+            yield (np.arange(start, start + count)[:, None] >> np.arange(units) & 1).astype(np.float64)
+        else:
+            words = rng.integers(0, 1 << 64, (count, -(-units // 64)), dtype=np.uint64)
+            yield np.unpackbits(words.view(np.uint8), axis=1)[:, :units].astype(np.float64)
