@@ -7,29 +7,19 @@ from riskrank.scores.names.vocabulary import parse_vocabulary, split_words, stri
 
 # Quantities for which lower is better about half of the time.
 _UNCERTAIN = vocabulary("uncertain")
-# Words such as "until"; undesirable events; and words for lifetimes.
-_UNTIL, _TERMINAL_EVENTS, _LIFETIMES = vocabulary("until"), vocabulary("ends"), vocabulary("lasting")
-_LIFETIME_ENDING = re.compile(
-    "(?:leb(?:en)?s|ueberlebens|stand|akkulauf|batterielauf|nutzungs|levens|overlevings|livs)"
-    "(?:zeit|dauer|duur|tijd|laengd)$"
-)
+# Words such as "until", and undesirable events.
+_UNTIL, _TERMINAL_EVENTS = vocabulary("until"), vocabulary("ends")
 # Endings of compound words that imply that lower is better.
 _COST_ENDING = re.compile(
     "(?:zeit|dauer|kosten|latenz|verbrauch|tijd|duur|kostnad"
     "|(?P<no_amount>fehler|verlust|abweichung|fout(?:en)?|abbruch|ausfall|storno|retouren|reklamations|absturz|fehlalarm|chybovost|foerlust)"
     "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
-# Words that may reverse the direction: something is saved, avoided or negated.
-_REVERSING = vocabulary("turning")
-# Words after something that is reduced, and scores of classifiers that detect it.
-_REMOVAL = parse_vocabulary(
-    "free saving savings saved reduction avoided avoidance prevented caught fixed corrected suppression"
+# Words that may reverse the direction: something is saved, avoided or negated, or lasts until it fails.
+_REVERSING = vocabulary("turning") | parse_vocabulary(
+    "saved prevented caught fixed corrected correction suppression refusal refusals"
 )
-_REMOVAL_COMPOUNDS, _AMBIGUOUS = vocabulary("rid"), vocabulary("either")
-_CLASSIFIER_SCORES = parse_vocabulary("accuracy acc f precision recall auc auroc auprc mcc kappa")
-_DETECTED_KINDS = parse_vocabulary(
-    "refusal refusals fraud spam anomaly toxicity hallucination hallucinations pii"
-)
+_REVERSED, _AMBIGUOUS = vocabulary("rid"), vocabulary("either")
 # Words that mean an error or a risk only in a name without other informative words.
 _ALONE, _UNINFORMATIVE = vocabulary("alone"), parse_vocabulary("mean avg average rate percent pct test val")
 # Words for desirable quantities.
@@ -50,7 +40,7 @@ _COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\
 
 def looks_like_a_cost(name: str) -> bool:
     """Return whether a word in the name, or a unit at its end, implies that lower is better."""
-    return _matches_words(name, _COST_WORDS) and not _is_lifetime(name) and not _is_reversed(name)
+    return _matches_words(name, _COST_WORDS)
 
 
 def clearly_lower_is_better(name: str) -> bool:
@@ -60,94 +50,43 @@ def clearly_lower_is_better(name: str) -> bool:
 
 def has_uncertain_direction(name: str) -> bool:
     """Return whether the name suggests that lower is better, but not strongly enough to assume it."""
-    tokens = _tokens(name)
-    if _is_lifetime(name):
-        # Other words may reverse it: the error of a lifetime estimate, the cost per failure.
-        return bool(tokens & (_REVERSING | vocabulary("paid", "cost")) - _TERMINAL_EVENTS)
-    if (tokens & _TERMINAL_EVENTS and tokens & vocabulary("at ends")) or (
-        tokens & _ATTACKS and tokens & _SUCCESS
-    ):
-        return True
-    ignored = vocabulary("carriers") if "brier" in tokens else set()
-    is_good = bool(tokens & _GOOD_NAMES - {"return", "match", "rating"} - ignored)
-    if event := terminating_event(name):
-        return looks_like_a_cost(event) or not looks_like_a_cost(name)
+    is_good = _is_good(name) or bool(_tokens(name) & vocabulary("carriers") and "brier" not in words(name))
     if not looks_like_a_cost(name):
         # A rate such as calls per second is a speed.
-        return bool(tokens & _UNCERTAIN) and not is_good and "per" not in words(name)
-    return bool(is_good or tokens & _REVERSING) or not _matches_words(name, _COST_WORDS - _DOUBTFUL_WORDS)
+        return bool(_tokens(name) & _UNCERTAIN) and not is_good and "per" not in words(name)
+    return is_good or _may_be_reversed(name) or not _matches_words(name, _COST_WORDS - _DOUBTFUL_WORDS)
 
 
 def lower_is_likelier(name: str) -> bool:
-    """Return whether lower is more likely to be better, for a name of uncertain direction.
-
-    This is the case if no word reverses the meaning and the last word names a cost.
-    """
-    tokens, last_word = _tokens(name), split_words(name)[-1]
-    if _joined_neighbours(name) & _COST_WORDS:
-        return True
-    if _is_lifetime(name) or (tokens & _TERMINAL_EVENTS and tokens & vocabulary("at ends")):
-        return False
-    if event := terminating_event(name):
-        return not looks_like_a_cost(event)
-    good = tokens & _GOOD_NAMES - vocabulary("carriers")
+    """Return whether lower is more likely to be better, for a name of uncertain direction."""
     # The success of an attack is a failure of the model.
-    good -= _SUCCESS if tokens & _ATTACKS else set()
-    return not tokens & _REVERSING and (_matches_words(last_word, _COST_WORDS) or not good)
+    is_attack = _tokens(name) & _ATTACKS and _tokens(name) & _SUCCESS
+    cost = (
+        is_attack
+        or _joined_neighbours(name) & _COST_WORDS
+        or _matches_words(split_words(name)[-1], _COST_WORDS)
+    )
+    return not _may_be_reversed(name) and bool(cost or not _is_good(name))
+
+
+def _is_good(name: str) -> bool:
+    """Return whether a word before any "until" is that of a desirable quantity, other than a mere score."""
+    parts = split_words(name)
+    end = next((position for position, word in enumerate(parts) if word in _UNTIL), 0)
+    amount = " ".join(parts[:end]) or name
+    return bool(_tokens(amount) & _GOOD_NAMES - vocabulary("carriers") - {"return", "match"})
+
+
+def _may_be_reversed(name: str) -> bool:
+    """Return whether a name measures the absence of something bad, or how long it takes to happen."""
+    tokens, lasting = _tokens(name), vocabulary("lasting")
+    ends = tokens & _TERMINAL_EVENTS and tokens & (_UNTIL | vocabulary("at ends"))
+    return bool(ends or tokens & (_REVERSING | lasting) or _joined_neighbours(name) & _REVERSED)
 
 
 def is_ambiguous_name(name: str) -> bool:
     """Return whether a name, such as ``hate_speech``, may be an error rate or the task of detecting it."""
     return "".join(split_words(name)) in _AMBIGUOUS
-
-
-def _is_lifetime(name: str) -> bool:
-    """Return whether a name measures how long something lasts, possibly until it fails."""
-    name_words, all_words = split_words(name), words(name)
-    positions = [position for position, word in enumerate(name_words) if word in _UNTIL]
-    events = [
-        next((word for word in name_words[position + 1 :] if word not in vocabulary("before ends")), "")
-        for position in positions
-    ]
-    return bool(all_words & _LIFETIMES or {*events} & _TERMINAL_EVENTS) or any(
-        map(_LIFETIME_ENDING.search, all_words)
-    )
-
-
-def _is_reversed(name: str) -> bool:
-    """Return whether a name measures the absence or the detection of something bad, as in "error free"."""
-    name_words = split_words(name)
-    compounds = _joined_neighbours(name) & _REMOVAL_COMPOUNDS
-    if not compounds and (
-        not {*name_words} & (_REMOVAL | _CLASSIFIER_SCORES | {"non"}) or {*name_words} & _UNTIL
-    ):
-        return False
-    costs = {word for word in name_words if _matches_words(word, _COST_WORDS)}
-    is_compound = any(all(word in pair for word in costs) for pair in compounds)
-    is_removed = any(
-        word in _REMOVAL and costs & {*name_words[max(position - 2, 0) : position]}
-        for position, word in enumerate(name_words)
-    )
-    is_detected = {name_words[0], name_words[-1]} & _CLASSIFIER_SCORES and costs <= _DETECTED_KINDS
-    return is_compound or (
-        len(costs) == 1
-        and bool(is_removed or is_detected or (name_words[0] == "non" and name_words[1] in costs))
-    )
-
-
-def terminating_event(name: str) -> str:
-    """Return the event up to which an amount is counted, as in "days until failure", or an empty text."""
-    name_words = split_words(name)
-    position = (
-        0
-        if _is_per_second(name)
-        else next((index for index, word in enumerate(name_words) if word in _UNTIL), 0)
-    )
-    return (
-        " ".join(name_words[position + 1 :])
-        if {*name_words[:position]} & (_AMOUNT_WORDS | _UNCERTAIN)
-        else ""
-    )
 
 
 def looks_like_an_amount(name: str) -> bool:
@@ -185,9 +124,7 @@ def metric_in_file_name(file_name: str) -> str:
 
 def _is_beneficial(name: str) -> bool:
     """Return whether a high value of the named quantity is desirable."""
-    return (
-        bool(_tokens(name) & _GOOD_NAMES) or _is_lifetime(name) or _is_per_second(name) or _is_reversed(name)
-    )
+    return bool(_tokens(name) & (_GOOD_NAMES | vocabulary("lasting"))) or _is_per_second(name)
 
 
 def _is_per_second(name: str) -> bool:

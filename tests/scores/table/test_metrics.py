@@ -55,7 +55,7 @@ def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
 
 
-@pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success", "tage_bis_loesung"])
+@pytest.mark.parametrize("name", ["minutes_to_resolve", "n_days_until_success"])
 def test_counts_until_an_event_are_lower_is_better_if_unclear(name):
     assert (clearly_lower_is_better(name), has_uncertain_direction(name), lower_is_likelier(name)) == (
         False,
@@ -68,17 +68,20 @@ def test_counts_until_an_event_are_lower_is_better_if_unclear(name):
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ("cycles_to_failure MTBF days_until_relapse Lebensdauer durée_de_vie время_до_отказа", "more"),
-        ("error_free cost_savings refusal_accuracy f1_toxicity non_toxic on_time_rate recall@p90", "more"),
-        ("bugs_fixed tpr_at_fpr_1 unsafe_refusals", "more"),
+        ("MTBF recall@p90 tpr_at_fpr_1 lifetime survival_rate", "more"),
+        (
+            "cycles_to_failure days_until_relapse Lebensdauer durée_de_vie время_до_отказа",
+            "asked, more first",
+        ),
+        ("error_free cost_savings refusal_accuracy non_toxic on_time_rate bugs_fixed", "asked, more first"),
         ("time_to_crash failure_load lifetime_error life_cycle_cost error_free_latency", "asked, more first"),
         ("failure_rate lifecycle_loss speech_to_text_errors churn mttr deception fail jailbreak", "less"),
         (
-            "brier_score off_topic mean_der p99 neg_log_likelihood Fehlalarmrate cost_per_error_saved",
+            "brier_score off_topic mean_der p99 neg_log_likelihood Fehlalarmrate",
             "less",
         ),
         ("harmfulness_score stereotype_score attack_success_rate", "asked, less first"),
-        ("asr default_rate hate_rate accuracy_drop reward_hacking no_response", "asked, less first"),
+        ("asr default_rate hate_rate accuracy_drop reward_hacking f1_toxicity", "asked, less first"),
     ],
 )
 def test_all_words_of_a_name_set_the_direction(names, expected):
