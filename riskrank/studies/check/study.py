@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.errors import InputError, spell
+from riskrank.errors import InputError, listing, spell
 from riskrank.options.option import Settings, changed_settings
 from riskrank.scores.table.inspection import InspectedTask, Inspection, MetricRow, Problem, to_problem
 from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, check_judge
@@ -18,6 +18,8 @@ from riskrank.studies.wording import counted
 __all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
 
 
+# Commands for tables on which nothing can be tested.
+_WITHOUT_TESTS = {"check", "copa", "mrm", "portfolio"}
 _PROBLEM_FIELDS = ("severity", "what", "found", "hint")
 
 
@@ -161,7 +163,10 @@ def _verdict(inspection: Inspection) -> str:
     if errors:
         return f"The table cannot be used as it is: {counted(errors, 'problem')}."
     warning_text = f", with {counted(warnings, 'warning')}" if warnings else ""
-    return f"The table can be used{warning_text}: {size_text}."
+    commands = {suggestion.command.split()[1]: "" for suggestion in suggestions(inspection)}
+    is_limited = {*commands} <= _WITHOUT_TESTS
+    only = f" for {listing(name for name in commands if name != 'check') or 'descriptions'} only" * is_limited
+    return f"The table can be used{only}{warning_text}: {size_text}."
 
 
 def _problems_of_severity(inspection: Inspection, severity: str) -> Sequence[Problem]:
