@@ -27,7 +27,7 @@ from riskrank.scores.layouts.grouping_columns import (
 )
 from riskrank.scores.layouts.layout import Reading
 from riskrank.scores.layouts.leaderboard import missing_scores_option
-from riskrank.scores.names.vocabulary import has_word, words
+from riskrank.scores.names.vocabulary import has_word, parse_vocabulary, words
 from riskrank.scores.table.columns import NamedColumns
 from riskrank.scores.table.votes import ROLES, guess_columns, read_votes, scored_rows
 
@@ -41,6 +41,8 @@ _MAX_PAIRS = 6
 _MIN_SHIFT = 0.1
 # Above this p-value, positions that vary are consistent with chance.
 _POSITION_P_VALUE = 0.01
+# Words for positions in columns that name models.
+_POSITIONS = parse_vocabulary("first second left right")
 # Limits for the search for model columns by content.
 _MAX_NAMES, _MAX_TEXT_COLUMNS = 1_000, 12
 # Lists of samples, first models, second models and verdicts.
@@ -194,18 +196,19 @@ def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
 def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, options: ReadOptions) -> list[str]:
     """Describe models that are in one position more often than by chance, if balancing cannot correct it.
 
-    If no pair of models ever swaps positions, the columns may not represent positions.
+    If no pair of models ever swaps positions, columns without a name for a position may not represent any.
 
     Raises
     ------
     InputError
-        If positions vary, or a gate decides a claim.
+        If positions vary or the columns name them, or if a gate decides a claim.
     """
     orders = Counter(zip(*rows[1:3], strict=True))
     uneven = {order: n for order, n in orders.items() if min(n, orders[order[::-1]]) < FEWEST_IN_PLACE}
     places = [sum((Counter({order[k]: n}) for order, n in uneven.items()), Counter[str]()) for k in (0, 1)]
     totals = places[0] + places[1]
-    varies = any(order[::-1] in orders for order in orders)
+    named = all(words(roles[role]) & _POSITIONS for role in ROLES[1:3])
+    varies = named or any(order[::-1] in orders for order in orders)
     level = _POSITION_P_VALUE / max(len(totals), 1) if varies else ALPHA
     imbalances = [
         f"{model} was in {roles[role]} in {position[model]:,} of {count:,} votes"
