@@ -15,6 +15,7 @@ import polars as pl
 from riskrank.errors import InputError
 from riskrank.scores.files.parsing import MISSING_TEXT, column_kind, parse_scores
 from riskrank.scores.files.source import Source
+from riskrank.scores.layouts.score_columns import ROW_IDENTIFIER, ColumnSplit, split_score_columns
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,
     is_duration,
@@ -22,7 +23,6 @@ from riskrank.scores.names.directions import (
     metric_in_file_name,
     names_a_metric,
 )
-from riskrank.scores.names.score_columns import ROW_IDENTIFIER, ColumnSplit, split_score_columns
 from riskrank.scores.names.vocabulary import (
     column_for_role,
     has_word,
@@ -145,8 +145,12 @@ class Columns:
         """Return the number of distinct values of a column, or of distinct rows of several columns."""
         if not names:
             return 1
-        frame = self.frame[[*dict.fromkeys(names)]]
+        frame = self.frame[[*dict.fromkeys(part for name in names for part in self.parts(name))]]
         return int(frame.n_unique() if frame.width > 1 else frame.to_series().n_unique())
+
+    def parts(self, name: str) -> list[str]:
+        """Return the columns that a name such as ``doc+turn`` joins, or the column of this name."""
+        return [name] if name in self.frame.columns else name.split("+") if name else []
 
     def is_key(self, *names: str) -> bool:
         """Return True if the values of the columns together identify each row."""
@@ -157,12 +161,43 @@ class Columns:
         """Return the proportion of a column's values that occur in every group of the columns `by`."""
         if not by:
             return 1.0
-        n_groups = self.frame.lazy().select(name, *by).unique().group_by(name).len().collect()["len"]
+        parts = self.parts(name)
+        n_groups = self.frame.lazy().select({*parts, *by}).unique().group_by(parts).len().collect()["len"]
         return int((n_groups == self.n_unique(*by)).sum()) / max(n_groups.len(), 1)
 
     def is_constant_within(self, name: str, by: Sequence[str]) -> bool:
         """Return True if a column is constant within each group defined by the columns `by`."""
         return self.n_unique(*by, name) == self.n_unique(*by)
+
+    def is_missing_for_groups(self, name: str, by: Sequence[str]) -> bool:
+        """Return True if a column has no number in some of the groups defined by the columns `by`."""
+        if not by or not self.n_missing(name):
+            return False
+        present = self.frame.select(*by)[np.flatnonzero(~np.isnan(self.numbers(name)))]
+        return present.n_unique() < self.n_unique(*by)
+
+    def ranked_column(self, name: str, by: Sequence[str]) -> str:
+        """Return the column of scores that an integer column ranks within each group, or an empty string.
+
+        The integers count up from 0 or 1 in every group of the columns `by`, and the scores never rise, or
+        never fall, with them. Without the word for a rank, this must hold for all columns of scores.
+        """
+        if self.kind(name) != "number" or not self.is_integer(name) or self.n_missing(name):
+            return ""
+        groups = self.frame.select(pl.struct(by).rank("dense")).to_series().to_numpy()
+        ranks = self.numbers(name)
+        order = np.lexsort((ranks, groups))
+        starts = np.flatnonzero(np.diff(groups[order], prepend=0))
+        inner = np.delete(np.arange(groups.size), starts)
+        steps = np.diff(ranks[order], prepend=0)
+        if len(starts) < 2 or len(inner) < 4 * len(starts) or not (steps[inner] == 1).all():
+            return ""
+        named = words(name) & vocabulary("places")
+        numbers = [column for column in self.by_kind("number") if column != name]
+        scores, _ = self._split_numbers({column: self.numbers(column) for column in numbers})
+        changes = {column: np.diff(self.numbers(column)[order], prepend=0)[inner] for column in scores}
+        ranked = [column for column, x in changes.items() if x.any() and ((x <= 0).all() or (x >= 0).all())]
+        return ranked[0] if ranked and (named or len(ranked) == len(scores)) else ""
 
     def word_direction(self, name: str) -> str:
         """Return how clearly the outcome words in a column show which word is better.

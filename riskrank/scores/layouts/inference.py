@@ -1,6 +1,7 @@
 """Infer the layout of score files: return the only possible reading, or raise an error."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from riskrank.errors import InputError
@@ -9,7 +10,7 @@ from riskrank.scores.files.derived import flatten, name_index
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns, profile_columns
-from riskrank.scores.layouts.layout import READ, Reading, WarningText, format_options
+from riskrank.scores.layouts.layout import READ, LayoutError, Reading, WarningText, format_options, set_roles
 from riskrank.scores.layouts.leaderboard import describe_unfinished, read_optuna_study
 from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.matrix import read_matrix
@@ -17,11 +18,17 @@ from riskrank.scores.layouts.model_column import model_columns
 from riskrank.scores.layouts.preferences import read_preferences
 from riskrank.scores.layouts.refusals import no_reading_error, reject_predictions, too_many_error
 from riskrank.scores.layouts.total_rows import exclude_totals
-from riskrank.scores.names.vocabulary import INDEX, column_for_role, suggests_role
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.vocabulary import INDEX, column_for_role, has_word, suggests_role
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.designs import fold_columns
-from riskrank.scores.table.preparation import filter_rows, is_role_missing
+from riskrank.scores.table.preparation import filter_rows, is_role_missing, join_columns
 from riskrank.scores.table.written_numbers import conversion_query
+
+# Words for columns that group or repeat samples.
+_NO_MODELS = ("whole", "benchmark", "run", "within", "role sample", "judge")
+# A dimension with more values is no list of models.
+_MAX_MODELS = 50
 
 
 def infer_layout(
@@ -58,15 +65,17 @@ def infer_layout(
     ]
     if not all(is_role_missing(source, named, options) for source in opened):
         return opened, options, ()
-    used = filter_rows(opened, options)
-    names = {*used[0].columns}
+    names = {*filter_rows(opened[:1], options)[0].columns}
     if any(part not in names for name in named.values() if name not in names for part in name.split("+")):
         return opened, options, ()
+    used = [join_columns(source, named) for source in filter_rows(opened, options)]
     columns, totals, user_filter = profile_columns(used, options.metric), "", options.where
     if len(used) == 1:
         condition, totals = exclude_totals(columns, options.where)
         options = replace(options, where=condition)
-        columns = profile_columns(used := filter_rows(opened, options), options.metric) if totals else columns
+        if totals:
+            used = [join_columns(source, named) for source in filter_rows(opened, options)]
+            columns = profile_columns(used, options.metric)
     reject_predictions(columns, named, options)
     votes = read_preferences(columns, used[0], options) if len(used) == 1 and not options.columns else None
     if votes is not None:
@@ -76,20 +85,25 @@ def infer_layout(
     if not study:
         readings = _possible_readings(columns, named | fold_columns(used, named), options)
     if not readings:
-        error = no_reading_error(columns, used, options)
+        error = no_reading_error(columns, used, options, _doubtful_readings(columns, named, options))
         if not columns.is_complete and not any(map(suggests_role, columns.names)):
             raise BeyondLimitError(
                 error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions
             )
-        raise error
+        raise LayoutError(error.problem, found=error.found, hint=error.hint, suggestions=error.suggestions)
     if not (columns.is_complete or options.models or options.metric):
         candidates = [replace(r.options, metric=options.metric, models=options.models) for r in readings]
         raise too_many_error(used[0], candidates, options)
     if len(readings) > 1:
+        if not any(reading.options.matrix for reading in readings) and not any(
+            map(names_a_metric, columns.names)
+        ):
+            matrices = [r for r in _doubtful_readings(columns, named, options) if r.options.matrix]
+            readings = [*matrices, *readings]
         problem = f"{sources[0].label}: the table has several possible readings"
         detail = "; or ".join(reading.summary for reading in readings[:4])
         fixes = [(format_options(reading.options, options), reading.options) for reading in readings]
-        raise InputError(problem, found=detail, hint="copy the correct line", suggestions=fixes)
+        raise LayoutError(problem, found=detail, hint="copy the correct line", suggestions=fixes)
     (reading,) = readings
     metrics = reading.options.metric or reading.options.models or columns.names
     count_notes = {name: w.rule for name, w in columns.text_scores.items() if name in metrics and w.rule}
@@ -110,5 +124,53 @@ def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOpt
         readings = [r for model in models or [""] for r in read_rows(columns, model, named, options)]
         # Models usually share samples.
         return sorted(readings, key=lambda reading: reading.options.unpaired)
-    only = column_for_role("model", columns.names)  # a single model
+    only = column_for_role("model", columns.by_kind("text"))  # a single model
     return read_matrix(columns, named, options) or (read_rows(columns, only, named, options) if only else [])
+
+
+def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """Return readings with columns of numbers, or a dimension of the rows, as models."""
+    if options.matrix is not None or options.wide or "model" in named:
+        return []
+    readings = _readings_of_rows(columns, named, options)
+    with suppress(InputError):
+        matrix = read_matrix(columns, named, options, doubtful=True)
+        readings = [*matrix, *readings] if _are_alike(columns, matrix) else [*readings, *matrix]
+    return readings
+
+
+def _are_alike(columns: Columns, matrix: Sequence[Reading]) -> bool:
+    """Return True if a matrix has at least three columns, and none is named like a metric."""
+    numbers = columns.split_scores(columns.names, columns_are_models=True)[0]
+    return bool(matrix) and len(numbers) > 2 and not any(map(names_a_metric, numbers))
+
+
+def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+    """Return readings in which one dimension of the rows names models, and the others name samples."""
+    free = [name for name in columns.names if name not in named.values()]
+    dimensions = [name for name in free if _is_dimension(columns, name)]
+    metrics = [name for name in columns.split_scores(free)[0] if name not in dimensions]
+    if not metrics or len(dimensions) < 2 or not columns.is_key(*dimensions):
+        return []
+    settings = [name for name in dimensions if columns.kind(name) == "number" and not has_word(name, "run")]
+    texts = [name for name in dimensions if columns.kind(name) == "text" and not has_word(name, *_NO_MODELS)]
+    readings = []
+    for model in column_for_role("model", texts), *texts, "+".join(settings):
+        parts = model.split("+") if model else []
+        sample = [name for name in dimensions if name not in parts]
+        is_crossed = columns.n_unique(*parts) * columns.n_unique(*sample) == columns.height
+        if parts and sample and is_crossed and 2 <= columns.n_unique(*parts) <= _MAX_MODELS:
+            roles = {"model": str(model), "sample": "+".join(sample)}
+            summary = f"a wide table: model = {model}, sample = {roles['sample']}"
+            choice = set_roles(options, roles, wide=True, metric=options.metric or tuple(metrics))
+            readings.append(Reading(summary=summary, options=choice))
+    # The usual name of a model decides.
+    return readings[:1] if column_for_role("model", texts) else readings
+
+
+def _is_dimension(columns: Columns, name: str) -> bool:
+    """Return True if a column may identify rows together with others: few values, each in several rows."""
+    few = 2 <= columns.n_unique(name) < columns.height and not columns.n_missing(name)
+    if columns.kind(name) == "number":
+        return few and columns.n_unique(name) <= _MAX_MODELS and not names_a_metric(name)
+    return few and columns.kind(name) == "text" and not has_word(name, "answer", "status")

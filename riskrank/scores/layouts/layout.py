@@ -30,6 +30,10 @@ class Reading:
     options: ReadOptions
 
 
+class LayoutError(InputError):
+    """Error for a table without a clear reading; its suggestions are the possible ones."""
+
+
 def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) -> ReadOptions:
     """Return options with columns assigned to further roles, and with other changes.
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,9 +13,11 @@ from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, set_roles
-from riskrank.scores.names.directions import looks_like_a_cost, names_a_metric
-from riskrank.scores.names.score_columns import format_excluded
+from riskrank.scores.layouts.score_columns import ColumnSplit, format_excluded
+from riskrank.scores.names.directions import looks_like_a_cost, looks_like_an_amount, names_a_metric
+from riskrank.scores.names.distributions import looks_like_errors
 from riskrank.scores.names.vocabulary import (
+    INDEX,
     column_for_role,
     has_word,
     is_spread,
@@ -36,10 +39,10 @@ _MAX_MODELS = 50
 
 def read_leaderboard(
     columns: Columns, model: str, metric: str, free: Names, options: ReadOptions
-) -> Reading | None:
-    """Return the reading of a leaderboard as a matrix of tasks.
+) -> list[Reading]:
+    """Return the possible readings of a leaderboard as a matrix of tasks.
 
-    Return None if the caller accepts a table with one row per model as it is.
+    Return an empty list if the caller accepts a table with one row per model as it is.
 
     Parameters
     ----------
@@ -56,21 +59,57 @@ def read_leaderboard(
         If the table contains only summary statistics.
     """
     if options.sample_optional:
-        return None
-    tasks, excluded = columns.split_scores(free)
+        return []
+    tasks, excluded = task_columns(columns, free)
     n_metrics = sum(names_a_metric(name) for name in tasks)
     shared = common_metric(tasks) if len(tasks) >= MIN_TASKS else ""
     are_tasks = 2 * n_metrics <= len(tasks) or shared or _are_tasks_with_metrics(tasks)
-    no_tasks = metric or len(tasks) < MIN_TASKS or not are_tasks
-    if no_tasks or not have_similar_scale(columns, tasks):
+    if metric or len(tasks) < MIN_TASKS or not are_tasks:
         raise _means_only_error(columns, tasks, model)
+    metric = options.matrix or shared or columns.file_metric or "score"
     summary = f"a leaderboard of {len(tasks)} tasks: one row per model ({model}), one column per task "
     summary += f"({listing(tasks, 4)})" + (f"; ignored: {format_excluded(excluded)}" if excluded else "")
-    changes = {
-        "matrix": options.matrix or shared or columns.file_metric or "score",
-        **missing_scores_option(options),
-    }
-    return Reading(summary=summary, options=set_roles(options, {"model": model}, **changes))
+    changes = {"matrix": metric, **missing_scores_option(options)}
+    values = np.concatenate([columns.numbers(name) for name in tasks])
+    unclear = options.tests and metric == "score" and not {metric, "*"} & {*options.lower, *options.higher}
+    directions: list[dict[str, Any]] = [{}]
+    if unclear and not are_task_names(tasks) and looks_like_errors(values[~np.isnan(values)]):
+        directions = [{side: (*getattr(options, side), metric)} for side in ("lower", "higher")]
+    return [
+        Reading(summary=summary, options=set_roles(options, {"model": model}, **changes, **direction))
+        for direction in directions
+    ]
+
+
+def task_columns(columns: Columns, names: Names) -> ColumnSplit:
+    """Split the numeric columns of a leaderboard into tasks and columns that say other things of a model.
+
+    The tasks are the columns of the commonest metric if at least `MIN_TASKS` names contain it; otherwise the
+    columns of one magnitude that are no costs.
+    """
+    tasks, excluded = columns.split_scores(names)
+    groups = {word: [name for name in tasks if word in split_words(name)] for word in _words_of(tasks)}
+    metric = max(filter(names_a_metric, groups), key=lambda word: len(groups[word]), default="")
+    if metric and len(groups[metric]) >= MIN_TASKS and common_metric(groups[metric]):
+        others = {name: f"no {metric}" for name in tasks if name not in groups[metric]}
+    else:
+        sizes = dict(zip(tasks, magnitudes(columns, tasks), strict=True))
+        usual = float(np.median([*sizes.values()] or [1]))
+        n_costs = sum(map(looks_like_an_amount, tasks))
+        others = {
+            name: "another range"
+            for name, size in sizes.items()
+            if not usual / MAX_SCALE_RATIO <= size <= usual * MAX_SCALE_RATIO
+        }
+        others |= {
+            name: "a cost" for name in tasks if looks_like_an_amount(name) and 3 * n_costs < len(tasks)
+        }
+    return [name for name in tasks if name not in others], excluded | others
+
+
+def _words_of(names: Names) -> dict[str, None]:
+    """Return the words of all names, each once, in order."""
+    return dict.fromkeys(word for name in names for word in split_words(name))
 
 
 def missing_scores_option(options: ReadOptions) -> dict[str, str]:
@@ -143,6 +182,15 @@ def _means_only_error(columns: Columns, names: Names, model: str) -> InputError:
         found=f"columns: {listing(columns.names, 20)}; {columns.height} rows, one per model ({model})",
         hint=f"write one row per model and sample, with one column per metric{copa if several else ''}",
     )
+
+
+def reject_means(columns: Columns) -> None:
+    """Raise InputError if the rows of an index contain means with their spreads."""
+    if INDEX not in columns.names or not columns.is_key(INDEX):
+        return
+    numbers, excluded = columns.split_scores([name for name in columns.names if name != INDEX])
+    if columns.kind(INDEX) == "text" and any(map(is_spread, excluded)) and any(map(names_a_metric, numbers)):
+        raise _means_only_error(columns, numbers, INDEX)
 
 
 _OPTUNA_COLUMNS = {"number", "state", "datetime_start"}

@@ -1,6 +1,6 @@
 """Long tables, which have a metric column, and wide tables, which have one column per metric."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -11,12 +11,17 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.sql_names import exclude_values
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, describe_assumed, lower_by_file_name, set_roles
-from riskrank.scores.layouts.leaderboard import missing_scores_option, read_leaderboard
-from riskrank.scores.layouts.refusals import reject_mixed_splits
+from riskrank.scores.layouts.leaderboard import (
+    MIN_TASKS,
+    missing_scores_option,
+    read_leaderboard,
+    task_columns,
+)
+from riskrank.scores.layouts.refusals import reject_mixed_splits, reject_selected_rows
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
+from riskrank.scores.layouts.score_columns import ROW_IDENTIFIER, ColumnSplit, format_excluded
 from riskrank.scores.layouts.total_rows import common_totals
 from riskrank.scores.names.directions import clearly_higher_is_better, names_a_metric
-from riskrank.scores.names.score_columns import ROW_IDENTIFIER, ColumnSplit, format_excluded
 from riskrank.scores.names.vocabulary import (
     column_for_role,
     has_word,
@@ -29,6 +34,8 @@ from riskrank.scores.table.metrics_file import declared_metrics
 
 # Maximum number of metrics in a column recognised by content.
 _MAX_METRICS = 100
+# A metric that differs between models and never within one needs so many values, and rows per model.
+_MIN_VALUES, _MIN_ROWS = 3, 5
 # Options and notes about them.
 _Noted = tuple[ReadOptions, list[str]]
 
@@ -50,25 +57,26 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     InputError
         If the table has only one row per model, or mixes data splits.
     """
-    # A cluster column may also be part of the sample name.
-    assigned = {model, *(part for role in named if role != "cluster" for part in named[role].split("+"))}
-    free = [name for name in columns.names if name not in assigned]
+    free = _unassigned(columns, model, named)
     metric, score = _metric_and_score(columns, model, named, free, options)
     pooled_note: list[str] = []
     if not options.metric and _has_metric_per_task(columns, model, metric, score, free):
         options, pooled_note = _pool_metrics(score, options)
         metric = score = ""
     free = [name for name in free if name not in (metric, score)]
-    by = [model] if model else []
-    if columns.is_key(*by, *([metric] if metric else [])) and "sample" not in named:
-        leaderboard = read_leaderboard(columns, model, metric, free, options)
-        if leaderboard is not None:
-            return [leaderboard]
+    by = columns.parts(model)
     metric_names = [metric] if metric else []
-    keys = _row_keys(columns, named, by, metric_names, free)
+    if columns.is_key(*by, *metric_names) and "sample" not in named:
+        if boards := read_leaderboard(columns, model, metric, free, options):
+            return boards
+        keys = RowKeys()
+    else:
+        keys = _row_keys(columns, named, by, metric_names, free)
     if not keys.sample and not options.sample_optional:
         return []
     reject_mixed_splits(columns, model, [name for name in free if name != keys.task], options)
+    if "sample" not in named:
+        reject_selected_rows(columns, model, keys.sample)
     groups = (keys.cluster, named.get("cluster", ""), keys.task, *keys.averaged)
     used = {part for column in (keys.sample, keys.draw, *groups) for part in column.split("+")}
     roles = {"model": model, "sample": keys.sample, "draw": keys.draw, "metric": metric, "score": score}
@@ -108,6 +116,13 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
         Reading(summary=_summarize("a wide table", model, keys, [*details, *direction]), options=choice)
         for choice, direction in _outcome_directions(columns, metrics, options)
     ]
+
+
+def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:
+    """Return the columns without a role; a cluster column may also be part of the sample name."""
+    roles = {name for role, name in named.items() if role != "cluster"}
+    assigned = {model, *roles, *(part for name in roles for part in name.split("+"))}
+    return [name for name in columns.names if name not in assigned]
 
 
 def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _Noted:
@@ -212,35 +227,52 @@ def _select_metrics(
         return [name for name in free if name in options.metric and columns.kind(name) == "number"], {}
     declared = {*options.lower, *options.higher, *options.weight, *declared_metrics(options)[1]}
     metrics, excluded = columns.split_scores(free, declared, allow_constant=options.allow_constant)
-    inferred = [name for name in metrics if name not in declared] if len(metrics) > 1 else []
-    fixed = [
-        name for name in inferred if not names_a_metric(name) and columns.is_constant_within(name, model)
-    ]
-    if model and 0 < len(fixed) < len(metrics):
-        excluded |= dict.fromkeys(fixed, "a model setting")
-        metrics = [name for name in metrics if name not in fixed]
-    inferred = [name for name in inferred if name in metrics] if sample else []
-    same = [name for name in inferred if columns.is_constant_within(name, sample.split("+"))]
-    # Columns with numbers and text describe samples if there are other scores.
-    with_text = [name for name in inferred if not names_a_metric(name) and columns.is_mixed(name)]
-    if 0 < len(with_text) < len(metrics):
-        excluded |= dict.fromkeys(with_text, "mixed numbers and text")
-        metrics = [name for name in metrics if name not in with_text]
-    if _are_test_results(columns, metrics):
-        # Test durations are not scores alongside pass and fail.
-        durations = [name for name in inferred if words(name) <= vocabulary("test times")]
-        excluded |= dict.fromkeys(durations, "a duration")
-        metrics = [name for name in metrics if name not in durations]
-    if len(same) == len(metrics):
-        return metrics, excluded
-    excluded |= dict.fromkeys(same, "the same for all models")
-    return [name for name in metrics if name not in same], excluded
+    if model and columns.is_key(*model):
+        tasks, extra = task_columns(columns, free)
+        if len(tasks) >= MIN_TASKS:
+            chosen = {*tasks, *declared, *filter(names_a_metric, metrics)}
+            excluded |= {name: extra[name] for name in metrics if name not in chosen}
+        return [name for name in metrics if name not in excluded], excluded
+    for reason, applies in _NOT_COMPARED:
+        fits = [name for name in metrics if name not in declared and applies(columns, name, sample, model)]
+        if 0 < len(fits) < len(metrics):
+            excluded |= dict.fromkeys(fits, reason)
+            metrics = [name for name in metrics if name not in fits]
+    return metrics, excluded
 
 
-def _are_test_results(columns: Columns, metrics: Names) -> bool:
-    """Return True if rows are the results of tests that pass or fail."""
-    has_outcomes = any(map(columns.word_direction, metrics))
-    return has_outcomes and any(has_word(name, "tests") for name in columns.names)
+def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -> bool:
+    """Return True if a column is constant within each model; for a metric, several rows must show it."""
+    if not model or not columns.is_constant_within(name, model):
+        return False
+    few = columns.n_unique(name) < _MIN_VALUES or columns.height < _MIN_ROWS * columns.n_unique(*model)
+    return not (few and names_a_metric(name))
+
+
+# Columns that do not compare models although they contain numbers, and the reason to exclude them.
+_NOT_COMPARED: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], ...] = (
+    ("a model setting", _describes_models),
+    (
+        "not for all models",
+        lambda columns, name, _, model: (
+            not names_a_metric(name) and columns.is_missing_for_groups(name, model)
+        ),
+    ),
+    (
+        "mixed numbers and text",
+        lambda columns, name, sample, _: bool(sample) and not names_a_metric(name) and columns.is_mixed(name),
+    ),
+    (
+        "a duration",
+        lambda columns, name, _, model: (
+            words(name) <= vocabulary("test times") and any(map(columns.word_direction, columns.names))
+        ),
+    ),
+    (
+        "the same for all models",
+        lambda columns, name, sample, _: bool(sample) and columns.is_constant_within(name, [sample]),
+    ),
+)
 
 
 def _select_metric_values(columns: Columns, metric: str, score: str, options: ReadOptions) -> ColumnSplit:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from riskrank.engine.sampling.design import MIN_SAMPLES
-from riskrank.errors import InputError, listing, option
+from riskrank.engine.types import Names
+from riskrank.errors import listing
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, describe_assumed, set_roles
@@ -19,23 +21,30 @@ from riskrank.scores.layouts.leaderboard import (
     have_similar_scale,
     magnitudes,
     missing_scores_option,
+    reject_means,
     rows_may_be_models,
 )
 from riskrank.scores.layouts.long_and_wide import read_rows
 from riskrank.scores.layouts.refusals import reject_training_curves
 from riskrank.scores.layouts.row_keys import RowKeys, find_keys, key_options
+from riskrank.scores.layouts.score_columns import format_excluded
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.distributions import has_long_tail
-from riskrank.scores.names.score_columns import format_excluded
-from riskrank.scores.names.vocabulary import names_tasks
+from riskrank.scores.names.vocabulary import names_tasks, split_words
 
 # Limits for outliers: among fractions a maximum, otherwise a ratio to the median magnitude.
 _MAX_SHARE_EXCESS, _MAX_RATIO = 1.5, 5.0
+# Columns are metrics if so many of their names contain a word for a metric.
+_MAX_METRIC_SHARE = 0.5
+# A word belongs to what all columns have in common if this share of the names has it.
+_ALMOST_ALL, _MANY_SHARE, _MANY = 0.9, 0.5, 20
 # Minimum number of samples in a table without sample names.
 _MIN_UNNAMED = 3
 
 
-def read_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
+def read_matrix(
+    columns: Columns, named: Mapping[str, str], options: ReadOptions, *, doubtful: bool = False
+) -> list[Reading]:
     """Return the readings of numeric columns as models, or none if their names show that they are metrics.
 
     Parameters
@@ -44,38 +53,22 @@ def read_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions
     named : mapping of str to str
         Columns that the user assigned to roles, by role.
     options : ReadOptions
-
-    Raises
-    ------
-    InputError
-        If the columns share one metric but may not be models, or some have a different range.
+    doubtful : bool
+        Whether to return readings that only the user can confirm: the columns may be metrics.
     """
     if not named and options.matrix is None:
         reject_training_curves(columns)
-    assigned = {part for column in named.values() for part in column.split("+")}
+        reject_means(columns)
+    assigned = {part for column in named.values() for part in (column, *column.split("+"))}
     free = [name for name in columns.names if name not in assigned]
     label = named.get("sample") or ("sample" if "sample" in free else "")
     keys = RowKeys(sample=label, task=named.get("task", "")) if label else find_keys(columns, [], [], free)
     sample = keys.sample
     used = {part for key in (sample, keys.cluster, keys.task, keys.draw) for part in (key, *key.split("+"))}
     free = [name for name in free if name not in used]
-    models, excluded = columns.split_scores(free, columns_are_models=True)
-    models = [name for name in options.models if name in free] or models
-    if options.matrix is None and (len(models) < 2 or (not sample and columns.height < _MIN_UNNAMED)):
-        return []
-    if not options.models:
-        models, texts = _exclude_outcome_words(columns, models)
-        excluded |= texts
-    shared = "" if options.matrix else common_metric(models)
-    if shared and _may_share_metric(columns, models):
-        raise _common_metric_error(columns, models, shared)
-    if options.matrix is None and not options.models:
-        models, counts = _exclude_count(columns, models)
-        excluded |= counts
-    metrics = sum(map(names_a_metric, models))
-    # If the file name gives the metric, one of many models may have a metric name: elo.
-    wide = metrics and (not columns.file_metric or 2 * metrics >= len(models))
-    if options.matrix is None and (wide or not _may_share_metric(columns, models)):
+    models, excluded, metric = _select_models(columns, free, options, doubtful=doubtful)
+    few = len(models) < 2 or columns.height < (2 if sample else _MIN_UNNAMED)
+    if not models or (options.matrix is None and few):
         return []
     readings: list[Reading] = []
     if "sample" not in named and rows_may_be_models(columns, sample, models):
@@ -86,15 +79,16 @@ def read_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions
         extra = missing_scores_option(options) if options.matrix else {}
         board_options = set_roles(options, {"model": sample}, **extra)
         readings = [replace(board, options=board_options) for board in readings]
-    metric = options.matrix or columns.file_metric or "score"
     changes: dict[str, object] = {"matrix": metric}
     gaps = any(np.isnan(columns.numbers(name)).any() for name in models)
     if names_tasks(sample) and (gaps or MIN_TASKS <= columns.height < MIN_SAMPLES):
         changes |= missing_scores_option(options)
     directions = _directions(columns, models, metric, sample, options)
     roles = {"sample": sample if sample != "sample" else "", "draw": keys.draw}
-    outliers = [] if options.matrix or options.models else _range_outliers(columns, models)
+    outliers = [] if options.matrix or options.models or doubtful else _range_outliers(columns, models)
     inliers = [name for name in models if name not in outliers]
+    if outliers and len(inliers) < 2:
+        return []
     for chosen in (inliers, models) if 1 < len(inliers) < len(models) else (models,):
         rows = f"one row per sample ({sample or 'numbered'})"
         summary = f"a matrix: {rows}, one column per model ({listing(chosen)})"
@@ -106,9 +100,37 @@ def read_matrix(columns: Columns, named: Mapping[str, str], options: ReadOptions
             Reading(summary="; ".join([summary, *notes, *keys.notes]), options=replace(base, **direction))
             for notes, direction in directions
         ]
-    if outliers:
-        raise _two_ranges_error(columns, models, outliers, readings)
     return readings
+
+
+def _select_models(
+    columns: Columns, free: Names, options: ReadOptions, *, doubtful: bool
+) -> tuple[list[str], dict[str, str], str]:
+    """Return the columns of models, the excluded columns with reasons, and the metric.
+
+    There are no models if the columns may be metrics, repeats or tasks, unless the user has to confirm the
+    reading.
+    """
+    models, excluded = columns.split_scores(free, columns_are_models=True)
+    models = [name for name in options.models if name in free] or models
+    if not options.models:
+        models, texts = _exclude_outcome_words(columns, models)
+        excluded |= texts
+    if options.matrix is not None:
+        return models, excluded, options.matrix
+    # Numbers from 0 or 1 on name repeats or folds.
+    if not models or all(name.isdecimal() for name in models):
+        return [], excluded, ""
+    shared = common_metric(models)
+    if not options.models:
+        models, counts = _exclude_counts(columns, models)
+        excluded |= counts
+    share, may_be_metrics = _metric_names(models)
+    # If the file name gives the metric, one of many models may have the name of a metric, such as elo.
+    may_be_metrics = bool(shared) or (may_be_metrics and not columns.file_metric)
+    unclear = not doubtful and (may_be_metrics or not _may_share_metric(columns, models))
+    metric = columns.file_metric or shared or "score"
+    return ([] if share >= _MAX_METRIC_SHARE or unclear else models), excluded, metric
 
 
 def _exclude_outcome_words(columns: Columns, models: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -140,22 +162,39 @@ def _directions(
     return choices[::-1] if is_rank or has_long_tail(values) else choices
 
 
-def _exclude_count(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Exclude a single integer column whose values are far larger than the fractions in all other columns.
+def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
+    """Return the share of names with a word for a metric, and whether some may be metrics nevertheless.
+
+    Words that nearly all names share do not count, and neither do words that most of many names share.
+    """
+    parts = [split_words(name) for name in names]
+    most = _MANY_SHARE if len(names) >= _MANY else _ALMOST_ALL
+    common = {word for word in {*chain(*parts)} if sum(word in part for part in parts) > most * len(names)}
+    own = [[word for word in part if word not in common] for part in parts]
+    metrics = [part for part in own if names_a_metric(" ".join(part))]
+    complete = any(all(map(names_a_metric, part)) for part in metrics)
+    partly = [word for word in common if any(word not in part for part in parts)]
+    return len(metrics) / len(names), complete or any(map(names_a_metric, partly))
+
+
+def _exclude_counts(columns: Columns, models: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Exclude integer columns whose values are far larger than the fractions in most columns.
 
     Returns
     -------
     models : list of str
     excluded : dict of str to str
-        Reason for excluding the column.
+        Reason for excluding each column.
     """
     sizes = dict(zip(models, magnitudes(columns, models), strict=True))
-    largest = max(sizes, key=sizes.__getitem__)
-    others = [name for name in models if name != largest]
-    fractions = len(others) > 1 and columns.is_integer(largest) and not any(map(columns.is_integer, others))
-    if not fractions or sizes[largest] <= MAX_SCALE_RATIO * max(sizes[name] for name in others):
+    fractions = [name for name in models if not columns.is_integer(name)]
+    if len(fractions) < 2 or 2 * len(fractions) < len(models):
         return [*models], {}
-    return others, {largest: "integers in a different range"}
+    largest = MAX_SCALE_RATIO * max(sizes[name] for name in fractions)
+    counts = [name for name in models if name not in fractions and sizes[name] > largest]
+    return [name for name in models if name not in counts], dict.fromkeys(
+        counts, "integers in a different range"
+    )
 
 
 def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
@@ -169,28 +208,6 @@ def _range_outliers(columns: Columns, models: Sequence[str]) -> list[str]:
         return [name for name, size in sizes.items() if size > _MAX_SHARE_EXCESS]
     median = float(np.median([*sizes.values()]))
     return [name for name, size in sizes.items() if not median / _MAX_RATIO <= size <= median * _MAX_RATIO]
-
-
-def _two_ranges_error(
-    columns: Columns, models: Sequence[str], outliers: Sequence[str], readings: Sequence[Reading]
-) -> InputError:
-    """Return the error for columns with different ranges, some of which may not be models."""
-    scores = {name: columns.numbers(name) for name in models}
-    ranges = (f"{name}: {np.fmin.reduce(x):g} to {np.fmax.reduce(x):g}" for name, x in scores.items())
-    return InputError(
-        f"{columns.label}: {listing(outliers)} may not be a model, as its numbers have a different range",
-        found=listing(ranges, 8),
-        hint=f"copy the correct line: only lines with {option('models')} ignore {listing(outliers)}",
-        suggestions=[("", reading.options) for reading in readings],
-    )
-
-
-def _common_metric_error(columns: Columns, models: Sequence[str], metric: str) -> InputError:
-    """Return the error for columns of one metric that may or may not be models."""
-    flag = option("matrix", metric)
-    problem = f"{columns.label}: the columns of {metric} may be models or not"
-    hint = f"if each column is a model, {flag}; otherwise name the model column"
-    return InputError(problem, found=f"columns: {listing(models)}", hint=hint, suggestions=[(flag, None)])
 
 
 def _may_share_metric(columns: Columns, models: Sequence[str]) -> bool:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from riskrank.engine.types import Names
 from riskrank.options.baseline import GateReading
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.leaderboard import MIN_TASKS, task_columns
 from riskrank.scores.layouts.row_keys import find_keys
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.vocabulary import column_for_role, has_word, may_name_models, words
@@ -25,7 +27,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     """
     if "model" in roles:
         return [roles["model"]]
-    assigned = {part for column in roles.values() for part in column.split("+")}
+    assigned = {part for column in roles.values() for part in (column, *column.split("+"))}
     if "model" in columns.names and "model" not in assigned and columns.n_unique("model") > 1:
         return ["model"]
     free = [name for name in columns.names if name not in assigned]
@@ -38,6 +40,8 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     by_name = column_for_role("model", [name for name in fit if columns.n_unique(name) > 1] or fit)
     if by_name is None and "model" in free:
         return ["model"]
+    if by_name is not None and (entry := _entry_column(columns, by_name, free)):
+        return [entry]
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= _MAX_NAMES]
@@ -49,7 +53,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     for name in text if len(text) <= columns.height else ():
         remaining = [field for field in free if field != name]
         keys = find_keys(columns, [name], [], remaining)
-        parts = keys.sample.split("+") if keys.sample else []
+        parts = [part for part in (*keys.sample.split("+"), keys.task) if part]
         runs = [keys.draw] if keys.draw else []
         unique = columns.is_key(name, *parts, *runs) and (bool(runs) or not keys.repeats)
         unique |= bool(keys.averaged) and columns.is_key(name, *parts, *keys.averaged)
@@ -60,7 +64,11 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
                 if all(columns.shared_proportion(part, [name]) >= _MIN_OVERLAP for part in parts)
                 else []
             )
-    preferred = [name for name in matches if not has_word(name, "whole", "setting", "wording", "run")]
+    preferred = [
+        name
+        for name in matches
+        if not has_word(name, "whole", "benchmark", "setting", "wording", "run", "role sample")
+    ]
     preferred = [c for c in preferred if column_for_role("metric", [c]) is None] or preferred or matches
     # Prefer columns crossed with all samples over columns that describe samples.
     crossed = [name for name in preferred if name in crossed]
@@ -68,6 +76,22 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     if compared:
         return [compared]
     return sorted(preferred, key=lambda name: (name not in crossed, columns.n_unique(name)))
+
+
+def _entry_column(columns: Columns, group: str, free: Names) -> str:
+    """Return the column that names the rows of a leaderboard whose column `group` describes models, or ""."""
+    text = [name for name in free if columns.kind(name) == "text" and columns.is_key(name)]
+    names = [
+        name
+        for name in text
+        if column_for_role("sample", [name]) is None and not has_word(name, "identifier", "answer")
+    ]
+    if not names or group in text:
+        return ""
+    sample = find_keys(columns, [group], [], [name for name in free if name not in (group, *text)]).sample
+    if sample and columns.shared_proportion(sample, [group]) >= _MIN_OVERLAP:
+        return ""
+    return names[0] if len(task_columns(columns, free)[0]) >= MIN_TASKS else ""
 
 
 def _contains_models(columns: Columns, name: str, options: ReadOptions) -> bool:
@@ -105,5 +129,7 @@ def _may_name_models(columns: Columns, name: str) -> bool:
         return False
     # A number is a model name only if the column name says so.
     is_name = column_for_role("model", [name]) is not None and not names_a_metric(name)
-    fits = kind == "text" or (is_name and columns.is_integer(name) and columns.n_unique(name) <= _MAX_NAMES)
+    fits = kind == "text" or (
+        is_name and columns.is_integer(name) and 2 <= columns.n_unique(name) <= _MAX_NAMES
+    )
     return fits and not columns.n_missing(name)

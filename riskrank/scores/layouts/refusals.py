@@ -12,7 +12,7 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
-from riskrank.scores.layouts.layout import format_options
+from riskrank.scores.layouts.layout import Reading, format_options
 from riskrank.scores.layouts.leaderboard import SPLITS
 from riskrank.scores.names.directions import names_a_metric
 from riskrank.scores.names.outcome_words import classify_outcomes
@@ -44,8 +44,10 @@ def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None
             )
 
 
-def no_reading_error(columns: Columns, sources: Sequence[Source], options: ReadOptions) -> InputError:
-    """Return the error for a table without a possible reading, listing the missing columns."""
+def no_reading_error(
+    columns: Columns, sources: Sequence[Source], options: ReadOptions, readings: Sequence[Reading] = ()
+) -> InputError:
+    """Return the error for a table without a clear reading: the missing columns, and readings to confirm."""
     source = sources[0]
     text = [name for name in columns.by_kind("text") if names_a_metric(name)]
     reject_mixed_columns(source, columns.frame.select(text), "metric")
@@ -59,7 +61,8 @@ def no_reading_error(columns: Columns, sources: Sequence[Source], options: ReadO
         reject_training_curves(columns, per_model=True)
     missing += [] if options.wide or numbers else ["score"]
     missing = missing or ["metric", "score"]
-    return missing_columns_error(source, missing, _role_hint(source, missing, options.time))
+    fixes = [("", reading.options) for reading in readings if "model" in missing]
+    return missing_columns_error(source, missing, _role_hint(source, missing, options.time), fixes)
 
 
 def _text_metric_error(columns: Columns, name: str) -> InputError:
@@ -90,6 +93,19 @@ def _role_hint(source: Source, missing: Sequence[str], time: str | None) -> str:
     if missing == ["model"] and Path(source.label).is_file():
         hint += f"; or name the only model in this file: NAME={source.label}"
     return f"{hint}; single values and summaries cannot be tested"
+
+
+def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
+    """Raise InputError if a table holds only each model's best or worst samples, ranked by their scores."""
+    if not model or not sample or columns.shared_proportion(sample, [model]) == 1:
+        return
+    for name in columns.by_kind("number"):
+        if ranked := columns.ranked_column(name, [model]):
+            raise InputError(
+                f"{columns.label}: each model has other samples, selected by their scores",
+                found=f"{name} ranks the rows of each {model} by {ranked}",
+                hint="write the scores of every model on all samples",
+            )
 
 
 _SPLIT_WORDS = frozenset({"split", "partition", "fold", "set", "subset"})

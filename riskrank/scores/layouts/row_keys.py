@@ -94,7 +94,8 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
     """
     by = [*model, *([FILE] if columns.by_file and FILE in columns.frame.columns else [])]
     fixed = [*by, *metric]
-    candidates = [name for name in free if _may_be_key(columns, name)][:_MAX_CANDIDATES]
+    possible = [name for name in free if _may_be_key(columns, name)][:_MAX_CANDIDATES]
+    candidates = [name for name in possible if not (by and columns.ranked_column(name, by))]
     unique = [name for name in candidates if columns.is_key(*fixed, name) and not _is_repeat_name(name)]
     if unique:
         sample = max(unique, key=lambda name: _sample_rank(columns, name, by))
@@ -156,7 +157,7 @@ def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -
     if keys.task and options.task is None and "task=" not in (options.columns or ""):
         changes["task"] = keys.task
     if keys.cluster and options.cluster is None and not options.noise:
-        changes |= cluster_options([keys.cluster], options, few=keys.few)
+        changes |= cluster_options([keys.cluster], options, few=keys.few and not keys.unpaired)
     if keys.repeats and options.repeats == "error":
         changes["repeats"] = "mean" if options.missing == "keep" else keys.repeats
     if keys.unpaired and not options.paired_only:
@@ -214,7 +215,8 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
     fields = [name for name in free if name != sample and columns.kind(name) in ("text", "number")]
     for name in fields if unpaired else ():
         # Effects of models and of sample sets are confounded if each model has its own set.
-        disjoint = has_word(name, "whole", "occasions") and is_attribute(columns, name, by)
+        grouping = columns.kind(name) == "text" or columns.is_integer(name)
+        disjoint = grouping and has_word(name, "whole", "occasions") and is_attribute(columns, name, by)
         if disjoint and columns.n_unique(name) > 1:
             raise InputError(
                 f"{columns.label}: the models were scored on different samples, separated by {name}",
@@ -258,6 +260,8 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
         kinds = ["run"]
     joined = "+".join([base, *extra])
     parts = RowKeys(sample=joined, cluster=base, notes=(cluster_note(base),))
+    if names_tasks(base) and len(extra) == 1 and is_partition(columns, base, [base, *extra], by):
+        return RowKeys(sample=extra[0], task=base, notes=(f"equal weights for each {base}",))
     if None in kinds or (names_clusters(base) and _is_position(columns, extra[0], by)):
         single = len(extra) == 1
         nested = names_clusters(base) or (single and _is_position(columns, extra[0], by))

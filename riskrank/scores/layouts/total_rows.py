@@ -54,8 +54,9 @@ def common_totals(columns: Columns, sample: str, by: Sequence[str]) -> list[str]
     by : sequence of str
         Columns that identify models.
     """
-    if not sample or "+" in sample or columns.frame[sample].dtype != pl.String or not by:
+    if not sample or sample in by or "+" in sample or columns.frame[sample].dtype != pl.String or not by:
         return []
+    by = [*dict.fromkeys(by)]
     parts = columns.frame.select(pl.col(sample).cast(pl.String), *by).partition_by(by)
     totals = [_trailing_totals(part[sample].to_list()) for part in parts]
     return totals[0] if all(names == totals[0] for names in totals) else []

@@ -126,10 +126,12 @@ def _require_group_column(source: Source, roles: Mapping[str, str], column: str)
         raise unknown_column_error(source, "group", [column], column)
 
 
-def missing_columns_error(source: Source, roles: Sequence[str], hint: str) -> InputError:
+def missing_columns_error(
+    source: Source, roles: Sequence[str], hint: str, suggestions: Sequence[tuple[str, object]] = ()
+) -> InputError:
     """Return the error for roles without a column in the file."""
-    several = "s" if len(roles) > 1 else ""
-    return source.error_with_columns(f"missing column{several} {listing(map(repr, roles))}", hint)
+    problem = f"missing column{'s' * (len(roles) > 1)} {listing(map(repr, roles))}"
+    return source.error_with_columns(problem, hint, suggestions)
 
 
 def unknown_column_error(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:

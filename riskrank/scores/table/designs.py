@@ -15,6 +15,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.options.reading import SHARED
 from riskrank.scores.files.source import Source
+from riskrank.scores.names.vocabulary import to_numeric
 from riskrank.scores.table.columns import option_columns
 from riskrank.scores.table.scores import Scores
 
@@ -210,6 +211,8 @@ _NAME = re.compile(
     re.I,
 )
 
+# Larger tables are not searched for columns that determine the fold.
+_MAX_ROWS = 1_000_000
 # Up to this many numbered folds without repeat numbers are one repeat; more may be several.
 _MAX_FOLDS = 20
 
@@ -235,10 +238,28 @@ def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[st
 def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
     """Return True if a column numbers folds, with one sample per fold, repeat and data set."""
     if "sample" not in source.columns or fold not in source.columns:
-        return fold in source.columns and _has_fold_numbers(source, fold)
+        numbered = fold in source.columns and _has_fold_numbers(source, fold)
+        return numbered and not _groups_samples(source, fold)
     df = source.load(["sample", *parts]).unique()
     alone = df.n_unique(parts) == df.height and df.n_unique(["sample", fold]) == df["sample"].n_unique()
     return alone and _has_fold_numbers(source, fold)
+
+
+def _groups_samples(source: Source, fold: str) -> bool:
+    """Return True if a column without which rows are not unique has one fold per value, as samples have."""
+    columns = source.load([name for name in source.columns if name]).get_columns()
+    if not columns or columns[0].len() > _MAX_ROWS:
+        return False
+    names = [column for column in columns if not to_numeric(column).dtype.is_float()]
+    df = pl.DataFrame([column for column in names if not column.dtype.is_nested()])
+    if df.n_unique() < df.height:
+        return False
+    determining = [
+        name
+        for name in df.columns
+        if name != fold and df.n_unique([name, fold]) == df[name].n_unique() < df.height
+    ]
+    return any(df.drop(name).n_unique() < df.height for name in determining)
 
 
 def _has_fold_numbers(source: Source, column: str) -> bool:

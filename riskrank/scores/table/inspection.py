@@ -25,7 +25,7 @@ from riskrank.scores.table.oriented_scores import Rows, ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.repeats import assemble_rows
 from riskrank.scores.table.score_counts import ScoreCount, crosstab, score_counts, unique_inverse
-from riskrank.scores.table.score_table import checked_table
+from riskrank.scores.table.score_table import checked_table, clustered_scores
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suggestions import verify_on_scores
 from riskrank.scores.table.suite import NO_SUITE, build_suite
@@ -272,7 +272,7 @@ def _inspect(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Insp
     judges = resolved.corrects_judge and not errors
     judged, errors = _attempt(_calibrated_table, read, resolved) if judges else (None, errors)
     table, errors = _try_tests(raw, errors)
-    sizes = None if table is None else _clustered_scores(table)
+    sizes = None if table is None else clustered_scores(table)
     texts = [] if table is None else [*table.warnings, *_size_warnings(table, sizes)]
     warnings = [*scores.notes.warnings, *notes, *_undeclared_warnings(read_specs, options)]
     warnings += [] if complete else _drop_warnings(used)
@@ -368,14 +368,6 @@ def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str
         text = f"{sizes.unit_name} per model; the table has {describe_sample_size(sizes)}"
         return [f"a test needs at least {MIN_SAMPLES} {text}"]
     return [*size_warnings(sizes).values()]
-
-
-def _clustered_scores(table: ScoreTable) -> ClusteredScores | None:
-    """Return the scores on the first metric with their clusters; None for tasks, noise designs and folds."""
-    if table.suite or table.noise is not None or table.folds is not None:
-        return None
-    first = [values[:, 0] for values in table.values]
-    return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
 
 
 def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:

@@ -10,6 +10,7 @@ from riskrank.options.flags import join_commas
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns
+from riskrank.scores.layouts.leaderboard import task_columns
 from riskrank.scores.layouts.total_rows import reject_totals
 from riskrank.scores.names.vocabulary import is_unnamed
 from riskrank.scores.table.columns import SAMPLE_ROLES
@@ -104,7 +105,11 @@ def _pick_models(source: Source, roles: Mapping[str, str], names: Names) -> tupl
         source, frame.select(name for name, kind in kinds.items() if kind == "text"), "models"
     )
     numbers = [name for name, kind in kinds.items() if kind == "number"]
-    models, excluded = columns.split_scores(numbers, columns_are_models=not transposed)
+    models, excluded = (
+        task_columns(columns, numbers)
+        if transposed
+        else columns.split_scores(numbers, columns_are_models=True)
+    )
     if excluded and not transposed:
         raise InputError(
             f"{source.label}: column '{next(iter(excluded))}' does not look like scores of a model: "

@@ -27,7 +27,7 @@ from riskrank.scores.names.distributions import (
     looks_like_negated_errors,
     looks_like_school_marks,
 )
-from riskrank.scores.names.vocabulary import has_word
+from riskrank.scores.names.vocabulary import has_word, names_tasks
 from riskrank.scores.table.metrics_file import MetricSpec, bounds_hint
 from riskrank.scores.table.score_counts import status_columns
 from riskrank.scores.table.scores import Scores
@@ -63,6 +63,8 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
         np.minimum.at(low, model, values)
         np.maximum.at(high, model, values)
         used = np.isfinite(high)
+        if values.size <= np.count_nonzero(used):  # one score per model says nothing of its unit
+            continue
         shares, percent = used & (high <= _SURELY_PERCENT), used & (high > _SURELY_PERCENT) & (high <= 100)
         binary = set(high[used].tolist()) == {1.0, 100.0}
         if not (shares.any() and percent.any()):
@@ -119,6 +121,11 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
     if all(issue.unknowable for issue in issues.values()):  # a choice of two lines would be a guess
         fixes = []
         hint = f"look up its definition, then set {option('lower', 'NAME')} or {option('higher', 'NAME')}"
+    clear = tuple(spec.name for spec in specs if spec.name not in issues)
+    unnamed = not any(names_a_metric(name) or has_uncertain_direction(name) for name in issues)
+    if len(clear) >= len(issues) and unnamed and not scores.notes.requested.metric:
+        fixes.insert(0, ("", {"metric": clear}))
+        hint = f"{hint}; or leave {'it' if len(issues) == 1 else 'them'} out, as in the first line"
     reasons = [f"; {issue.reason}" for issue in issues.values() if issue.reason]
     summary = f"no direction is declared{reasons[-1] if reasons else ', and the name fits both directions'}"
     message = f"unknown direction of {listing(issues)}: lower or higher may be better"
@@ -167,7 +174,8 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
     # Higher human ratings mean better.
     ratings = ((values >= 0) & (values <= _MAX_RATING) & (2 * values % 1 == 0)).all()
     is_higher = has_word(name, "human", "automatic") or any(map(clearly_higher_is_better, scores.metrics))
-    return _Ambiguity("", unknowable=not (ratings or is_higher))
+    are_tasks = 2 * sum(map(names_tasks, scores.metrics)) > len(scores.metrics)
+    return None if are_tasks else _Ambiguity("", unknowable=not (ratings or is_higher))
 
 
 def _direction_choices(

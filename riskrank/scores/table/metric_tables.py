@@ -14,7 +14,7 @@ from riskrank.scores.files.source import Paths
 from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.overlap import compare_with_baseline
 from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.score_table import ScoreTable, checked_table
+from riskrank.scores.table.score_table import ScoreTable, checked_table, require_testable_table
 from riskrank.scores.table.scores import Scores, select
 
 
@@ -33,7 +33,7 @@ def read_selected(
     saved = None if baseline is None else read_baseline(baseline, options.max_bytes)
     if saved is not None and options.corrects_judge:
         contradict(option("judge", options.judge), option("baseline", saved.path))
-    scores = read_frame(paths, options, stdin, baseline=saved)
+    scores = read_frame(paths, options, stdin, baseline=saved, check=require_testable_table)
     models = scores.options.models
     if saved is not None and models and BASELINE not in models:
         scores = scores.with_options(models=(*models, BASELINE))

@@ -44,7 +44,7 @@ def prepare(
     """
     filtered = filter_rows(sources, options, model_files(sources, named, options))
     columns = file_columns(filtered, named, options)
-    joined = [_join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
+    joined = [join_columns(*pair) for pair in zip(filtered, columns, strict=True)]
     if options.matrix is None:
         return [*zip(joined, columns, strict=True)]
     names = {role: role for role in ("task", "cluster", "time", "noise") if role in named}
@@ -149,7 +149,7 @@ def _matrix_source(source: Source, metric: str, named: NamedColumns, models: Seq
     return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
 
 
-def _join_columns(source: Source, named: NamedColumns) -> Source:
+def join_columns(source: Source, named: NamedColumns) -> Source:
     """Join columns for roles given as ``sample=name+prompt``, unless a column has that name.
 
     For a role without a named column, the column with the name of the role is used.

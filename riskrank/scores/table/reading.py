@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -36,11 +36,17 @@ if TYPE_CHECKING:
 
 
 def read_frame(
-    paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: Baseline | None = None
+    paths: Paths,
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    baseline: Baseline | None = None,
+    check: Callable[[Scores], object] | None = None,
 ) -> Scores:
     """Read all inputs, and optionally a baseline, into one typed data frame.
 
-    Only the names of models, samples and metrics are checked, and no rows are selected.
+    Only the names of models, samples and metrics are checked, and no rows are selected. Readings that an
+    error suggests have passed `check`.
 
     Raises
     ------
@@ -50,7 +56,7 @@ def read_frame(
         If options are invalid or name metrics that the table does not have.
     """
     requested = options
-    sources, export, resolved, messages = _open_and_infer(paths, options, stdin)
+    sources, export, resolved, messages = _open_and_infer(paths, options, stdin, check)
     options = resolved.file_options
     named = option_columns(options)
     named |= fold_columns(sources, named) if options.matrix is None else {}
@@ -132,7 +138,7 @@ def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[l
 
 
 def _open_and_infer(
-    paths: Paths, options: ReadOptions, stdin: BinaryIO | None
+    paths: Paths, options: ReadOptions, stdin: BinaryIO | None, check: Callable[[Scores], object] | None
 ) -> tuple[list[Source], Export | None, ReadOptions, tuple[str, ...]]:
     """Open the files, and infer the options that are not given.
 
@@ -172,10 +178,16 @@ def _open_and_infer(
 
             if inputs := file_models(paths, sources):
                 with suppress(RiskrankError):
-                    sources, export, resolved, messages = _open_and_infer(inputs, options, stdin)
+                    sources, export, resolved, messages = _open_and_infer(inputs, options, stdin, check)
                     message = f"Read each file as a model: {listing(inputs, 4)}"
                     return sources, export, resolved, (WarningText(message, READ), *messages)
-            error = verify_suggestions(error, options, options, partial(read_frame, sources))
+
+            def read(choice: ReadOptions) -> object:
+                """Read and check the sources with other options."""
+                scores = read_frame(sources, choice)
+                return scores if check is None else check(scores)
+
+            error = verify_suggestions(error, options, options, read)
             raise suggest_templates(error, paths, sources, partial(_read_with, options)) from None
     options = replace(options, from_=writer)
     sources, export = _open(paths, options, stdin)

@@ -6,10 +6,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError
 from riskrank.options.reading import SHARED, ReadOptions
 from riskrank.scores.files.source import InputFile, Paths
+from riskrank.scores.layouts.layout import LayoutError
 from riskrank.scores.table.dependence import require_exchangeable_runs, require_independence
 from riskrank.scores.table.designs import NoiseDesign, fold_design, noise_design, reject_tasks_and_time
 from riskrank.scores.table.imputation import FILL_RULES, drop_unbounded, fill_missing
@@ -28,6 +30,9 @@ from riskrank.scores.table.validate import (
     incomplete_task_errors,
     unusable_score_errors,
 )
+
+# Larger tables are not read again for a suggestion.
+_MAX_ROWS = 2_000_000
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -56,13 +61,33 @@ def read_scores(
     UsageError
         If the options contradict each other or name something unknown.
     """
-    scores = read_frame(paths, options or ReadOptions(), stdin)
+    scores = read_frame(paths, options or ReadOptions(), stdin, check=require_testable_table)
     try:
         return _build_table(scores)
     except InputError as error:
         from riskrank.scores.table.suggestions import verify_on_scores
 
         raise verify_on_scores(error, scores, _build_table, read_frame) from None
+
+
+def require_testable_table(scores: Scores) -> None:
+    """Check scores as a command does, including the number of samples that a test needs."""
+    if scores.notes.rows > _MAX_ROWS or scores.options.corrects_judge:
+        return
+    table, options = checked_table(scores), scores.options
+    if options.tests and options.missing != SHARED and (sizes := clustered_scores(table)) is not None:
+        try:
+            require_testable(sizes)
+        except InputError as few:
+            raise LayoutError(few.problem, found=few.found, hint=few.hint) from None
+
+
+def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
+    """Return the scores on the first metric with their clusters; None for tasks, noise designs and folds."""
+    if table.suite or table.noise is not None or table.folds is not None:
+        return None
+    first = [values[:, 0] for values in table.values]
+    return ClusteredScores.build(first, table.clusters, samples=table.row_samples, paired=table.paired)
 
 
 def _build_table(scores: Scores) -> ScoreTable:

@@ -13,7 +13,8 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.guards import BeyondLimitError
 from riskrank.scores.files.paths import differing_parts, infer_template
 from riskrank.scores.files.source import Paths, Source
-from riskrank.scores.layouts.layout import format_options
+from riskrank.scores.layouts.layout import LayoutError, format_options
+from riskrank.scores.table.metric_checks import UndeclaredDirectionError
 from riskrank.scores.table.scores import Scores
 
 # More files than the first number get a pattern, and more than the second are not listed.
@@ -50,6 +51,8 @@ _PART = re.compile(
 
 # Verifying a suggestion takes as long as reading the table.
 _MAX_ROWS = 2_000_000
+# Maximum number of readings to choose from.
+_MAX_READINGS = 3
 # Options that select the columns and rows to read.
 _COLUMNS = ("columns", "task", "cluster", "where", "sql", "wide", "noise")
 
@@ -58,6 +61,8 @@ def verify_suggestions(
     error: InputError, requested: ReadOptions, resolved: ReadOptions, read: Callable[[ReadOptions], object]
 ) -> InputError:
     """Return the error with only those suggestions that work, each with all options it requires.
+
+    A suggestion that leads to a further question is replaced by the answers to it.
 
     Parameters
     ----------
@@ -71,6 +76,7 @@ def verify_suggestions(
         The step that failed, called with changed options.
     """
     working: list[tuple[str, object]] = []
+    too_few: list[InputError] = []
     # A suggestion that fails may lead to one that works.
     queue = [(text, change, True) for text, change in error.suggestions]
     for text, change, first in queue:
@@ -82,11 +88,21 @@ def verify_suggestions(
             read(options)
             working.append((format_options(options, requested), None))
         except InputError as failure:
+            if isinstance(failure, LayoutError):
+                detail = f"{failure.found}, with {format_options(options, requested)}"
+                too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
             further = failure.suggestions if first else ()
+            # Directions are a choice; of other answers for a reading, the first one is enough.
+            if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
+                further = further[:1]
             queue += [("", replace(options, **more), False) for _, more in further if isinstance(more, dict)]
         except RiskrankError:
             continue
     suggestions = [*dict.fromkeys(working)]
+    if isinstance(error, LayoutError):
+        if too_few and not working:
+            return too_few[0]
+        suggestions = suggestions[:_MAX_READINGS]
     return type(error)(error.problem, found=error.found, hint=error.hint, suggestions=suggestions)
 
 

@@ -52,7 +52,8 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
     candidates.sort(
         key=lambda name: (not sufficient[name], not has_word(name, "run"), columns.n_unique(name), name)
     )
-    keys = extra_keys(columns, [_CELL], candidates)
+    one = [name for name in candidates[:1] if sufficient[name]]
+    keys = one or extra_keys(columns, [_CELL], candidates)
     if not keys or not columns.is_key(_CELL, *keys):
         text = f"{listing(map(repr, keys))} {'differs' if len(keys) == 1 else 'differ'} between duplicates: "
         text += f"select rows with {option('where')}; {format_repeats_option(scores)} all as repeats"
@@ -234,10 +235,7 @@ def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
     frames = [file.source.load(names) for file in scores.notes.files]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
     rows, cell = _input_rows(scores), ["model", "sample", *([] if _is_wide(scores) else ["metric"])]
-    ids = [
-        rows["sample"].alias(_SAMPLE),
-        rows.select(pl.struct(cell).rank("dense")).to_series().alias(_CELL),
-    ]
+    ids = [rows["sample"].alias(_SAMPLE), rows.select(pl.struct(cell).rank("dense")).to_series().alias(_CELL)]
     if not plain:
         return Columns(pl.DataFrame(ids), [])
     texts = pl.concat([frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames])

@@ -24,7 +24,7 @@ def by_name(of):
 
 
 def both(x):
-    return {"acc": x, "f1": x}
+    return {"acc": x, "f1": x / 2}
 
 
 TWO = {"acc": SCORES["a"], "f1": SCORES["b"]}

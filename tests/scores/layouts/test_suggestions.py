@@ -122,7 +122,7 @@ CASES = {
     "tasks with holes": ("compares each pair of models", tasks_as_rows(), {"higher": ["score"]}),
     "a matrix of what nothing says": ("lower score is better", delays(), {}),
     "a measure of each": (
-        "may be models or not",
+        "missing columns 'model', 'sample'",
         pl.DataFrame({"day_id": QUESTIONS, "good_abs_error": scores(-0.2), "bad_abs_error": scores()}),
         {},
     ),
