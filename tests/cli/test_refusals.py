@@ -12,9 +12,9 @@ from riskrank.scores.files.json_objects import build_column
 from tests.cli.test_bad_input import GOOD
 
 NESTED = {
-    "models": {"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}},
-    "rows": [{"x": {"q": 1}, "y": [1, 2]}] * 3,
-    "names": [{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"],
+    "models": ({"a": {"acc": [1, 2, 3]}, "b": {"acc": [2, 3, 4]}}, "at least 10 samples"),
+    "rows": ([{"x": {"q": 1}, "y": [1, 2]}] * 3, "missing columns"),
+    "names": ([{"name": name, "scores": {"acc": 0.1, "f1": 0.2}} for name in "abc"], "missing columns"),
 }
 PACKED = {"t.json.gz": gzip.compress, "t.json.zst": zstandard.compress, "t.json": gzip.compress}
 
@@ -23,9 +23,10 @@ PACKED = {"t.json.gz": gzip.compress, "t.json.zst": zstandard.compress, "t.json"
 @pytest.mark.parametrize("name", PACKED)
 @pytest.mark.parametrize("nested", NESTED)
 def test_compressed_documents_that_nest_their_scores(refused, write, nested, name, command):
-    path = write(name, PACKED[name](json.dumps(NESTED[nested]).encode()))
+    document, problem = NESTED[nested]
+    path = write(name, PACKED[name](json.dumps(document).encode()))
     lines = refused(command, path, *(["--better", "a:b"] if command == "gate" else []))
-    assert "missing columns" in lines[0]
+    assert problem in lines[0]
     assert "json.load" not in lines[2]  # which would have to unpack it
 
 
