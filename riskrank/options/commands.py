@@ -418,9 +418,9 @@ COMMANDS = (
         short="List the cases in which a new model is worse than an old one.",
         words="""Compare two models case by case: count the samples that got worse or better, and list them.
 
-        An exact sign test (McNemar's test for 0/1 scores) compares the counts, for all samples and for each
-        group or task. It treats clusters of samples as units. With several runs per sample, each case is
-        tested as well, and the runs of the old model show how many cases change by chance alone.""",
+        A score test compares the counts, for all samples and for each group or task. It treats clusters of
+        samples as units. With several runs per sample, each case is tested as well, and the runs of the old
+        model show how many cases change by chance alone.""",
         settings="studies.diff.options:DiffSettings",
         study="diff.changes:diff",
         doc_types=(DocType("diff", "diff.document:DiffDocument", "diff.screen.first"),),

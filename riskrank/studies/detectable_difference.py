@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from riskrank.engine.evidence.student import Student, mean_difference
+from riskrank.engine.evidence.mean_differences import MeanContrast
+from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.suites.section import SuiteAnalysis
@@ -50,12 +52,11 @@ def detectable_differences(
 
 def _median_detectable(table: ScoreTable, metric: int, level: float) -> float:
     """Return the minimum detectable difference on one metric, as the median over pairs of models."""
-    sides = list(zip(table.column(metric), table.clusters, strict=True))
-    best = int(np.argmax([float(values.mean()) for values, _ in sides]))
-    rows = range(len(sides)) if len(sides) <= _ALL_PAIRS else [best]
-    pairs = [(i, j) for i in rows for j in range(len(sides)) if (i < j or len(rows) == 1) and i != j]
-    differences = [mean_difference(sides[i], sides[j], paired=table.paired) for i, j in pairs]
-    error, df = np.array([(difference.error, difference.samples - 1) for difference in differences]).T
+    columns, k = table.column(metric), len(table.models)
+    rows = range(k) if k <= _ALL_PAIRS else [int(np.argmax([values.mean() for values in columns]))]
+    pairs = [(i, j) for i in rows for j in range(k) if (i < j or len(rows) == 1) and i != j]
+    scores = ClusteredScores.build(columns, table.clusters, paired=table.paired)
+    error, df = np.array([MeanContrast.from_scores(scores, *pair).error_and_df for pair in pairs]).T
     with np.errstate(over="ignore"):
         return float(np.median(Student(np.zeros(error.size), error, df).detectable_difference(level)))
 

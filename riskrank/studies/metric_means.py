@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.engine.sampling.cluster_means import mean_intervals, proportion_intervals, task_column_means
+from riskrank.engine.evidence.mean_differences import task_column_means
+from riskrank.engine.sampling.cluster_means import mean_intervals, proportion_intervals
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import option
 from riskrank.options.reading import SHARED

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from calibration_answers import ANSWER_CASES, ROW_CASES, answer_rows, row_name, row_rows
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
-from calibration_effects import COVERAGE, RISKS, coverage_rows, risk_rows
+from calibration_effects import COVERAGE, RISKS, SIZES, coverage_rows, risk_rows
 from calibration_fronts import FRONT_CASES, front_rows
 from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
 from calibration_judges import JUDGE_CASES, judge_rows
@@ -39,7 +39,7 @@ def jobs_of(tables: int) -> dict[str, list[Job]]:
     named = [(f"{case.name}; n={n}", case.name, n) for n in (50, 200) for case in boundaries(n)]
     risks = [(f"{case.name}; n={n}", at, n) for at, case in enumerate(RISKS) for n in case.sizes]
     gates = [(case, at, n) for at, case in enumerate(GATES) for n in case.sizes]
-    spreads = [(f"{name}; n={n}", (name, n)) for name in COVERAGE for n in (30, 100, 300)]
+    spreads = [(f"{name}; n={n}", (name, n)) for name in COVERAGE for n in SIZES]
     rivals = [(rival, case) for rival in RIVALS if rival.installed for case in CASES if rival.answers(case)]
     # Pairs found are many a table, and need fewer of them than a rare false alarm.
     different = [(power.case, tables // (2 * power.case.costs)) for power in DIFFERENT]

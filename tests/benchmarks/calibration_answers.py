@@ -13,9 +13,9 @@ import numpy as np
 from scipy.stats import mannwhitneyu, wilcoxon
 
 from riskrank.engine.dominance.column_tests import study_dominance
+from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.hidden_risk import find_worse_tails
 from riskrank.engine.dominance.inference import Claim, Inference
-from riskrank.engine.dominance.simultaneous import difference_spread
 from riskrank.engine.family import adjust
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -227,10 +227,9 @@ def row_rows(case: tuple[int, int, str, float], seeds: Sequence[int]) -> list[li
             if kind == "normal"
             else (rng.random((k, n)) < 0.5 + truth[:, None]).astype(float)
         )
-        weights = rng.multinomial(n, np.full(n, 1 / n), 1000) / n
-        means = values.mean(axis=1)
-        leader = int(np.argmax(means))
-        half = difference_spread(means, weights @ values.T).half_widths(leader, n)
-        error = means - means[leader] - (truth - truth[leader])
-        covered.append([float(np.all(np.abs(error) <= half + 1e-12))])
+        leader = int(np.argmax(values.mean(axis=1)))
+        inference = Inference(seed=int(rng.integers(2**31)))
+        differences = mean_differences(ClusteredScores.build(values), inference, [leader]).column(leader)
+        true = truth - truth[leader]
+        covered.append([float(np.all((differences.low <= true) & (true <= differences.high)))])
     return covered

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.effect_sizes import effect_sizes
+from riskrank.engine.dominance.effect_sizes import effect_sizes, mean_differences
 from riskrank.engine.dominance.hidden_risk import RISK, find_hidden_risks
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.simultaneous import difference_spread
 from riskrank.engine.portfolio.quantiles import sorted_tail_value_at_risk
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.ties import competition_ranks
 
 # Scores resampled at once: 100 MB of doubles.
@@ -67,6 +69,19 @@ def skewed(rng, k, n):
     return rng.exponential(size=(k, n))
 
 
+def lognormal(rng, k, n):
+    """The first model has the skewness, the others no spread."""
+    return np.concatenate([rng.lognormal(size=(1, n)), np.zeros((k - 1, n))])
+
+
+def rare_ones(rng, k, n):
+    return (rng.random((k, n)) < 0.02).astype(float)
+
+
+def rare_zeros(rng, k, n):
+    return 1 - rare_ones(rng, k, n)
+
+
 def uneven(rng, k, n):
     """Standard deviations 1 and 2, correlation a half."""
     z = math.sqrt(0.5) * rng.normal(size=n) + math.sqrt(0.5) * rng.normal(size=(k, n))
@@ -81,12 +96,19 @@ def binary_scores(rng, k, n):
     return (rng.random((k, n)) < np.linspace(0.6, 0.8, k)[:, None]).astype(float)
 
 
+# Least coverage of intervals of means by n, if it is not .93.
+LEAST_COVERAGE = {"lognormal, σ = 1, against a constant": {12: 0.90, 20: 0.92, 40: 0.93, 100: 0.94}}
+SIZES = (12, 20, 40, 100, 300)
+
 COVERAGE: dict[str, Draw] = {
     "normal": normal,
     "normal, correlation .8": correlated,
     "sd 1 against 2, correlation .5": uneven,
     "exponential": skewed,
     "t with 3 df": student,
+    "lognormal, σ = 1, against a constant": lognormal,
+    "0/1, 2 % ones": rare_ones,
+    "0/1, 98 % ones": rare_zeros,
     "5-point scale": five_points,
     "0/1, .6 against .8": binary_scores,
 }
@@ -108,16 +130,17 @@ def coverage_rows(case, seeds, resamples=1000):
     for seed in seeds:
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, *name.encode()]))
         values = COVERAGE[name](rng, 2, n)
-        resampled = replicates(values, level, resamples, rng)
+        _, resampled = replicates(values, level, resamples, rng)
         means, tails = statistics(values, level)
+        inference = Inference(seed=int(rng.integers(2**31)))
         effects = effect_sizes(
             means,
             tails,
             leader=0,
             tail_fraction=level,
             samples=n,
-            mean_spread=difference_spread(means, resampled[0]),
-            tail_spread=difference_spread(tails, resampled[1]),
+            mean_difference=mean_differences(ClusteredScores.build(values), inference),
+            tail_spread=difference_spread(tails, resampled),
         )
         both = zip((effects.mean_difference, effects.tail_difference), expected, strict=True)
         covered.append([int(interval.low[1] <= true <= interval.high[1]) for interval, true in both])

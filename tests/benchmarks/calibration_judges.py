@@ -154,6 +154,6 @@ def _intervals(
 
 def _gate(scores: ClusteredScores, seed: int) -> list[float]:
     """Return whether a gate on the mean passes, and whether it fails, for two equal models."""
-    column = ScoreColumn("people", scores, Units(1.0, ""), (1.0, 5.0), bounded=True)
+    column = ScoreColumn("people", scores, Units(1.0, ""), (1.0, 5.0))
     rows, _ = decide([GateClaim(NOT_WORSE, 0, 1, column, "mean")], Inference(resamples=1000, seed=seed), "ab")
     return [float(rows[0].verdict == PASS), float(rows[0].verdict == FAIL)]

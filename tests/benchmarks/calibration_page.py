@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
-from calibration_effects import COVERAGE, RISKS
+from calibration_effects import COVERAGE, LEAST_COVERAGE, RISKS, SIZES
 from calibration_rivals import CASES, RIVALS
 from calibration_sections import (
     answers,
@@ -218,14 +218,17 @@ class Page:
         return section("Events too rare to detect", table(head, rows))
 
     def intervals(self) -> str:
-        rows, cases = [], product(COVERAGE, (30, 100, 300))
+        rows, cases = [], product(COVERAGE, SIZES)
         for (name, n), outcomes in self.iter_outcomes("intervals", cases, "{0[0]}; n={0[1]}".format):
             coverage = shares(outcomes)
-            inside = INTERVALS[0] <= coverage[0][0] <= INTERVALS[1]
+            least, noise = LEAST_COVERAGE.get(name, {}).get(n, INTERVALS[0]), 2 * coverage[0][1]
+            # With few differing samples, no interval of rates is exact.
+            most = 1.0 if name.startswith(("0/1", "5-point")) else INTERVALS[1]
+            inside = least - noise <= coverage[0][0] <= most + noise
             label = f"interval of the mean, {name}, n = {n}: {format_estimate(coverage[0])}"
             verdict = self.mark(inside, label, outcomes, LEAST_TABLES_OF_INTERVALS)
             rows.append([name, str(n), str(len(outcomes)), *map(format_estimate, coverage), verdict])
-        head = ["scores", "n", "tables", "difference of means", "of the worst 5 %", "limit for means .93–.97"]
+        head = ["scores", "n", "tables", "difference of means", "of the worst 5 %", "limit for means"]
         return section("Intervals of differences", table(head, rows), self._intervals_of_tables())
 
     def _intervals_of_tables(self) -> str:

@@ -11,7 +11,7 @@ from calibration_boundaries import boundaries, rejections
 
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.column_tests import study_dominance
-from riskrank.engine.dominance.effect_sizes import pairwise_differences
+from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.simultaneous import rank_sets
@@ -44,12 +44,8 @@ def _outcome(case, seed: int) -> list[float]:
         detected.append(int(np.sum(tests.dominates & truth)))
         if claim.kind == "relative":
             sets_hold.append(_rank_sets_hold(tests.dominates, truth))
-    estimates, replicates = study.dominance.estimates, study.dominance.replicates
     # Two models that do not depend on the data, unlike a leader.
-    models = [0, case.k - 1]
-    difference = pairwise_differences(
-        estimates.means[models], samples=estimates.samples, replicates=replicates.means[:, models]
-    )
+    difference = mean_differences(scores.select_models([0, case.k - 1]), inference)
     true = case.strength[0] - case.strength[-1]
     covered = difference.low[0, 1] <= true <= difference.high[0, 1]
     hidden = np.any(study.hidden_risks.status == RISK)

@@ -188,8 +188,7 @@ def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
         scores = case.draw(rng, case.samples(column, n))
         limits = min(scores.min(), 0.0), max(scores.max(), 1.0)
         built = ClusteredScores.build(scores, paired=case.paired)
-        shares = bool(limits == (0.0, 1.0))
-        score_column = ScoreColumn(str(column), built, Units(1.0, ""), limits, bounded=shares)
+        score_column = ScoreColumn(str(column), built, Units(1.0, ""), limits)
         dominance = Claim(case.order, "direct") if case.order else None
         claims.append(GateClaim(NOT_WORSE, 0, 1, score_column, "", case.level, dominance, case.margin))
     return answered(claims, Inference(seed=int(rng.integers(2**31))), [case.truth] * len(claims))

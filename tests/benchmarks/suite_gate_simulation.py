@@ -100,7 +100,7 @@ def _outcome(case: SuiteGate, seed: int) -> list[int]:
     for scores in case.columns(rng):
         highest, lowest = max(map(np.max, scores.values)), min(map(np.min, scores.values))
         limits = min(float(lowest), 0.0), max(float(highest), 1.0)
-        column = ScoreColumn(case.on, scores, Units(1.0, ""), limits, bounded=case.kind == SHARES)
+        column = ScoreColumn(case.on, scores, Units(1.0, ""), limits)
         claims.append(GateClaim(NOT_WORSE, 0, 1, column, case.on, margin=margin))
     truths = -case.losses if case.on == TASK else [-margin]
     return answered(claims, Inference(seed=int(rng.integers(2**31))), truths)

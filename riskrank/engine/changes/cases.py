@@ -1,8 +1,8 @@
 """Tests for changes in single cases, for two models and for a series of runs (method §10).
 
-Wins and losses over all samples are compared by the exact sign test, which is McNemar's test for binary
-scores. With clusters of samples, the test swaps the two models' labels on whole clusters. With one run per
-sample, no test can separate a change in a single case from noise. With repeats, each case has an exact
+Wins and losses over all samples are compared like the success rates of two models with binary scores, and
+those of clusters by the mean of the signs. With one run per sample, no test can separate a change in a single
+case from noise. With repeats, each case has an exact
 permutation test. Repeats of the old model also give the number of losses expected by chance.
 
 In a series of runs, testing at every new run inflates the error rate. The j-th look (interim analysis)
@@ -15,17 +15,17 @@ if such an ordering is unlikely by chance. If the order of its runs is exchangea
 with probability C(n − t, f − t)/C(n, f).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy.special import bdtr, ndtr
+from scipy.special import ndtr
 
-from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.student import MeanDifference, Student
+from riskrank.engine.evidence.binary_scores import SuccessCounts
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Most splits to enumerate per case; with more, the normal approximation is used.
@@ -36,30 +36,22 @@ _ROUNDING = 1e-9
 
 
 def sign_test(gains: Floats, units: Integers) -> float:
-    """Return the two-sided exact p-value of the null hypothesis that wins and losses are equally likely.
-
-    Ties are excluded; the p-value is 1 if there are only ties.
+    """Return the two-sided p-value of the null hypothesis that wins and losses are equally likely.
 
     Parameters
     ----------
     gains : ndarray, shape (n,)
         Score difference of each sample.
     units : ndarray of int, shape (n,)
-        Cluster of each sample; the signs within a cluster are flipped together.
+        Cluster of each sample.
     """
-    sums = np.bincount(np.unique(units, return_inverse=True)[1], np.sign(gains)).astype(np.int64)
-    size, count = np.unique(np.abs(sums[sums != 0]), return_counts=True)
-    total = int(size @ count)
-    fewest = (total - abs(int(sums.sum()))) // 2
-    if size.size == 0 or size[-1] == 1:
-        return float(min(1.0, 2 * bdtr(fewest, total, 0.5))) if total else 1.0
-    # Probabilities of each sum, from its generating function at the roots of unity.
-    probabilities = np.ones(total + 1, dtype=np.complex128)
-    for unit_size, times in zip(size.tolist(), count.tolist(), strict=True):
-        phase = np.arange(total + 1) * unit_size % (total + 1) / (total + 1)
-        probabilities *= ((1 + np.exp(-2j * np.pi * phase)) / 2) ** times
-    tail = np.fft.ifft(probabilities).real[: fewest + 1].sum()
-    return float(min(1.0, 2 * max(tail, 0.5 ** count.sum())))
+    wins, losses = float(np.count_nonzero(gains > 0)), float(np.count_nonzero(gains < 0))
+    if wins + losses == 0:
+        return 1.0
+    if np.unique(units).size < units.size:
+        signs = ClusteredScores.build([np.sign(gains)], [units])
+        return float(mean_evidence([MeanContrast.from_mean(signs, 0)]).p_value[0])
+    return SuccessCounts(wins, losses, (float(gains.size), float(gains.size)), True).two_sided_p_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,18 +170,6 @@ def family_at_look(family: Family, look: int, proportion: float) -> Family:
         Proportion of the look's level, a value of :data:`LEVEL_SHARES`.
     """
     return replace(family.scaled(2 * proportion / (look * (look + 1))), sides=2)
-
-
-def difference_evidence(differences: Sequence[MeanDifference]) -> Evidence:
-    """Return evidence for positive paired mean differences, the larger of Student's and Johnson's p."""
-    parts = np.array(
-        [
-            (difference.estimate, difference.error, difference.samples - 1, difference.skewness)
-            for difference in differences
-        ]
-    )
-    student = Student(*parts.reshape(-1, 4).T)
-    return student.evidence(0.0, student.df + 1)
 
 
 def count_flips(passed: Booleans, counted: Booleans) -> int:

@@ -9,12 +9,9 @@ model, it is significantly better on some objective. The p-value against one riv
 times the number of objectives (Bonferroni). The largest over the rivals is adjusted by Holm over the models.
 Otherwise its membership is open (undecided).
 
-Means are compared by Student's t-test, with the worst-case sample that `gate` adds against the claim. If the
-range of the scores is unknown, Johnson's t-test without this sample is computed as well, and the larger
-p-value is used. Among many equal scores, the added sample would otherwise determine the skewness. Tail means
-are compared by the proportion of resamples with the added sample. Costs per success are compared by a t-test
-of their logarithms (method §18). The family of all ordered pairs needs smaller p-values than a few resamples
-can give; t-tests provide them (method §7).
+Means are compared by the bootstrap-t of :mod:`riskrank.engine.evidence.mean_differences`. Tail means are
+compared by the proportion of resamples with the worst-case sample that `gate` adds against the claim. Costs
+per success are compared by a t-test of their logarithms (method §18).
 
 References
 ----------
@@ -29,8 +26,8 @@ import numpy as np
 
 from riskrank.engine.copa.replicates import ObjectiveScores
 from riskrank.engine.evidence.cost_per_success import p_value_cheaper
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family
-from riskrank.engine.gates.worst_case_sample import Comparison
 from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -59,7 +56,7 @@ class ObjectiveEvidence:
 
 
 def objective_evidence(
-    objective: ObjectiveScores, low: Floats | None = None, high: Floats | None = None
+    objective: ObjectiveScores, low: Floats | None = None, high: Floats | None = None, *, seed: int = 0
 ) -> ObjectiveEvidence:
     """Test all ordered pairs of models on one objective.
 
@@ -69,6 +66,8 @@ def objective_evidence(
     low, high : ndarray, shape (B, N), optional
         Replicates of a tail mean with one added unit, as bad or as good as possible (`ObjectiveReplicates`).
         Required only for tail means.
+    seed : int
+        Seed of the resamples of means.
 
     Returns
     -------
@@ -84,13 +83,13 @@ def objective_evidence(
     better = np.where(difference > margin, 0.0, 1.0)
     as_good[tested] = better[tested] = 1.0
     np.fill_diagonal(tested, val=False)
-    for first, second, p_noninferior, p_better in _pair_p_values(objective, difference, low, high):
+    for first, second, p_noninferior, p_better in _pair_p_values(objective, difference, low, high, seed):
         as_good[first, second], better[first, second] = p_noninferior, p_better
     return ObjectiveEvidence(as_good, better, tested, margin)
 
 
 def _pair_p_values(
-    objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None
+    objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None, seed: int
 ) -> Iterator[tuple[int, int, float, float]]:
     """Yield (first, second, non-inferiority p-value, superiority p-value) for pairs that need a test.
 
@@ -99,6 +98,9 @@ def _pair_p_values(
     if objective.scores is None:
         return
     margin, models = objective.margin, objective.models.tolist()
+    if objective.is_mean:
+        yield from _mean_p_values(objective, seed)
+        return
     sample_sizes = objective.effective_sizes()
     for i, first in enumerate(models):
         for j, second in enumerate(models):
@@ -107,10 +109,6 @@ def _pair_p_values(
             if objective.costs:
                 pair_costs, paired = (objective.costs[i], objective.costs[j]), objective.scores.paired
                 p_values = [p_value_cheaper(*pair_costs, bound, paired=paired) for bound in (margin, -margin)]
-            elif objective.level is None:
-                comparison = objective.comparison(i, j)
-                p_values = [_mean_p_value(comparison, -margin)]
-                p_values += [_mean_p_value(comparison, margin)] if margin else []
             else:
                 assert low is not None
                 assert high is not None
@@ -130,13 +128,16 @@ def _pair_p_values(
             yield first, second, p_values[0], p_values[-1]
 
 
-def _mean_p_value(comparison: Comparison, boundary: float) -> float:
-    """Return the one-sided p-value for the null hypothesis "mean difference at most the boundary"."""
-    worst_case, modified = comparison.with_adverse_sample().mean_difference, comparison.johnson_difference
-    johnson_p = 0.0 if modified is None else modified.johnson_p_value(boundary)
-    # All units have the same sign by chance with this probability. The bound does not apply to task means.
-    smallest = 0.0 if comparison.random_tasks else 0.5**comparison.effective_size
-    return max(worst_case.student_p_value(boundary), johnson_p, smallest)
+def _mean_p_values(objective: ObjectiveScores, seed: int) -> Iterator[tuple[int, int, float, float]]:
+    """Yield the p-values of all ordered pairs for an objective that is a mean."""
+    assert objective.scores is not None
+    margin, models = objective.margin, objective.models.tolist()
+    pairs = [(i, j) for i in range(len(models)) for j in range(i)]
+    both = [MeanContrast.from_scores(objective.scores, *pair) for pair in pairs]
+    evidence = [mean_evidence(both, bound, seed=seed) for bound in {-margin: 0, margin: 0}]
+    for at, (i, j) in enumerate(pairs):
+        yield models[i], models[j], evidence[0].p_above[at], evidence[-1].p_above[at]
+        yield models[j], models[i], evidence[-1].p_below[at], evidence[0].p_below[at]
 
 
 STATE_WORDS = {Answer.SIGNIFICANT: "on", Answer.CONTRADICTED: "off", Answer.UNDECIDED: "undecided"}

@@ -5,17 +5,17 @@ unit is the same for all objectives, and for all models if they share samples.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil
 
 import numpy as np
 
 from riskrank.engine.evidence.cost_per_success import Costs
-from riskrank.engine.gates.replicates import resampled_statistics
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.gates.replicates import Comparison, resampled_statistics
 from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.worst_case_sample import Comparison
-from riskrank.engine.matrix_products import weighted_sums
 from riskrank.engine.sampling.degrees_of_freedom import unexpanded_p_value
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK, make_blocks
@@ -71,17 +71,19 @@ class ObjectiveScores:
         mask[self.models] = True
         return mask
 
-    def comparison(self, first: int, second: int) -> Comparison:
-        """Return the comparison of two models, given by their positions in `scores`."""
-        assert self.scores is not None
-        scores = [self.scores.values[first], self.scores.values[second]]
-        limits = self.limits or (float(min(map(np.min, scores))), float(max(map(np.max, scores))))
-        return Comparison.from_scores(
-            self.scores, first, second, self.level, limits, limits_known=self.limits is not None
-        )
+    @property
+    def is_mean(self) -> bool:
+        """True if the values are means of scores."""
+        return self.scores is not None and self.level is None and self.successes is None
 
-    def score_variants(self, model: int) -> tuple[SideScores, SideScores, SideScores]:
-        """Return a model's scores as observed, with one bad unit added, and with one good unit added.
+    def mean_evidence(self, boundary: float, seed: int) -> Evidence:
+        """Return evidence that the mean of each model in `scores` is above a boundary."""
+        assert self.scores is not None
+        means = [MeanContrast.from_mean(self.scores, model) for model in range(len(self.models))]
+        return mean_evidence(means, boundary, seed=seed)
+
+    def score_variants(self, model: int) -> tuple[SideScores, ...]:
+        """Return a model's scores as observed and, for a tail mean, with one bad or one good unit added.
 
         No unit is added if whole tasks are resampled, as in `gate`.
 
@@ -93,9 +95,13 @@ class ObjectiveScores:
         if self.costs:
             costs = self.costs[model]
             ratio = _RatioScores(-costs.costs, costs.units, denominators=costs.successes)
-            return ratio, ratio, ratio  # Student's t needs no added unit
-        # An unpaired comparison of the model with itself adds its own worst and best possible score.
-        comparison = replace(self.comparison(model, model), paired=False)
+            return (ratio,)
+        assert self.scores is not None
+        if self.level is None:
+            return (SideScores.from_scores(self.scores, model),)
+        scores = self.scores.values[model]
+        limits = self.limits or (float(scores.min()), float(scores.max()))
+        comparison = Comparison.from_scores(self.scores, model, model, self.level, limits)
         return comparison.new, comparison.with_adverse_sample().new, comparison.with_favourable_sample().new
 
     def effective_sizes(self) -> Floats:
@@ -132,12 +138,16 @@ class ObjectiveReplicates:
     plain : ndarray, shape (B, N, K)
         Replicates, larger is better; constant for objectives that do not depend on samples.
     low, high : ndarray, shape (B, N, K)
-        The same with one added unit, as bad or as good as possible (`engine.gates.worst_case_sample`).
+        The same for tail means, with one added unit, as bad or as good as possible
+        (`engine.gates.replicates`).
+    seed : int
+        Seed of the resamples of means.
     """
 
     plain: Floats
     low: Floats
     high: Floats
+    seed: int = 0
 
     def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
         """Return the lower and upper limits of each model's value, shapes (N,).
@@ -156,7 +166,11 @@ class ObjectiveReplicates:
         n_resamples = len(self.plain)
         for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
             high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
-        if objective.scores is not None and not objective.costs:
+        if objective.is_mean:
+            low[objective.models], high[objective.models] = objective.mean_evidence(0.0, self.seed).interval(
+                1 - confidence
+            )
+        elif objective.scores is not None and not objective.costs:
             tail_shares = unexpanded_p_value((1 - confidence) / 2, objective.effective_sizes())
             for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
                 index = int(tail_share * (n_resamples + 1) + 1e-9) - 1
@@ -206,66 +220,13 @@ def resample_objectives(
         rows = slice(start, start + len(weights[0]))
         start = rows.stop
         for model, k, model_units, level, variants in jobs:
-            unit_weights, extra_weight = _unit_weights(weights[0 if shared_units else model], model_units)
-            # Means share sums between the variants unless whole tasks are resampled.
-            is_mean = level is None and not variants[0].tasks.random
-            statistic = (_mean_replicates if is_mean else partial(_statistic_replicates, level=level))(
-                unit_weights, extra_weight, variants
-            )
-            for target, value in zip(arrays, statistic, strict=True):
-                target[rows, model, k] = value
-    return ObjectiveReplicates(*arrays)
-
-
-def _unit_weights(weights: Floats, units: Integers) -> tuple[Floats, Floats]:
-    """Return the weights of a model's units, and the weight of the added unit (the last column)."""
-    contiguous = units.size == weights.shape[1] - 1 and np.all(np.diff(units) == 1)
-    return weights[:, : units.size] if contiguous else weights[:, units], weights[:, -1]
-
-
-def _mean_replicates(
-    unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores]
-) -> list[Floats]:
-    """Return replicates of a model's mean for each variant of its scores.
-
-    The variants share the sums over the model's own units, so these are computed once.
-
-    Parameters
-    ----------
-    unit_weights : ndarray, shape (B, units)
-    extra_weight : ndarray, shape (B,)
-        Weight of the added unit.
-    variants : sequence of SideScores
-        The scores as observed, then with one unit added.
-    """
-    plain = variants[0]
-    weights, heaviest = plain.tasks.weights, plain.tasks.heaviest_task
-    bounds = np.searchsorted(plain.tasks.unit_tasks, np.arange(weights.size + 1))
-    sums, sizes = plain.sums, plain.sizes.astype(np.float64)
-    means = [np.zeros(len(unit_weights)) for _ in variants]
-    for task, weight in enumerate(weights.tolist()):
-        part = slice(bounds[task], bounds[task + 1])
-        total, count = (weighted_sums(unit_weights[:, part], of_unit[part]) for of_unit in (sums, sizes))
-        for value, variant in zip(means, variants, strict=True):
-            if task == heaviest and variant is not plain:
-                value += (
-                    weight
-                    * (total + extra_weight * variant.sums[-1])
-                    / (count + extra_weight * variant.sizes[-1])
+            # The weights of the model's units, then that of the added unit.
+            unit_weights = weights[0 if shared_units else model][:, [*model_units, -1]]
+            for target, variant in zip(arrays, variants, strict=False):
+                target[rows, model, k] = resampled_statistics(
+                    variant, unit_weights[:, : len(variant.sizes)], level
                 )
-            else:
-                value += weight * total / count
-    return means
-
-
-def _statistic_replicates(
-    unit_weights: Floats, extra_weight: Floats, variants: Sequence[SideScores], level: float | None
-) -> list[Floats]:
-    """Return replicates of any statistic and design for each variant of the scores."""
-    all_weights = np.column_stack([unit_weights, extra_weight])
-    return [
-        resampled_statistics(variant, all_weights[:, : len(variant.sizes)], level) for variant in variants
-    ]
+    return ObjectiveReplicates(arrays[0], arrays[1], arrays[2], seed)
 
 
 def _exponential_weights(

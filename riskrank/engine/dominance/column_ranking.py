@@ -5,7 +5,7 @@ Source: [RAB] section 5 (the methods of its Table 2); method §4 ("From verdicts
 Mean win rates, the usual leaderboard baseline, follow [RAB] remark 1, eq. 22 and 23; method §5.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.dominance.column_tests import DominanceStudy
-from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
+from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes, mean_differences
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, find_hidden_risks
 from riskrank.engine.dominance.inference import RELATIVE, Inference
 from riskrank.engine.dominance.pair_samples import pair_samples
@@ -22,7 +22,6 @@ from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_sc
 from riskrank.engine.dominance.sign_flips import binary_p_values
 from riskrank.engine.dominance.simultaneous import (
     Separation,
-    Spread,
     count_separated_pairs,
     difference_spread,
 )
@@ -158,16 +157,16 @@ def _effect_sizes(
     scores: ClusteredScores,
     samples: Floats | Dof,
     dominance: DominanceStudy,
-    leaders: Iterable[int],
+    leaders: Collection[int],
     inference: Inference,
 ) -> list[EffectSizes]:
     """Return the effect sizes relative to each leader, based on one set of simultaneous intervals."""
     estimates, replicates = dominance.estimates, dominance.replicates
-    spreads: list[Spread | None] = [None, None]
+    differences, tail_spread, confidence = None, None, inference.family.confidence
     if replicates is not None:
-        pairs = (estimates.means, replicates.means), (estimates.tails, replicates.tails)
-        spreads = [difference_spread(*pair, confidence=inference.family.confidence) for pair in pairs]
-    exact = binary_p_values(scores, inference.family, inference.seed)
+        differences = mean_differences(scores, inference, leaders)
+        tail_spread = difference_spread(estimates.tails, replicates.tails, confidence=confidence)
+    smallest = binary_p_values(scores, inference.family, inference.seed)
     return [
         effect_sizes(
             estimates.means,
@@ -175,9 +174,11 @@ def _effect_sizes(
             leader=leader,
             tail_fraction=estimates.tail_level,
             samples=samples[leader],
-            mean_spread=spreads[0],
-            tail_spread=spreads[1],
-        ).combine_with(exact[leader], inference.family.confidence)
+            mean_difference=differences,
+            tail_spread=tail_spread,
+            smallest=smallest[leader],
+            confidence=confidence,
+        )
         for leader in leaders
     ]
 

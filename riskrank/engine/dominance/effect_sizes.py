@@ -1,9 +1,8 @@
 """Effect sizes: differences between models in the units of the scores (method §4, "Effect sizes").
 
 A violation ratio is dimensionless. Effect sizes add each model's mean, its tail mean (TVaR, the mean of the
-worst samples), and the differences of both from the leader. The bootstrap intervals of these differences have
-simultaneous coverage for all models. A pair requested by the user gets an individual interval
-(`pairwise_differences`); for two models both intervals are equal.
+worst samples), and the differences of both from the leader. The intervals of these differences have
+simultaneous coverage for all pairs of models.
 
 A difference of tail means is based on the worst n·p samples of each model. Its small-sample correction
 assumes 2·n·p samples if both tails are equally variable, and down to n·p if only one of them varies (Welch
@@ -15,13 +14,18 @@ B. L. Welch (1947). The generalization of "Student's" problem when several diffe
 involved. Biometrika 34(1-2), 28-35. doi:10.1093/biomet/34.1-2.28
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riskrank.engine.dominance.simultaneous import Spread, difference_spread
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.simultaneous import Spread
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.evidence.unit_means import UnitMean, simultaneous_level
 from riskrank.engine.sampling.degrees_of_freedom import Dof, SampleSize
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
@@ -37,14 +41,18 @@ class Differences:
     low, high : ndarray, or None
         Lower and upper limits of the intervals; None without resampling.
     p_value : ndarray, or None
-        P-values for the null hypothesis of no difference, adjusted for all pairs of models; None for
-        individual intervals.
+        P-values for the null hypothesis of no difference of tail means, adjusted for all pairs of models.
     """
 
     estimate: Floats
     low: Floats | None
     high: Floats | None
     p_value: Floats | None = None
+
+    def column(self, model: int) -> "Differences":
+        """Return the differences of all models from the given one, shape (k,)."""
+        limits = (None if part is None else part[:, model] for part in (self.low, self.high))
+        return Differences(self.estimate[:, model], *limits)
 
     def negated(self) -> "Differences":
         """Return the differences with reversed signs."""
@@ -88,12 +96,6 @@ class EffectSizes:
     tail_mean: Floats
     mean_difference: Differences
     tail_difference: Differences
-
-    def combine_with(self, p_value: Floats, confidence: float) -> "EffectSizes":
-        """Combine both differences with the p-values of a second test of "no difference", shape (k,)."""
-        mean = self.mean_difference.combine_with(p_value, confidence)
-        tail = self.tail_difference.combine_with(p_value, confidence)
-        return replace(self, mean_difference=mean, tail_difference=tail)
 
 
 def tail_sample_size(samples: SampleSize, tail_fraction: float, tails: ArrayLike = 2.0) -> Integers:
@@ -150,8 +152,10 @@ def effect_sizes(
     leader: int,
     tail_fraction: float,
     samples: SampleSize,
-    mean_spread: Spread | None = None,
+    mean_difference: Differences | None = None,
     tail_spread: Spread | None = None,
+    smallest: Floats | float = 0.0,
+    confidence: float = 0.95,
 ) -> EffectSizes:
     """Compute each model's mean and tail mean differences from a leader.
 
@@ -165,8 +169,14 @@ def effect_sizes(
         Proportion of worst scores in the tail means: 5 %, or more if needed for five samples.
     samples : float, ndarray of shape (k,), or Dof
         Number of independent samples of the smallest model, or of each pair with the leader.
-    mean_spread, tail_spread : Spread, optional
-        Bootstrap spread of the differences; no intervals without it.
+    mean_difference : Differences, optional
+        Differences of means of all pairs, shape (k, k); no intervals without it.
+    tail_spread : Spread, optional
+        Bootstrap spread of the differences of tail means; no intervals without it.
+    smallest : ndarray, shape (k,), or float
+        Smallest possible p-values of the differences of tail means.
+    confidence : float
+        Coverage of the intervals.
 
     Returns
     -------
@@ -178,36 +188,36 @@ def effect_sizes(
         If a difference overflows.
     """
     means, tails = (np.asarray(values, dtype=np.float64) for values in (mean, tail_mean))
-    tail_samples: SampleSize = samples
+    difference, tail_difference = (_subtract(values, values[leader]) for values in (means, tails))
+    tail_result = Differences(tail_difference, None, None)
     if tail_spread is not None:
         variances = tail_spread.variances
-        tail_count = equivalent_tails(variances, variances[leader])
-        tail_samples = tail_sample_size(samples, tail_fraction, tail_count)
-    return EffectSizes(
-        leader,
-        tail_fraction,
-        means,
-        tails,
-        _differences_to_leader(means, leader, mean_spread, samples),
-        _differences_to_leader(tails, leader, tail_spread, tail_samples),
-    )
+        tail_samples = tail_sample_size(
+            samples, tail_fraction, equivalent_tails(variances, variances[leader])
+        )
+        half, most = tail_spread.half_widths(leader, tail_samples), np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            low, high = (np.clip(tail_difference + width, -most, most) for width in (-half, half))
+        p_value = tail_spread.p_values(tail_difference, leader, tail_samples)
+        tail_result = Differences(tail_difference, low, high, p_value)
+        tail_result = tail_result.combine_with(np.asarray(smallest), confidence)
+    mean_result = mean_difference.column(leader) if mean_difference else Differences(difference, None, None)
+    return EffectSizes(leader, tail_fraction, means, tails, mean_result, tail_result)
 
 
-def pairwise_differences(
-    estimate: ArrayLike, *, samples: float | Dof, replicates: Floats | None = None, confidence: float = 0.95
+def mean_differences(
+    scores: ClusteredScores, inference: Inference, leaders: Collection[int] | None = None
 ) -> Differences:
-    """Compute the differences in means for all ordered pairs of models, with individual intervals.
+    """Compute the differences in means of all ordered pairs, with simultaneous intervals for all pairs.
 
     Parameters
     ----------
-    estimate : array_like, shape (k,)
-        Sample means.
-    samples : float, or Dof of shape (k, k)
-        Number of independent samples of the smallest model, or degrees of freedom for each pair.
-    replicates : ndarray, shape (B, k), optional
-        Means in each resample.
-    confidence : float
-        Coverage of each individual interval.
+    scores : ClusteredScores
+        Scores of k models.
+    inference : Inference
+        Without resampling, there are no intervals.
+    leaders : collection of int, optional
+        Models of whose pairs the intervals are needed; by default all. Others are NaN.
 
     Returns
     -------
@@ -219,32 +229,23 @@ def pairwise_differences(
     NumericalError
         If a difference overflows.
     """
-    values = np.asarray(estimate, dtype=np.float64)
-    difference = _subtract(values[:, None], values)
-    if replicates is None:
-        return Differences(difference, None, None)
-    spread = difference_spread(values, replicates, confidence=confidence, simultaneous=False)
-    of_row = samples.__getitem__ if isinstance(samples, Dof) else lambda _: samples
-    half = np.stack([spread.half_widths(i, of_row(i)) for i in range(len(values))])
-    return Differences(difference, *_interval_limits(difference, half))
-
-
-def _differences_to_leader(
-    estimate: Floats, leader: int, spread: Spread | None, samples: SampleSize
-) -> Differences:
-    """Return the differences from the leader with simultaneous intervals."""
-    difference = _subtract(estimate, estimate[leader])
-    if spread is None:
-        return Differences(difference, None, None)
-    low, high = _interval_limits(difference, spread.half_widths(leader, samples))
-    return Differences(difference, low, high, spread.p_values(difference, leader, samples))
-
-
-def _interval_limits(difference: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Return the lower and upper limits for the given half-widths, clipped to finite numbers."""
-    most = np.finfo(np.float64).max
-    with np.errstate(over="ignore"):
-        return np.clip(difference - half, -most, most), np.clip(difference + half, -most, most)
+    k = scores.models
+    needed = range(k) if leaders is None else leaders
+    pairs = [(i, j) for i in range(k) for j in range(i) if i in needed or j in needed]
+    means = np.array([UnitMean.from_scores(scores, model).mean for model in range(k)])
+    estimate = _subtract(means[:, None], means)
+    if not inference.uses_resampling:
+        return Differences(estimate, None, None)
+    first, second = np.array(pairs).T
+    low, high = np.zeros((2, k, k))
+    resamples, seed = inference.resamples, inference.seed
+    contrasts = [MeanContrast.from_scores(scores, *pair) for pair in pairs]
+    evidence = mean_evidence(contrasts, resamples=resamples, seed=seed)
+    level = simultaneous_level(scores, inference.family.alpha, resamples=resamples, seed=seed)
+    lower, upper = evidence.interval(2 * level)
+    low[first, second], high[first, second] = lower, upper
+    low[second, first], high[second, first] = -upper, -lower
+    return Differences(estimate, low, high)
 
 
 def _subtract(minuend: Floats, subtrahend: Floats) -> Floats:

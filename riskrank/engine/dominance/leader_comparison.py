@@ -131,7 +131,7 @@ def _compare_on_metrics(
     ranked: RankedColumn, model: int, inference: Inference
 ) -> tuple[Contrasts, TailContrasts | None, list[int], list[int]]:
     """Return contrasts of means and tails with a reference, and the models better by mean and by tail."""
-    means = contrasts(ranked.tables, model, inference.family)
+    means = contrasts(ranked.tables, model, inference)
     better = means.better_throughout.tolist()
     if ranked.tails is None:
         return means, None, better, []

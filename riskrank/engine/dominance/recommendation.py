@@ -161,9 +161,9 @@ def _trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Infere
     tables, comparisons = ranked.tables, [leader.contrasts]
     if ranked.name not in tables.metrics:
         comparisons = [] if ranked.weighted else comparisons
-        comparisons.append(contrasts(tables.single_column(ranked.name), leader.model, inference.family))
+        comparisons.append(contrasts(tables.single_column(ranked.name), leader.model, inference))
     elif len(tables.metrics) > 1:  # a metric ranked alone
-        comparisons = [contrasts(tables.single_column(ranked.name), leader.model, inference.family)]
+        comparisons = [contrasts(tables.single_column(ranked.name), leader.model, inference)]
     better = np.column_stack([comparison.better for comparison in comparisons])
     p_values = np.column_stack([comparison.answers.p_adjusted for comparison in comparisons])
     surest = np.where(better, p_values, np.inf).min(axis=1)

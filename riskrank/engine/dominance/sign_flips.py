@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -117,12 +118,6 @@ def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Float
     pairs, level = [*combinations(range(k), 2)], family.interval_level(k * (k - 1))
     p_values = flip_p_values(scores, pairs, mean_utility(1), level=level, seed=seed)
     return np.minimum(2 * np.minimum(p_values, p_values.T), 1.0)
-
-
-def is_binary(values: Sequence[Floats]) -> bool:
-    """Return True if the scores take at most two distinct values."""
-    low, high = min(column.min() for column in values), max(column.max() for column in values)
-    return all(((column == low) | (column == high)).all() for column in values)
 
 
 def standardised_differences(

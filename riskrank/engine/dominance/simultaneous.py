@@ -44,9 +44,8 @@ class Spread:
     ----------
     errors : ndarray, shape (k, k)
         Bootstrap standard errors of the differences; 0 if a difference is constant over the resamples.
-    multiplier : float, or ndarray of shape (k, k)
-        Half-width of an interval in standard errors: a single value for simultaneous intervals, else one per
-        pair.
+    multiplier : float
+        Half-width of an interval in standard errors.
     variances : ndarray, shape (k,)
         Variances of the statistics, relative to the square of the largest absolute value.
     maxima : ndarray, shape (B,)
@@ -54,7 +53,7 @@ class Spread:
     """
 
     errors: Floats
-    multiplier: float | Floats
+    multiplier: float
     variances: Floats
     maxima: Floats
 
@@ -69,9 +68,8 @@ class Spread:
             Number of independent samples behind each difference, at least 2, or degrees of freedom.
         """
         widening = Expansion.from_size(samples)
-        multiplier = np.broadcast_to(self.multiplier, self.errors.shape)[leader]
         with np.errstate(over="ignore", invalid="ignore"):
-            widths = widening.widen * -stdtrit(widening.df, ndtr(-multiplier)) * self.errors[leader]
+            widths = widening.widen * -stdtrit(widening.df, ndtr(-self.multiplier)) * self.errors[leader]
         return np.where(self.errors[leader] > 0, widths, 0.0)
 
     def p_values(self, difference: Floats, leader: int, samples: SampleSize) -> Floats:
@@ -87,10 +85,8 @@ class Spread:
         return np.maximum(1 - np.interp(z, self.maxima, shares), 1 / (len(self.maxima) + 1))
 
 
-def difference_spread(
-    estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95, simultaneous: bool = True
-) -> Spread:
-    """Compute the bootstrap standard errors of all differences and the multipliers for their intervals.
+def difference_spread(estimate: ArrayLike, replicates: Floats, *, confidence: float = 0.95) -> Spread:
+    """Compute the bootstrap standard errors of all differences and the multiplier for their intervals.
 
     Parameters
     ----------
@@ -99,9 +95,7 @@ def difference_spread(
     replicates : ndarray, shape (B, k)
         Statistics in each resample; shared resamples preserve the pairing of models.
     confidence : float
-        Coverage of the intervals.
-    simultaneous : bool
-        True for simultaneous intervals, False for individual ones; for two models both are equal.
+        Simultaneous coverage of the intervals.
 
     Returns
     -------
@@ -112,7 +106,7 @@ def difference_spread(
     largest = max(float(np.abs(replicates).max()), float(np.abs(expected).max())) or 1.0
     scaled, expected = np.ascontiguousarray((replicates / largest).T), expected / largest
     k, count = scaled.shape
-    errors, single, maxima = np.zeros((k, k)), np.zeros((k, k)), np.zeros(count)
+    errors, maxima = np.zeros((k, k)), np.zeros(count)
     for i in range(k if count > 1 else 0):
         for j in range(i):
             deviations = scaled[i] - scaled[j]
@@ -121,12 +115,8 @@ def difference_spread(
                 continue
             errors[i, j] = errors[j, i] = error
             deviations -= expected[i] - expected[j]
-            deviations = np.abs(deviations) / error
-            if simultaneous:
-                np.maximum(maxima, deviations, out=maxima)
-            else:
-                single[i, j] = single[j, i] = np.quantile(deviations, confidence)
-    multiplier = float(np.quantile(maxima, confidence)) if simultaneous else single
+            np.maximum(maxima, np.abs(deviations) / error, out=maxima)
+    multiplier = float(np.quantile(maxima, confidence))
     return Spread(errors * largest, multiplier, scaled.var(axis=1), np.sort(maxima))
 
 

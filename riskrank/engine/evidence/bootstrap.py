@@ -1,4 +1,4 @@
-"""Bootstrap evidence for differences in means or tail means, with one additional sample (method §4, "Gates").
+"""Bootstrap evidence for differences in tail means, with one additional sample (method §4, "Gates").
 
 A claim states that the difference is above a boundary: −margin for "not worse", margin for "better". There
 are two p-values per claim, one for either side of the boundary.
@@ -14,8 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.student import MeanDifference, Student
-from riskrank.engine.sampling.degrees_of_freedom import Dof, Expansion, expanded_p_value, unexpanded_p_value
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
 from riskrank.engine.sampling.monte_carlo import p_value_interval
 from riskrank.engine.types import Floats
 
@@ -46,16 +45,10 @@ class ResampledDifference:
         One-sided p-values for the claim "the difference is above the boundary" and for "it is below".
     low, high : ndarray, shape (B,), or None
         Sorted replicates for the lower and the upper limit of an interval; None before resampling.
-    effective_size : float or Dof
-        Effective number of samples, or degrees of freedom, for the small-sample correction.
-    johnson : MeanDifference or None
-        The same difference for Johnson's modified t test, if losses may be heavy-tailed.
+    effective_size : float
+        Effective number of samples for the small-sample correction.
     variance_floor : float
         Proportion of the variance that more samples cannot remove; 1 if unknown.
-    max_samples : float
-        Largest number of samples that could be collected.
-    serial : Student or None
-        The same difference with a standard error that allows for autocorrelation in file order.
     mc_bounds : ndarray, shape (2, 2), or None
         Monte Carlo limits of `p_above` (row 0) and `p_below` (row 1).
     """
@@ -68,11 +61,8 @@ class ResampledDifference:
     p_below: float = 1.0
     low: Floats | None = None
     high: Floats | None = None
-    effective_size: float | Dof = 0
-    johnson: MeanDifference | None = None
+    effective_size: float = 0
     variance_floor: float = 0.0
-    max_samples: float = math.inf
-    serial: Student | None = None
     mc_bounds: Floats | None = None
 
     def with_replicates(
@@ -96,16 +86,13 @@ class ResampledDifference:
             test for "above" (1) or "below" (−1). If given, the replicates are also corrected for twice their
             bias.
         """
-        boundary, size, johnson, serial = self.boundary, self.effective_size, self.johnson, self.serial
+        boundary, size = self.boundary, self.effective_size
         count = len(plain)
         # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
         # Division by the largest replicate avoids overflow of squares.
         unit = float(np.abs(plain).max()) or 1.0
         deviation = unit * float((plain / unit).std(ddof=1))
-        if isinstance(size, Dof):
-            error = deviation * float(Expansion.from_size(size).widen)
-        else:
-            error = deviation * math.sqrt((self.samples + 1) / (self.samples - 1))
+        error = deviation * math.sqrt((self.samples + 1) / (self.samples - 1))
         if permutation_p_value is not None:
             bias = 2 * (float(plain.mean()) - self.estimate)
             against, in_favour = against - bias, in_favour - bias
@@ -115,12 +102,6 @@ class ResampledDifference:
         )
         # One row per side: the p-value and its Monte Carlo limits.
         p_values = expanded_p_value(np.array(shares), size)
-        if johnson is not None:
-            p_min = [johnson.johnson_p_value(boundary), johnson.mirrored().johnson_p_value(-boundary)]
-            p_values = np.maximum(p_values, np.array(p_min)[:, None])
-        if serial is not None:
-            p_min = [float(serial.p_above(boundary)), float(serial.mirrored.p_above(-boundary))]
-            p_values = np.maximum(p_values, np.array(p_min)[:, None])
         if permutation_p_value is not None:
             for row in np.flatnonzero(p_values[:, 0] <= _RELABELLING_LEVEL).tolist():
                 exceedances = round(permutation_p_value(1 - 2 * row) * (count + 1)) - 1
@@ -149,47 +130,67 @@ class ResampledDifference:
         if index < 0:
             return -math.inf, math.inf
         low, high = float(self.low[index]), float(self.high[-1 - index])
-        if self.johnson is not None:
-            low = min(low, self.johnson.johnson_lower(level / 2))
-            high = max(high, -self.johnson.mirrored().johnson_lower(level / 2))
-        if self.serial is not None:
-            serial = self.serial.interval(level, self.boundary)
-            low, high = min(low, float(serial[0])), max(high, float(serial[1]))
         if self.p_above > level / 2:  # the permutation test has no interval
             low = min(low, self.boundary)
         return low, max(high, self.boundary) if self.p_below > level / 2 else high
 
     def samples_needed(self, level: float) -> float:
-        """Return the number of samples needed to decide the claim with 80 % power if the estimate is correct.
+        """Return the number of samples needed to decide the claim; see :func:`samples_needed`."""
+        width = abs(self.estimate - self.interval(level)[self.estimate <= self.boundary])
+        sizes = self.samples, self.variance_floor
+        return samples_needed(self.estimate - self.boundary, self.standard_error, level, width, *sizes)
 
-        Parameters
-        ----------
-        level : float
-            Two-sided level of the claim.
 
-        Returns
-        -------
-        float
-            Number of samples, rounded up and larger than the current one; infinite if no feasible number is
-            enough. It is based on the normal approximation. By this approximation an undecided claim may
-            already seem decided, for example if the models hardly differ. Then the additional sample widens
-            the interval, and the number follows from its effect, which decreases as 1/n.
-        """
-        distance = abs(self.estimate - self.boundary)
-        if distance == 0:
-            return math.inf
-        normal = NormalDist()
-        # In large families the level may underflow.
-        quantiles = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
-        ratio = quantiles * self.standard_error / distance
-        needed = self.samples * ratio * min(ratio, _MAX_SAMPLES)
-        if floor := self.variance_floor:
-            share = 1 / max(ratio, 1 / _MAX_SAMPLES) ** 2 - floor
-            needed = self.samples * (1 - floor) / share if share > 0 else _MAX_SAMPLES * 2
-        limit = self.interval(level)[self.estimate <= self.boundary]
-        if needed <= self.samples and math.isfinite(limit):
-            needed = self.samples * abs(self.estimate - limit) / distance
-        return math.ceil(needed) if self.samples < needed <= min(self.max_samples, _MAX_SAMPLES) else math.inf
+def samples_needed(
+    distance: float,
+    error: float,
+    level: float,
+    width: float,
+    samples: int,
+    floor: float = 0.0,
+    most: float = math.inf,
+) -> float:
+    """Return the number of samples needed to decide a claim with 80 % power if the estimate is correct.
+
+    Parameters
+    ----------
+    distance : float
+        Distance of the estimate from the boundary.
+    error : float
+        Standard error of the estimate.
+    level : float
+        Two-sided level of the claim.
+    width : float
+        Distance of the estimate from its limit towards the boundary.
+    samples : int
+        Current number of samples.
+    floor : float
+        Proportion of the variance that more samples cannot remove.
+    most : float
+        Largest number of samples that could be collected.
+
+    Returns
+    -------
+    float
+        Number of samples, rounded up and larger than the current one; infinite if no feasible number is
+        enough. It is based on the normal approximation. By this approximation an undecided claim may already
+        seem decided, for example if the models hardly differ. Then the number follows from the width of the
+        interval, which decreases as 1/n.
+    """
+    distance = abs(distance)
+    if distance == 0:
+        return math.inf
+    normal = NormalDist()
+    # In large families the level may underflow.
+    quantiles = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
+    ratio = quantiles * error / distance
+    needed = samples * ratio * min(ratio, _MAX_SAMPLES)
+    if floor:
+        share = 1 / max(ratio, 1 / _MAX_SAMPLES) ** 2 - floor
+        needed = samples * (1 - floor) / share if share > 0 else _MAX_SAMPLES * 2
+    if needed <= samples and math.isfinite(width):
+        needed = samples * width / distance
+    return math.ceil(needed) if samples < needed <= min(most, _MAX_SAMPLES) else math.inf
 
 
 def bootstrap_evidence(claims: Sequence[ResampledDifference]) -> Evidence:

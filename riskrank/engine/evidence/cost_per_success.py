@@ -76,11 +76,11 @@ class Costs:
 
     def p_below(self, bound: float) -> float:
         """Return the one-sided p-value for the claim that the cost per success is below the bound."""
-        return _larger_p_value(self._slack(bound))
+        return self._slack(bound).p_value()
 
     def p_above(self, bound: float) -> float:
         """Return the one-sided p-value for the claim that the cost per success is above the bound."""
-        return _larger_p_value(self._slack(bound).mirrored())
+        return self._slack(bound).mirrored().p_value()
 
     def _slack(self, bound: float) -> MeanDifference:
         """Return the mean of bound · success − cost."""
@@ -89,11 +89,6 @@ class Costs:
     def influence(self) -> Floats:
         """Return each sample's influence on the logarithm of the cost per success."""
         return (self.costs - self.per_success * self.successes) / self.costs.mean()
-
-
-def _larger_p_value(difference: MeanDifference) -> float:
-    """Return the larger of Student's and Johnson's one-sided p-values."""
-    return max(difference.student_p_value(), difference.johnson_p_value())
 
 
 def _difference_at_boundary(
@@ -131,8 +126,8 @@ def p_value_cheaper(new: Costs, old: Costs, margin: float = 0.0, *, paired: bool
         sides.append((model.influence() * model.per_success / (model.per_success + added), model.units))
     difference = replace(mean_difference(*sides, paired=paired), estimate=float(estimate))
     return max(
-        _larger_p_value(difference),
-        _larger_p_value(_difference_at_boundary(new, old, margin=margin, paired=paired)),
+        difference.p_value(),
+        _difference_at_boundary(new, old, margin=margin, paired=paired).p_value(),
     )
 
 
@@ -167,7 +162,7 @@ class CostRatios(Student):
             log = mean_difference((old.influence(), old.units), (new.influence(), new.units), paired=True)
             at_boundary = _difference_at_boundary(new, old, 1 - saving)
             ratio = np.log(old.per_success / new.per_success)
-            p_values = _larger_p_value(at_boundary), _larger_p_value(at_boundary.mirrored())
+            p_values = at_boundary.p_value(), at_boundary.mirrored().p_value()
             rows.append((ratio, log.error, log.samples - 1, log.skewness, *p_values))
         *parts, above, below = np.array(rows).T
         return cls(*parts, at_boundary=(above, below))

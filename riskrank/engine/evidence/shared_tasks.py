@@ -9,7 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
+from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.evidence.student import Student
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
 MIN_SHARED = 6
@@ -37,15 +39,13 @@ def shared_differences(values: Floats, units: Integers) -> Student:
     np.fill_diagonal(error, 0.0)
     np.fill_diagonal(df, 1.0)
     for i, j in combinations(range(k), 2):
-        difference = values[i] - values[j]
-        shared = np.isfinite(difference)
-        difference, (ids, unit) = difference[shared], np.unique(units[shared], return_inverse=True)
-        if ids.size >= MIN_SHARED:
-            value[i, j] = difference.mean()
-            squares = (np.bincount(unit, difference - difference.mean()) ** 2).sum()
-            error[i, j] = error[j, i] = np.sqrt(squares * ids.size / (ids.size - 1)) / difference.size
-            df[i, j] = df[j, i] = ids.size - 1
-            value[j, i] = -value[i, j]
+        shared = np.isfinite(values[i] - values[j])
+        unit = units[shared]
+        if np.unique(unit).size >= MIN_SHARED:
+            scores = ClusteredScores.build([values[i][shared], values[j][shared]], [unit, unit])
+            contrast = MeanContrast.from_scores(scores, 0, 1)
+            value[i, j], value[j, i] = contrast.estimate, -contrast.estimate
+            (error[i, j], df[i, j]), (error[j, i], df[j, i]) = [contrast.error_and_df] * 2
     return Student(value, error, df)
 
 

@@ -93,30 +93,12 @@ class MeanDifference:
     skewness: float
     samples: float
 
-    def johnson_p_value(self, boundary: float = 0.0) -> float:
-        """Return Johnson's one-sided p-value for the claim that the difference is above the boundary."""
+    def p_value(self, boundary: float = 0.0) -> float:
+        """Return the larger of Student's and Johnson's one-sided p-values for "above the boundary"."""
         if self.error == 0:  # sign test with equal signs
             return 0.5**self.samples if self.estimate > boundary else 1.0
-        t = (self.estimate - boundary) / self.error
-        return float(scipy.special.stdtr(self.samples - 1, -johnson_t(t, self.skewness)))
-
-    def student_p_value(self, boundary: float = 0.0) -> float:
-        """Return Student's one-sided p-value for the claim that the difference is above the boundary."""
-        if self.error == 0:
-            return self.johnson_p_value(boundary)
-        return float(scipy.special.stdtr(self.samples - 1, -(self.estimate - boundary) / self.error))
-
-    def johnson_lower(self, level: float) -> float:
-        """Return the largest boundary with a Johnson p-value of at most `level` < ½; −∞ if there is none."""
-        if self.error == 0:
-            return self.estimate if 0.5**self.samples <= level else -np.inf
-        target, skew = -float(scipy.special.stdtrit(self.samples - 1, level)), self.skewness
-        # Solve t + κ/6 + κt²/3 = target on the increasing branch, which ends at the turning point.
-        root = 1 - 4 * (skew / 3) * (skew / 6 - target)
-        if root < 0:
-            return -np.inf
-        t = 2 * (target - skew / 6) / (1 + np.sqrt(root))
-        return float(self.estimate - self.error * t)
+        t = np.asarray((self.estimate - boundary) / self.error)
+        return float(p_above(t, np.asarray(self.skewness), self.samples - 1))
 
     def mirrored(self) -> MeanDifference:
         """Return the same difference with the two models exchanged."""

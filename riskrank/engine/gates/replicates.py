@@ -1,30 +1,91 @@
-"""Bootstrap replicates of differences in means and tail means, for many comparisons at once.
+"""Bootstrap replicates of differences in tail means, for many comparisons at once.
 
 A resample gives every resampling unit a random weight. The weights are exponential (Rubin's Bayesian
-bootstrap). For means of many scores this is equivalent to drawing with replacement; for proportions it is
-better. With the additional worst-case sample of :mod:`.worst_case_sample`, the limits of a proportion of
-losses are those of Clopper and Pearson. The p-value for 0/1 scores is then that of the exact sign test,
-whereas a plain bootstrap is wrong by a factor of ten for few losses. Two matrix products give the differences
-in means of all comparisons. For tail means, scores are sorted once and summed.
+bootstrap). For many scores this is equivalent to drawing with replacement; for a tail with few scores it is
+better. Scores are sorted once and summed.
+
+Resamples only contain observed scores. If two models agree in the tails of 30 samples, every resample shows
+no difference, although one sample in 25 may be a loss. The exact limit of a proportion (Clopper and Pearson
+1934) counts one loss more than observed, and so does this module for tail means. Before the lower limit of an
+interval is resampled, one sample is added against the claim; before the upper limit, one in its favour. Its
+score is the mean of the samples in the tail and the worst possible score.
 
 References
 ----------
+C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in the case of
+the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 D. B. Rubin (1981). The Bayesian bootstrap. The Annals of Statistics 9(1), 130-134. doi:10.1214/aos/1176345338
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.gates.judged_sides import TailSide
-from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.gates.side import SideScores, TailSide
+from riskrank.engine.judges.tails import tune_for_tail
 from riskrank.engine.matrix_products import weighted_sums
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import make_blocks
 from riskrank.engine.types import Floats
 
 # Weights generated at once: 32 MB of doubles.
 _WEIGHTS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on one column of scores, and the statistic that is compared.
+
+    Attributes
+    ----------
+    new, old : SideScores
+    paired : bool
+        True if both models share the units.
+    level : float
+        Tail level p: proportion of the worst scores.
+    lowest, highest : float
+        The worst and the best possible score.
+    """
+
+    new: SideScores
+    old: SideScores
+    paired: bool
+    level: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def from_scores(
+        cls, scores: ClusteredScores, new: int, old: int, level: float, limits: tuple[float, float]
+    ) -> Comparison:
+        """Create the comparison of two models, given by index, with the worst and best possible score."""
+        if not scores.judged:
+            sides = [SideScores.from_scores(scores, model) for model in (new, old)]
+            return cls(sides[0], sides[1], scores.joint_resamples, level, *limits)
+        tuned = tune_for_tail(scores, level)
+        tails = [TailSide.from_scores(tuned, model) for model in (new, old)]
+        return cls(tails[0], tails[1], True, level, *limits)
+
+    def with_adverse_sample(self) -> Comparison:
+        """Return a copy with a worst-case sample against the new model; unchanged for sampled tasks.
+
+        A whole task cannot be a single unobserved failure.
+        """
+        if self.new.tasks.random:
+            return self
+        observed, quantile = self.new.observed, self.new.worst_quantile(self.level)
+        below = observed[observed < quantile]
+        worst = float((self.lowest + below.sum()) / (1 + below.size))
+        middle = float(np.median(self.old.observed))
+        return replace(self, new=self.new.with_unit(worst), old=self.old.with_unit(middle))
+
+    def with_favourable_sample(self) -> Comparison:
+        """Return a copy with a worst-case sample against the old model; unchanged for sampled tasks."""
+        adverse = replace(self, new=self.old, old=self.new).with_adverse_sample()
+        return replace(adverse, new=adverse.old, old=adverse.new)
 
 
 def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int) -> list[Floats]:
@@ -42,29 +103,22 @@ def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, 
     -------
     list of ndarray, shapes (B,)
     """
-    results = [np.empty(resamples) for _ in comparisons]
-    designs: dict[tuple[bool, int, int], list[int]] = {}
-    for i, comparison in enumerate(comparisons):
-        units = int(comparison.new.clusters[-1]) + 1, int(comparison.old.clusters[-1]) + 1
-        designs.setdefault((comparison.paired, *units), []).append(i)
-    for (paired, new, old), members in designs.items():
-        start = 0
-        for weights in _weights(new, old, paired, resamples, seed):
-            rows = slice(start, start + len(weights[0]))
-            start = rows.stop
-            for i in members:
-                comparison = comparisons[i]
-                values = resampled_statistics(comparison.new, weights[0], comparison.level)
-                results[i][rows] = values - resampled_statistics(comparison.old, weights[1], comparison.level)
+    results = []
+    for comparison in comparisons:
+        new, old, level = comparison.new, comparison.old, comparison.level
+        counts = int(new.clusters[-1]) + 1, int(old.clusters[-1]) + 1
+        parts = [
+            resampled_statistics(new, first, level) - resampled_statistics(old, second, level)
+            for first, second in _weights(*counts, comparison.paired, resamples, seed)
+        ]
+        results.append(np.concatenate(parts))
     return results
 
 
 def observed_difference(comparison: Comparison) -> float:
     """Return the observed statistic, new minus old."""
-    new, old = comparison.new, comparison.old
-    if comparison.level is None:
-        return new.mean - old.mean
-    return observed_tail_mean(new, comparison.level) - observed_tail_mean(old, comparison.level)
+    new, old = (observed_tail_mean(side, comparison.level) for side in (comparison.new, comparison.old))
+    return new - old
 
 
 def observed_tail_mean(side: SideScores, level: float) -> float:

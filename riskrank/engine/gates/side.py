@@ -1,24 +1,23 @@
 """One model's scores in a comparison, and their resampling units.
 
 Resampling units may belong to tasks, or be tasks themselves; method §8 defines their weights. Without tasks,
-all units belong to one task.
+all units belong to one task. If judge scores are calibrated on human labels (method §12), a calibrated tail
+needs the weights of all rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.evidence.student import MeanDifference, mean_difference
+from riskrank.engine.judges.correction import MIN_UNLABELLED
+from riskrank.engine.judges.tails import JudgedRows
 from riskrank.engine.matrix_products import weighted_sums
-from riskrank.engine.sampling.degrees_of_freedom import minimum_df, satterthwaite
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats, Integers
-
-# Scores have been scaled to at most 1.
-_ROUNDING = 8 * np.finfo(np.float64).eps
+from riskrank.engine.sampling.steps import StepMaker, Steps, make_monotone, to_weight_units
+from riskrank.engine.types import Booleans, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,6 @@ class SideTasks:
             task_weights = unit_weights[:, units]
             result[:, units] = task_weights * (weight / weighted_sums(task_weights, sizes[units]))[:, None]
         return result
-
-    def variances(self, contributions: Floats) -> Floats:
-        """Return the estimated variance of the sum of contributions, per stratum."""
-        strata = np.zeros_like(self.unit_tasks) if self.random else self.unit_tasks
-        count = np.maximum(np.bincount(strata), 2).astype(np.float64)
-        return np.bincount(strata, contributions**2) * count / (count - 1)
-
-    @property
-    def counts(self) -> Floats:
-        """Number of independent units per stratum; for sampled tasks, Kish's effective sample size."""
-        if self.random:
-            return np.array([self.weights.sum() ** 2 / (self.weights**2).sum()])
-        return np.bincount(self.unit_tasks).astype(np.float64)
 
 
 SINGLE_TASK = SideTasks(np.empty(0, dtype=np.int64), np.ones(1))
@@ -138,11 +124,6 @@ class SideScores:
         """Weight of each score, per unit, shape (C,)."""
         return self.weigh(np.ones((1, len(self.sizes))))[0]
 
-    @property
-    def mean(self) -> float:
-        """Mean score, weighted by task."""
-        return float(self.weights @ self.sums) if self.tasks.has_several else float(self.values.mean())
-
     def weigh(self, unit_weights: Floats) -> Floats:
         """Return the weight of each score, per unit, in each resample, given unit weights of shape (B, C)."""
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
@@ -166,47 +147,98 @@ class SideScores:
             replace(self.tasks, unit_tasks=np.append(self.tasks.unit_tasks, self.tasks.heaviest_task)),
         )
 
-    def contributions(self) -> Floats:
-        """Return the contribution of each unit to the weighted mean, shape (C,)."""
-        weights, sums, sizes = self.weights, self.sums, self.sizes
-        if self.tasks.random:
-            return np.asarray(weights * (sums - sizes * float(weights @ sums)), dtype=np.float64)
-        of_score = self.tasks.unit_tasks[self.clusters]
-        means = np.bincount(of_score, self.values) / np.bincount(of_score)
-        return np.asarray(weights * (sums - sizes * means[self.tasks.unit_tasks]), dtype=np.float64)
 
+@dataclass(frozen=True)
+class LabelledPair:
+    """Human labels for two models.
 
-def difference_of_means(first: SideScores, second: SideScores, *, paired: bool) -> MeanDifference:
-    """Compute the difference in weighted means, first minus second, with its standard error and skewness.
-
-    This extends :func:`riskrank.engine.evidence.student.mean_difference` to tasks. The number of samples is
-    then Satterthwaite's degrees of freedom plus 1.
-
-    Parameters
+    Attributes
     ----------
-    first, second : SideScores
-    paired : bool
-        True if both models share the units.
-
-    Returns
-    -------
-    MeanDifference
+    labels : int
+        Number of samples with human labels, n.
+    samples : int
+        Number of samples with judge scores, N.
+    label_variance : float
+        Variance of the mean difference, estimated from the human scores alone.
     """
-    sides = (first, second)
-    if not first.tasks.has_several:
-        (new, old) = ((side.values, side.clusters) for side in sides)
-        return mean_difference(new, old, paired=paired)
-    exponent = max(int(np.frexp(np.abs(side.values).max())[1]) for side in sides)
-    scaled = [SideScores(np.ldexp(side.values, -exponent), side.clusters, side.tasks) for side in sides]
-    means, parts = [side.mean for side in scaled], [side.contributions() for side in scaled]
-    effects = [parts[0] - parts[1]] if paired else [parts[0], -parts[1]]
-    effects = [np.where(np.abs(part) <= _ROUNDING, 0.0, part) for part in effects]
-    variances = [side.tasks.variances(part) for side, part in zip(sides, effects, strict=False)]
-    freedoms = [satterthwaite(var, side.tasks.counts) for side, var in zip(sides, variances, strict=False)]
-    freedom = freedoms[0] if paired else minimum_df(*freedoms)
-    error = float(np.sqrt(sum(var.sum() for var in variances)))
-    third = sum(float(np.sum(part**3)) for part in effects)
-    skewness = third / error**3 if error > 0 else 0.0
-    with np.errstate(over="ignore"):
-        estimate, error = (float(np.ldexp(value, exponent)) for value in (means[0] - means[1], error))
-    return MeanDifference(estimate, error, skewness, float(freedom.df) + 1)
+
+    labels: int
+    samples: int
+    label_variance: float
+
+    @classmethod
+    def from_scores(cls, scores: ClusteredScores, new: int, old: int) -> LabelledPair:
+        """Summarise the human labels of two models, given by index."""
+        rows = (JudgedRows.from_scores(scores, model) for model in (new, old))
+        first, second = (judged.values[judged.human] for judged in rows)
+        counts = scores.strata.counts(new)
+        labels = int(counts[0])
+        return cls(labels, int(counts.sum()), float((first - second).var(ddof=1)) / labels)
+
+    @property
+    def max_labels(self) -> int:
+        """Largest possible number of labels, which leaves a minimum of samples to the judge."""
+        return self.samples - MIN_UNLABELLED
+
+    def irreducible_proportion(self, variance: float) -> float:
+        """Return the proportion of the calibrated difference's variance that labelling all samples leaves.
+
+        The variance is (A − G)/n + G/N. The second term remains; A/n is the variance of the labels alone.
+        """
+        if variance <= 0:
+            return 0.0
+        return min((self.label_variance - variance) / (self.samples / self.labels - 1) / variance, 1.0)
+
+
+@dataclass(frozen=True)
+class TailSide(SideScores):
+    """Human and judge scores, with the factors by which they enter a calibrated tail mean.
+
+    Attributes ---------- factors : ndarray, shape (n,)
+        1 for human scores, −λ' for judge scores of the same samples, λ' for other judge scores.
+    is_human : ndarray of bool, shape (n,)
+        True for human scores.
+    """
+
+    factors: Floats = field(kw_only=True)
+    is_human: Booleans = field(kw_only=True)
+
+    @classmethod
+    def from_scores(cls, scores: ClusteredScores, model: int) -> TailSide:
+        """Create the side of one model, given by index."""
+        rows, strata = JudgedRows.from_scores(scores, model), scores.strata
+        tasks = SideTasks(strata.cluster_tasks[model], np.ones(2))
+        shares = rows.signed * strata.counts(model)[strata.cluster_tasks[model][scores.clusters[model]]]
+        return cls(rows.values, scores.clusters[model], tasks, factors=shares, is_human=rows.human)
+
+    @property
+    def observed(self) -> Floats:
+        """Human scores only."""
+        return self.values[self.is_human]
+
+    def worst_quantile(self, proportion: float) -> float:
+        """Return the quantile of the human scores at the given proportion."""
+        return float(np.quantile(self.observed, proportion, method="inverted_cdf"))
+
+    def with_unit(self, score: float) -> TailSide:
+        """Return a copy with an added sample: the given human score and the judge's median score."""
+        judge = (self.tasks.unit_tasks[self.clusters] == 0) & ~self.is_human
+        unit = int(self.clusters[-1]) + 1
+        return replace(
+            self,
+            values=np.append(self.values, [score, float(np.median(self.values[judge]))]),
+            clusters=np.append(self.clusters, [unit, unit]),
+            tasks=replace(self.tasks, unit_tasks=np.append(self.tasks.unit_tasks, 0)),
+            factors=np.append(self.factors, [1.0, float(self.factors[judge][0])]),
+            is_human=np.append(self.is_human, [True, False]),
+        )
+
+    def tails(self, unit_weights: Floats, level: float) -> Floats:
+        """Return the tail mean of each resample, given unit weights of shape (B, C)."""
+        weights = self.tasks.weigh(unit_weights, np.ones(unit_weights.shape[1]))
+        maker = StepMaker.from_scores(self.values, self.clusters)
+        order = np.argsort(self.values, kind="stable")
+        rows = to_weight_units(weights.take(maker.units, axis=1) * self.factors[order])
+        if maker.starts is not None:
+            rows = np.add.reduceat(rows, maker.starts, axis=1)
+        return Steps(maker.values, make_monotone(maker.values, np.cumsum(rows, axis=1))).tail_means(level)

@@ -16,10 +16,8 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from riskrank.engine.bisection import smallest_size
-from riskrank.engine.gates.worst_case_sample import worst_mean
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.sampling.design import MIN_LABELS
-from riskrank.engine.types import Floats
 
 # Larger numbers of labels count as infinite.
 _MAX_LABELS = 10**9
@@ -39,8 +37,6 @@ class LabelNeed:
         Part G of this variance that the judge explains.
     judge_variance : float
         Variance of the judge's score difference, with scores multiplied by λ.
-    gap : float
-        Distance g of the additional worst-case sample below the mean.
     samples : float
         Number N of samples that the judge scored.
     level : float
@@ -51,14 +47,11 @@ class LabelNeed:
     variance: float
     gain: float
     judge_variance: float
-    gap: float
     samples: float
     level: float
 
     @classmethod
-    def from_pilot(
-        cls, new: Correction, old: Correction, *, boundary: float, level: float, reach: float
-    ) -> LabelNeed:
+    def from_pilot(cls, new: Correction, old: Correction, *, boundary: float, level: float) -> LabelNeed:
         """Estimate these quantities from a pilot with human and judge scores.
 
         Parameters
@@ -68,8 +61,6 @@ class LabelNeed:
         boundary : float
             Claimed lower limit of the mean of `new` minus the mean of `old`.
         level : float
-        reach : float
-            Largest possible difference of two scores.
         """
         n = new.n_labelled
         human = new.human - old.human
@@ -78,11 +69,8 @@ class LabelNeed:
         covariance = np.cov(human, judge) * (n - 1) / (n - 2)
         variance, judged = np.diagonal(covariance).tolist()
         gain = min(max(float(2 * covariance[0, 1]) - judged, 0.0), variance)
-        # Ties must not depend on rounding, because the worst mean excludes all values tied with the median.
-        errors: Floats = np.round((new.parts[0] - old.parts[0]) / reach, 12) * reach
-        gap = float(errors.mean()) - worst_mean(errors, -reach)
         effect = new.mean - old.mean - boundary
-        return cls(effect, variance, gain, judged, gap, len(new.judge), level)
+        return cls(effect, variance, gain, judged, len(new.judge), level)
 
     def power(self, labels: int) -> float:
         """Return the probability that a gate with this number of labels passes."""
@@ -91,12 +79,12 @@ class LabelNeed:
             (self.variance - share * self.gain) / labels,
             share * self.judge_variance / self.samples,
         )
-        spread, step, df = sqrt(variance), self.gap / (labels + 1), labels - 2.0
+        spread, df = sqrt(variance), labels - 2.0
         if share > 0 and spread > 0:
             # Satterthwaite's degrees of freedom, for samples with and without labels; one less for λ.
             squares = (variance - judged) ** 2 / (labels - 1) + judged**2 / max(self.samples - labels - 1, 1)
             df = variance**2 / squares - 1
-        above = self.effect - step + float(stdtrit(df, self.level / 2)) * sqrt(spread**2 + step**2)
+        above = self.effect + float(stdtrit(df, self.level / 2)) * spread
         return float(ndtr(above / spread)) if spread > 0 else float(above > 0)
 
     def required_labels(self, target: float, limit: int = _MAX_LABELS) -> int | None:

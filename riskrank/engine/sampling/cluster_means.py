@@ -1,7 +1,4 @@
-"""Means of score columns with standard errors for clustered rows, optionally weighted by task (method §8).
-
-The parts of a mean are the contributions of the resampling units to its deviation. They sum to 0, within each
-task if units are resampled within tasks. The sum of their squares estimates the variance of the mean.
+"""Means of score columns with standard errors for clustered rows (method §8).
 
 Confidence intervals for means use Student's t. Those for proportions use Wilson's interval, which stays
 within [0, 1].
@@ -15,9 +12,7 @@ import numpy as np
 import scipy  # loads its functions when they are first used
 from numpy.typing import NDArray
 
-from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
-from riskrank.engine.sampling.strata import TaskDesign
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 
 
 @dataclass(frozen=True)
@@ -63,102 +58,7 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     return ColumnMeans(np.ldexp(mean, exponent), np.ldexp(error, exponent))
 
 
-@dataclass(frozen=True)
-class TaskParts:
-    """Means of m columns of one model's scores, with the contribution of each resampling unit.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (m,)
-        Means, weighted by task.
-    parts : ndarray, shape (C, m)
-        Contribution of each unit to the deviation of the means; see the module docstring.
-    shares : ndarray, shape (C, m)
-        Contribution of each unit to the means; each column sums to its mean.
-    tasks : ndarray of int, shape (C,)
-        Stratum of each unit: its task, or 0 if tasks are resampled.
-    counts : ndarray, shape (S,)
-        Effective number of independent units per stratum (Kish), based on the unit sizes, or on the weights
-        of resampled tasks.
-    """
-
-    mean: Floats
-    parts: Floats
-    shares: Floats
-    tasks: Integers
-    counts: Floats
-
-    @classmethod
-    def from_scores(cls, values: Floats, clusters: NDArray, design: TaskDesign, model: int) -> TaskParts:
-        """Compute the means of one model, and each unit's contribution to them.
-
-        Parameters
-        ----------
-        values : ndarray, shape (n, m)
-        clusters : ndarray, shape (n,)
-            Resampling unit of each row; ignored if tasks are resampled.
-        design : TaskDesign
-            Task design of all models.
-        model : int
-        """
-        rows = design.row_tasks[model]
-        sizes = np.bincount(rows, minlength=len(design.names))
-        weights = design.row_weights(model)[:, None]
-        units = rows if design.random else _units_within_tasks(clusters, rows)
-        shares = group_sums(units, values * weights)
-        mean = shares.sum(axis=0)
-        task_means = group_sums(rows, values / sizes[rows][:, None])
-        if design.random:
-            parts = design.weights[:, None] * (task_means - mean)
-            effective = design.weights.sum() ** 2 / (design.weights**2).sum()
-            return cls(mean, parts, shares, np.zeros(len(parts), dtype=np.int64), np.array([effective]))
-        parts = group_sums(units, (values - task_means[rows]) * weights)
-        tasks = np.zeros(len(parts), dtype=np.int64)
-        tasks[units] = rows
-        if design.signed:
-            parts = shares - (group_sums(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
-            return cls(mean, parts, shares, tasks, np.bincount(tasks).astype(np.float64))
-        unit_sizes = np.bincount(units).astype(np.float64)
-        counts = np.bincount(tasks, unit_sizes) ** 2 / np.bincount(tasks, unit_sizes**2)
-        return cls(mean, parts, shares, tasks, counts)
-
-    def variances(self, parts: Floats) -> Floats:
-        """Return the variance of the sum of the given parts in each stratum, shape (m, S)."""
-        n_units = np.bincount(self.tasks, minlength=len(self.counts)).astype(np.float64)
-        scale = n_units / np.maximum(n_units - 1, 1)
-        return (group_sums(self.tasks, parts**2, len(self.counts)) * scale[:, None]).T
-
-    def df(self, parts: Floats) -> Floats:
-        """Return Satterthwaite's degrees of freedom for the sum of the given parts, shape (m,)."""
-        return satterthwaite(self.variances(parts), self.counts).df
-
-
-def task_column_means(
-    values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
-) -> ColumnMeans:
-    """Return task-weighted means with standard errors; NaN if a task has only one unit.
-
-    The parameters are those of `TaskParts.from_scores`. Without a design, the result equals that of
-    `cluster_means`.
-    """
-    if design is None:
-        return cluster_means(values, clusters)
-    # Scaling by a power of two avoids overflow of squares.
-    exponent = np.frexp(np.abs(values).max(axis=0))[1]
-    means = TaskParts.from_scores(np.ldexp(values, -exponent), clusters, design, model)
-    error = np.sqrt(means.variances(means.parts).sum(axis=1))
-    if np.bincount(means.tasks).min() < 2:
-        error = np.full_like(error, np.nan)
-    return ColumnMeans(np.ldexp(means.mean, exponent), np.ldexp(error, exponent))
-
-
-def _units_within_tasks(clusters: NDArray, rows: Integers) -> Integers:
-    """Number the clusters task by task; models with the same clusters get the same numbers."""
-    _, codes = np.unique(clusters, return_inverse=True)
-    return np.unique(rows * (int(codes.max()) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-
-
-def group_sums(groups: NDArray, values: Floats, count: int = 0) -> Floats:
+def group_sums(groups: NDArray, values: Floats) -> Floats:
     """Return the sum of the rows in each group, shape (C, m).
 
     Parameters
@@ -166,10 +66,8 @@ def group_sums(groups: NDArray, values: Floats, count: int = 0) -> Floats:
     groups : ndarray of int, shape (n,)
         Group of each row.
     values : ndarray, shape (n, m)
-    count : int
-        Minimum number of groups C in the result.
     """
-    sums = [np.bincount(groups, column, minlength=count) for column in values.T]
+    sums = [np.bincount(groups, column) for column in values.T]
     return np.column_stack(sums).astype(np.float64)
 
 

@@ -1,10 +1,12 @@
-"""Tests of independence: clusters, autocorrelation in file order, and repeats that differ on all samples.
+"""Tests of independence (clusters, order, repeats that differ on all samples), and blocks of time series.
 
 References
 ----------
 M. S. Bartlett (1950). Periodogram analysis and continuous spectra. Biometrika 37, 1-16. doi:10.2307/2332141
 W. G. Cochran (1950). The comparison of percentages in matched samples. Biometrika 37, 256-266.
 doi:10.2307/2332378
+E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson (2018). HAR inference: recommendations for practice.
+Journal of Business & Economic Statistics 36(4), 541-559. doi:10.1080/07350015.2018.1506926
 W. J. Conover, R. L. Iman (1981). Rank transformations as a bridge between parametric and nonparametric
 statistics. The American Statistician 35(3), 124-129. doi:10.2307/2683975
 """
@@ -14,6 +16,9 @@ import scipy  # loads its functions when they are first used
 
 from riskrank.engine.ties import doubled_mid_ranks
 from riskrank.engine.types import Floats, Integers
+
+MIN_BLOCKS = 10
+"""With fewer blocks of a time series, the autocorrelation is not estimated well enough for a test."""
 
 SUSPECTED = 0.01
 """Smaller p-values are confirmed by permutations, and lead to a warning about undeclared clusters."""
@@ -150,3 +155,40 @@ def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
     if count < 2 or spread == 0:
         return np.zeros(2)
     return np.array([(count - 1) * float((deviations.sum(axis=0) ** 2).sum()) / spread, count - 1.0])
+
+
+def cosine_count(differences: Floats) -> Integers:
+    """Return the number ν of cosines for estimating the long-run variance of differences.
+
+    Parameters
+    ----------
+    differences : ndarray, shape (..., n)
+        Differences in file order.
+
+    Returns
+    -------
+    ndarray of int, shape (...)
+        The number increases with n and decreases with the lag-1 autocorrelation.
+    """
+    n = differences.shape[-1]
+    centred = differences - differences.mean(axis=-1, keepdims=True)
+    total = (centred**2).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.where(total > 0, (centred[..., 1:] * centred[..., :-1]).sum(axis=-1) / total, 0.0)
+    rho = np.clip(correlation + (1 + 3 * correlation) / n, 0.001, 0.99)
+    largest = np.floor(0.4 * n ** (2 / 3) + 1e-9)
+    return np.minimum(largest, np.floor(n * (1 - rho) / np.pi * np.sqrt(0.3 / rho))).astype(np.int64)
+
+
+def series_sample_size(differences: Floats) -> float:
+    """Return the effective number of independent rows behind the mean of n autocorrelated differences."""
+    n, count = differences.size, int(cosine_count(differences))
+    steps = np.pi * (np.arange(n) + 0.5) / n
+    terms = np.array([np.sqrt(2 / n) * (differences * np.cos(j * steps)).sum() for j in range(1, count + 1)])
+    long_run = float((terms**2).mean()) if count else np.inf
+    return n if long_run == 0 else min(float(n), n * float(differences.var(ddof=1)) / long_run)
+
+
+def series_blocks(units: int, cosines: int) -> Integers:
+    """Assign `units` rows in file order to `cosines` + 1 consecutive blocks; return the block of each row."""
+    return np.arange(units) // -(-units // (cosines + 1))

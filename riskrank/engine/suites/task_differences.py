@@ -5,20 +5,13 @@ for a model named in advance, but the leader is selected from the same data. For
 5 to 60 tasks, the smaller family leads to a false positive in .05 to .08 of the tables. With two tasks and
 twenty models, the rate is .15. With all pairs in the family, it is .00 to .04.
 
-Tests in such a family have levels far below .05, so they must be accurate far in the tails. For binary
-scores, McNemar's exact test is used, which keeps its level for any number of discordant samples. For 5 losses
-and no wins among 60 samples, a t test would give p = .02 instead of .06. For other scores, it is the larger
+Binary scores are compared by their success rates, as in gates. For other scores, it is the larger
 of Student's and Johnson's p-values for the paired differences, as in gates. For unpaired models, Welch's
 standard error is used.
 
 The mean on a task is a sum of contributions, one per independent unit (a sample or a cluster of samples).
 Their deviations sum to zero, and the standard errors on the task are computed from them. If clusters differ
 in size, the mean is a ratio of sums, and the contributions are those to this ratio.
-
-References
-----------
-Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or
-percentages. Psychometrika 12(2), 153-157. doi:10.1007/BF02295996
 """
 
 from __future__ import annotations
@@ -28,9 +21,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy  # loads its functions when they are first used
 from numpy.typing import ArrayLike
 
+from riskrank.engine.evidence.binary_scores import SuccessCounts
 from riskrank.engine.evidence.student import Student
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.degrees_of_freedom import kish_size
@@ -181,7 +174,7 @@ def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDiffe
             samples = np.minimum(independent[:, None], independent[None])
             p_value[..., task] = _t_test_p_values(difference[..., task], error[..., task], skewness, samples)
         else:
-            p_value[..., task] = _mcnemar_p_values(wins)
+            p_value[..., task] = _success_p_values(wins, float(scores.samples[task]))
     upper = np.triu(np.ones((k, k), dtype=bool), 1)
     adjusted = family.adjust_p_values(p_value, np.repeat(upper[..., None], count, axis=2))
     adjusted = np.where(upper.T[..., None], adjusted.swapaxes(0, 1), adjusted)
@@ -252,9 +245,9 @@ def _count_wins(scores: TaskScores, task: int) -> Floats | None:
     return high.astype(np.float64) @ (~high).astype(np.float64).T
 
 
-def _mcnemar_p_values(wins: Floats) -> Floats:
-    """Return the two-sided p-values of McNemar's exact test from the numbers of wins."""
-    most, least = np.maximum(wins, wins.T), np.minimum(wins, wins.T)
-    # P(at least `most` heads of all) for a fair coin.
-    heads = scipy.special.betainc(np.maximum(most, 1), least + 1, 0.5)
-    return np.where(most == least, 1.0, np.minimum(1.0, 2 * heads))
+def _success_p_values(wins: Floats, size: float) -> Floats:
+    """Return the two-sided p-values of equal success rates from the numbers of wins on `size` samples."""
+    p_values = np.ones(wins.shape)
+    for i, j in np.argwhere(wins + wins.T):
+        p_values[i, j] = SuccessCounts(wins[i, j], wins[j, i], (size, size), True).two_sided_p_value
+    return p_values

@@ -7,17 +7,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from riskrank.engine.evidence.series import (
+from riskrank.engine.sampling.dependence import (
     MIN_BLOCKS,
-    MIN_BLOCKS_FOR_MEANS,
     cosine_count,
+    is_autocorrelated,
     series_blocks,
     series_sample_size,
 )
-from riskrank.engine.sampling.dependence import is_autocorrelated
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
-from riskrank.options.baseline import GateReading
 from riskrank.options.judges import NO_COLUMN
 from riskrank.options.values import misplaced_option
 from riskrank.scores.names.vocabulary import may_name_samples
@@ -169,14 +167,11 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
     n_cosines = min(int(cosine_count(row).min()) for row in residuals(table))
     block = series_blocks(count, max(n_cosines, 1))
     blocks = int(block[-1]) + 1
-    few, gate = blocks < MIN_BLOCKS_FOR_MEANS, isinstance(table.options, GateReading)
-    if table.options.tests and (few or (blocks < MIN_BLOCKS and not gate)):
+    if table.options.tests and blocks < MIN_BLOCKS:
         raise InputError(
             f"the {count} {unit} are too autocorrelated in order of {column} for a test",
             found=f"{blocks} blocks of {int((block == 0).sum())} {unit}; a test needs {MIN_BLOCKS}",
-            hint=f"score more {unit}{'' if few or gate else ', or estimate an interval of the mean'}: "
-            "autocorrelated scores add little information",
-            suggestions=() if few or gate else _gate_suggestion(table),
+            hint=f"score more {unit}: autocorrelated scores add little information",
         )
     note = (
         f"{count} {unit} in order of {by}, resampled as {blocks} blocks of neighbours; if the order is "
@@ -189,16 +184,6 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
         cluster_names=tuple(f"block {number + 1}" for number in range(blocks)),
         warnings=(*table.warnings, note),
     )
-
-
-def _gate_suggestion(table: ScoreTable) -> list[tuple[str, object]]:
-    """Return the gate command that tests whether the model with the best mean is better than all others."""
-    means = [float(values[:, 0].mean()) for values in table.values]
-    best = table.models[int(np.argmax(means))]
-    claims = [option("better", f"{best}:{other}") for other in table.models if other != best]
-    spec = table.metrics[0]
-    direction = option("lower", spec.name) if spec.direction == "lower" and not spec.declared else ""
-    return [(" ".join(filter(None, ["gate", *claims, direction])), None)]
 
 
 def residuals(table: ScoreTable) -> list[Floats]:

@@ -13,7 +13,7 @@ from riskrank.studies.copa.document_base import CopaRequest
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.options import TEST_SETTINGS, CopaSettings
-from riskrank.studies.gate.columns import is_bounded, score_limits
+from riskrank.studies.gate.columns import score_limits
 from riskrank.studies.targets import check_range
 
 
@@ -75,11 +75,11 @@ def build_objective_scores(
     return objectives, [selected.size for selected in keys]
 
 
-def _score_limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
-    """Return the worst and the best possible score; None if unknown."""
-    spec, scores = column.spec, [values / column.scale_factor for values in column.values]
-    worst, best = score_limits(spec, scores, margin / column.scale_factor)
-    return (worst * column.scale_factor, best * column.scale_factor) if is_bounded(spec, scores) else None
+def _score_limits(column: ObjectiveColumn, margin: float) -> tuple[float, float]:
+    """Return the worst and the best possible score."""
+    scores = [values / column.scale_factor for values in column.values]
+    worst, best = score_limits(column.spec, scores, margin / column.scale_factor)
+    return worst * column.scale_factor, best * column.scale_factor
 
 
 # Largest number of models to test; the number of pairs grows with its square.

@@ -47,9 +47,7 @@ def decide_constraints(
         Answers by model and constraint.
     """
     p_values = [
-        _constraint_p_values(
-            bound, table.columns[k], objectives[k], replicates.low[..., k], replicates.high[..., k]
-        )
+        _constraint_p_values(bound, table.columns[k], objectives[k], replicates, k)
         for bound in table.bounds
         for k in (bound.objective,)
     ]
@@ -64,7 +62,11 @@ def joint_answer(answers: Sequence[Answer]) -> Answer:
 
 
 def _constraint_p_values(
-    constraint: Constraint, column: ObjectiveColumn, objective: ObjectiveScores, low: Floats, high: Floats
+    constraint: Constraint,
+    column: ObjectiveColumn,
+    objective: ObjectiveScores,
+    replicates: ObjectiveReplicates,
+    k: int,
 ) -> tuple[Floats, Floats]:
     """Return each model's one-sided p-values for "the constraint is met" and "the constraint is violated".
 
@@ -75,8 +77,9 @@ def _constraint_p_values(
         Sample-level scores of the constrained objective.
     objective : ObjectiveScores
         The same objective in the form used for resampling.
-    low, high : ndarray, shape (B, N)
-        Bootstrap replicates with one additional worst-case or best-case unit.
+    replicates : ObjectiveReplicates
+    k : int
+        Index of the objective.
     """
     scalar_constraint = Constraint(0, constraint.relation, constraint.bound)
     # A model without a value meets no constraint.
@@ -97,12 +100,22 @@ def _constraint_p_values(
         return p_satisfied, p_violated
     # If better values meet the constraint, the bad unit is the unfavourable one.
     better_values_meet = (constraint.relation in ("<", "<=")) == column.lower_is_better
+    if objective.is_mean:
+        bound = constraint.bound
+        if column.spec.transform == "neg_log":
+            bound = -np.log(bound) if bound > 0 else np.inf
+        evidence = objective.mean_evidence(column.spec.sign * bound, replicates.seed)
+        p_better, p_worse = evidence.p_above, evidence.p_below
+        p_satisfied[models] = p_better if better_values_meet else p_worse
+        p_violated[models] = p_worse if better_values_meet else p_better
+        return p_satisfied, p_violated
+    low, high = replicates.low[..., k], replicates.high[..., k]
     unfavourable, favourable = (low, high) if better_values_meet else (high, low)
     sample_sizes = objective.effective_sizes()
     for i, model in enumerate(models.tolist()):
         satisfied = [
-            scalar_constraint.holds(column.to_file_units(replicates[:, model])[:, None])
-            for replicates in (unfavourable, favourable)
+            scalar_constraint.holds(column.to_file_units(values[:, model])[:, None])
+            for values in (unfavourable, favourable)
         ]
         shares = [1 + np.count_nonzero(~satisfied[0]), 1 + np.count_nonzero(satisfied[1])]
         p_values = expanded_p_value(np.array(shares) / (len(low) + 1), sample_sizes[i])
@@ -187,7 +200,7 @@ def assess_front(request: CopaRequest, ranking: CopaRanking) -> FrontUncertainty
         seed=settings.seed,
     )
     evidence = tuple(
-        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k])
+        objective_evidence(objective, replicates.low[..., k], replicates.high[..., k], seed=settings.seed)
         for k, objective in enumerate(objectives)
     )
     constraint_answers: tuple[tuple[Answer, ...], ...] = tuple(() for _ in units)

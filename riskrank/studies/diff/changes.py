@@ -278,10 +278,10 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         replace(change, p_adjusted=float(p), significant=bool(family.significant(p)))
         for change, p in zip(changes, adjusted, strict=True)
     ]
-    # The exact test is valid for few cases, so that limitation does not apply.
+    # The test is valid for few cases, so that limitation does not apply.
     weighting = " (weighted equally, without task weights)" if table.suite else ""
     limits = [limit for limit in sample_findings(clustered, per=weighting) if limit[0].kind != "few"]
-    adjustments = {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg per metric"}
+    adjustments = {"family": counted(len(changes), "test"), "cases": "Benjamini-Hochberg per metric"}
     document = DiffDocument(
         provenance=provenance("diff", table, settings, adjustments, warnings=limit_warnings(limits)),
         rows=rows,

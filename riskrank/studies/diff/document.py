@@ -127,7 +127,7 @@ class DiffDocument(Document[CaseRow], schema="diff"):
     def test_name(self) -> str:
         """Name of the test that compares the numbers of worse and better cases."""
         suffix = "" if self.clusters is None else f" of {counted(self.clusters, 'cluster')} of samples"
-        return f"exact sign test{suffix}"
+        return f"test of wins and losses{suffix}"
 
     @property
     def has_repeats(self) -> bool:

@@ -5,14 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.column_tests import DominanceStudy, TopModel, study_dominance
-from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
-from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_samples import pair_samples
-from riskrank.engine.dominance.sign_flips import binary_p_values
+from riskrank.engine.dominance.column_tests import TopModel, study_dominance
+from riskrank.engine.dominance.effect_sizes import mean_differences
 from riskrank.engine.dominance.tests import significant_wins
-from riskrank.engine.sampling.degrees_of_freedom import Dof
-from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import rows_from_columns
@@ -135,7 +130,7 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
             )
         units = column_units(target.name, table.metrics)
         tail = TailMeans(target.name, worst_share(study), table.metrics)
-        differences = _mean_differences(target.scores, study, inference)
+        differences = mean_differences(target.scores, inference)
         column = DominanceColumn(target.name, target.scores, study, differences, units, tail)
         first, second = column.ranking[:2]
         ahead = significant_wins(column.by_order.values())
@@ -157,17 +152,6 @@ def dominance(table: ScoreTable, settings: DominanceSettings, runtime: Runtime =
         ratios=settings.ratios,
         **shared_fields("dominance", case, settings, inference, studies, remarks, {}),
     )
-
-
-def _mean_differences(scores: ClusteredScores, study: DominanceStudy, inference: Inference) -> Differences:
-    """Return the differences of means for all pairs, larger is better."""
-    samples, family = pair_samples(scores), inference.family
-    return pairwise_differences(
-        study.estimates.means,
-        samples=samples if isinstance(samples, Dof) else study.estimates.samples,
-        replicates=None if study.replicates is None else study.replicates.means,
-        confidence=family.confidence,
-    ).combine_with(binary_p_values(scores, family, inference.seed), family.confidence)
 
 
 def _pair_rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:

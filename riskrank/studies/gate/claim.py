@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.dominance.inference import DIRECT, Claim
-from riskrank.engine.evidence.series import series_sample_size
+from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
@@ -196,12 +196,22 @@ class GateClaim:
         return self.dominance is None and self.level is None
 
     @property
-    def time_differences(self) -> Floats | None:
-        """Differences in time order, shape (n,); None without a time order, or if means are not compared."""
-        series = self.column.time_series
-        if series is None or not self.compares_means:
-            return None
-        return series[self.new] - self.factor * series[self.old]
+    def mean_contrast(self) -> MeanContrast:
+        """Difference of the means that the claim compares.
+
+        A relative margin of binary scores does not scale the old model's scores; see `mean_boundary`.
+        """
+        plain = MeanContrast.from_scores(self.scores, self.new, self.old)
+        if self.share is None or plain.binary is not None:
+            return plain
+        return MeanContrast.from_scores(self.scores, self.new, self.old, self.factor)
+
+    @property
+    def mean_boundary(self) -> float:
+        """Value that the difference of `mean_contrast` must exceed."""
+        if self.share is None or self.mean_contrast.binary is None:
+            return self.boundary
+        return (self.factor - 1) * float(self.column.scores.values[self.old].mean())
 
     @property
     def factor(self) -> float:
@@ -210,13 +220,8 @@ class GateClaim:
 
     @property
     def scores(self) -> ClusteredScores:
-        """Scores that the test compares; those of the old model are multiplied by `factor`."""
-        unblocked = self.column.unblocked
-        scores = self.column.scores if unblocked is None or not self.compares_means else unblocked
-        if self.share is None:
-            return scores
-        scaled = tuple(self.factor * x if i == self.old else x for i, x in enumerate(scores.values))
-        return replace(scores, values=scaled)
+        """Scores of all models on the column."""
+        return self.column.scores
 
     @property
     def subset(self) -> str:
@@ -226,13 +231,17 @@ class GateClaim:
     @property
     def effective_size(self) -> int:
         """Effective number of independent samples."""
-        if self.time_differences is not None:
-            return int(series_sample_size(self.time_differences))
         return self.pair_scores.min_effective_size
 
     @property
+    def independent_samples(self) -> int:
+        """Number of independent samples of the model with fewer; with a judge, the number of labels."""
+        scores = self.scores
+        return scores.n_labelled or min(scores.cluster_counts[self.new], scores.cluster_counts[self.old])
+
+    @property
     def pair_scores(self) -> ClusteredScores:
-        """Scores of the two models, before multiplication by `factor`."""
+        """Scores of the two models."""
         return self.scores.select_models([self.new, self.old])
 
     def to_file_units(self, estimate: np.ndarray) -> float:
@@ -257,12 +266,7 @@ class GateClaim:
         """Return the claim with one model's scores replaced by those of another claim on the same samples."""
         column, donor = self.column, source.column
         scores = replace(column.scores, values=_swap_in(column.scores.values, donor.scores.values, model))
-        series, unblocked = None, column.unblocked
-        if unblocked is not None and donor.unblocked is not None:
-            unblocked = replace(unblocked, values=_swap_in(unblocked.values, donor.unblocked.values, model))
-        if column.time_series is not None and donor.time_series is not None:
-            series = _swap_in(column.time_series, donor.time_series, model)
-        return replace(self, column=replace(column, scores=scores, time_series=series, unblocked=unblocked))
+        return replace(self, column=replace(column, scores=scores))
 
 
 def _swap_in(values: tuple[Floats, ...], replacements: tuple[Floats, ...], model: int) -> tuple[Floats, ...]:

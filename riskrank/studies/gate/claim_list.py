@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from riskrank.engine.evidence.series import series_mean
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.suites import RANK
@@ -16,7 +14,6 @@ from riskrank.studies.costs import PER_SUCCESS
 from riskrank.studies.gate.claim import BETTER, MEAN, NOT_WORSE, TASK, GateClaim, Statistic, parse_statistics
 from riskrank.studies.gate.columns import ScoreColumn, refuse_wide_margin, score_columns, task_columns
 from riskrank.studies.gate.derived_columns import cost_column, pass_column, refuse_merged_repeats
-from riskrank.studies.gate.evidence import build_comparison
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.settings import family_from_settings
@@ -114,15 +111,9 @@ def _refuse_relative_margin(claim: GateClaim, margin: Percent, settings: ClaimSe
 
 def _old_mean(claim: GateClaim) -> tuple[float, float]:
     """Return the old mean in the units of the file, and its one-sided p-value under H₀: mean ≤ 0."""
-    sign, comparison = claim.column.units.sign, build_comparison(claim)
-    old = replace(comparison.old, values=sign * comparison.old.values)
-    difference = replace(
-        comparison, new=old, old=replace(old, values=np.zeros_like(old.values)), paired=True
-    ).mean_difference
-    p = max(difference.johnson_p_value(), difference.student_p_value())
-    if claim.column.time_series is not None:
-        p = max(p, float(series_mean(sign * claim.column.time_series[claim.old]).p_above()))
-    return difference.estimate, p
+    sign, scores = claim.column.units.sign, claim.column.scores
+    evidence = mean_evidence([MeanContrast.from_mean(scores, claim.old, sign)])
+    return float(evidence.estimate[0]), float(evidence.p_above[0])
 
 
 def best_case_claims(

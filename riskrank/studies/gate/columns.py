@@ -1,21 +1,19 @@
 """Score columns that gates compare, with their worst and best possible scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.options.baseline import Margin, Percent
 from riskrank.options.suites import SuiteSettings
-from riskrank.scores.names.directions import looks_like_an_amount
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.time_order import unit_scores
 from riskrank.studies.groups.study import require_samples
 from riskrank.studies.means_only import MeanColumn, mean_column
 from riskrank.studies.portfolio.options import PortfolioSettings
@@ -27,8 +25,8 @@ Range = tuple[float, float]
 def score_limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) -> Range:
     """Return the worst and the best possible score.
 
-    These are the declared bounds of the metric, extended to include all observed scores. Scores that look
-    like proportions have bounds 0 and 1, because the observed range may not include the worst case.
+    These are the declared bounds of the metric, or 0 and 1 for scores of 0 and 1, extended to include all
+    observed scores.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ def score_limits(metric: MetricSpec, columns: Sequence[Floats], margin: Margin) 
         If the margin is at least as wide as the range of the scores, which suggests a wrong unit.
     """
     bounds = [float(min(column.min() for column in columns)), float(max(column.max() for column in columns))]
-    bounds += [metric.sign * bound for bound in _assumed_bounds(metric, columns) if np.isfinite(bound)]
+    bounds += [metric.sign * bound for bound in _known_bounds(metric, columns) if np.isfinite(bound)]
     limits = min(bounds), max(bounds)
     if not isinstance(margin, Percent):
         refuse_wide_margin(metric.name, margin, limits)
@@ -63,23 +61,13 @@ def refuse_wide_margin(metric: str, margin: float, limits: Range) -> None:
         )
 
 
-def is_bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
-    """Return True if both bounds are known: they are declared, or the scores look like proportions."""
-    bounds = _assumed_bounds(metric, columns)
-    return bool(bounds) and bool(np.all(np.isfinite(bounds)))
-
-
-def _assumed_bounds(metric: MetricSpec, columns: Sequence[Floats]) -> tuple[float, ...]:
-    """Return the declared bounds, or (0, 1) for proportions; empty if unknown or on a log scale.
-
-    Scores between 0 and 1 count as proportions, unless the metric's name suggests a cost.
-    """
+def _known_bounds(metric: MetricSpec, columns: Sequence[Floats]) -> tuple[float, ...]:
+    """Return the declared bounds, or (0, 1) for scores of 0 and 1; empty if unknown or on a log scale."""
     if metric.transform != "none":
         return ()
     if metric.bounds is not None:
         return metric.bounds
-    within = all(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1)) for column in columns)
-    return (0.0, 1.0) if within and not looks_like_an_amount(metric.name) else ()
+    return (0.0, 1.0) if all(np.isin(column, (0.0, metric.sign)).all() for column in columns) else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +83,12 @@ class ScoreColumn:
     limits : tuple of float
         Worst and best possible score, larger is better.
     group : str or None
-    bounded : bool
-        True if the limits are declared or assumed, False if they are only observed.
     width : float or None
         Width of the declared range of scores; None if undeclared.
     task : str or None
         Task, if the scores are those of a single task.
     means : MeanColumn or None
         Means and their standard errors, if the table allows only comparisons of means.
-    time_series : tuple of k ndarrays, shapes (n,), or None
-        Scores of samples or clusters in time order.
-    unblocked : ClusteredScores or None
-        The same scores, not grouped into blocks of neighbouring samples. Claims on means use them, because
-        their tests correct for autocorrelation.
     costs : ClusteredScores or None
         Costs, for claims on the cost per success; `scores` are then the successes.
     """
@@ -117,12 +98,9 @@ class ScoreColumn:
     units: Units
     limits: tuple[float, float]
     group: str | None = None
-    bounded: bool = False
     width: float | None = None
     task: str | None = None
     means: MeanColumn | None = None
-    time_series: tuple[Floats, ...] | None = None
-    unblocked: ClusteredScores | None = None
     costs: ClusteredScores | None = None
 
 
@@ -151,14 +129,9 @@ def score_columns(
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ranges}
     for group, part in tables.items():
         group_targets = targets(part, PortfolioSettings(), per_metric=True, suite_settings=settings)
-        units, unblocked = part.units, group_targets
-        if units is not None:
-            single = _unblock(part, units)
-            unblocked = targets(single, PortfolioSettings(), per_metric=True, suite_settings=settings)
         for number, target in enumerate(group_targets):
             if target.name in ranges:
                 check_range(target.name, target.scores, table.models)
-                time_series = None if units is None else tuple(map(unit_scores, part.column(number), units))
                 column = ScoreColumn(
                     target.name,
                     target.scores,
@@ -166,8 +139,6 @@ def score_columns(
                     group=group,
                     **ranges[target.name],
                     means=mean_column(part, number),
-                    time_series=time_series,
-                    unblocked=None if units is None else unblocked[number].scores,
                 )
                 columns[target.name].append(column)
     return columns
@@ -175,19 +146,9 @@ def score_columns(
 
 def _range_fields(spec: MetricSpec, values: Sequence[Floats], margin: Margin) -> dict[str, Any]:
     """Return the fields of a `ScoreColumn` that describe the range of scores."""
-    width = None
-    if spec.transform == "none" and spec.bounds is not None:
-        width = spec.bounds[1] - spec.bounds[0] if np.all(np.isfinite(spec.bounds)) else None
-    elif spec.transform == "none" and all(np.isin(column, (0.0, spec.sign)).all() for column in values):
-        width = 1.0
-    return {"limits": score_limits(spec, values, margin), "bounded": is_bounded(spec, values), "width": width}
-
-
-def _unblock(table: ScoreTable, units: tuple[Integers, ...]) -> ScoreTable:
-    """Return the table with samples or clusters, instead of blocks of neighbours, as resampling units."""
-    single_rows = all(np.array_equal(*pair) for pair in zip(units, table.row_samples, strict=True))
-    names = None if single_rows else tuple(str(i) for i in range(int(units[0].max()) + 1))
-    return replace(table, clusters=units, cluster_names=names)
+    bounds = _known_bounds(spec, values)
+    width = bounds[1] - bounds[0] if bounds and np.all(np.isfinite(bounds)) else None
+    return {"limits": score_limits(spec, values, margin), "width": width}
 
 
 def unclaimed_task_notes(tables: Sequence[ScoreTable]) -> Iterator[str]:

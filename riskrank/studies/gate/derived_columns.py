@@ -90,7 +90,6 @@ def pass_column(column: ScoreColumn, statistic: Statistic, models: Sequence[str]
         ),
         units=Units(1.0, f"{statistic.name} of {column.name}"),
         limits=(0.0, 1.0),
-        bounded=True,
         width=1.0,
     )
 
@@ -103,12 +102,11 @@ def cost_column(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic
     UsageError
         If tasks are weighted, samples are unpaired, or the scores are not costs and successes.
     """
-    exchangeable = successes.means is None and successes.time_series is None
     require_costs(
         ("on", f"{statistic.name}:{statistic.label}"),
         (costs.units.sign < 0, costs.scores.values),
         (successes.units.sign < 0, successes.scores.values),
-        independent=not successes.scores.strata.has_several_tasks and exchangeable,
+        independent=not successes.scores.strata.has_several_tasks and successes.means is None,
         paired=successes.scores.paired,
     )
     return replace(
@@ -116,7 +114,6 @@ def cost_column(costs: ScoreColumn, successes: ScoreColumn, statistic: Statistic
         name=statistic.label,
         units=Units(-1.0, f"{statistic.name} of {statistic.label}"),
         limits=(-np.inf, 1.0),
-        bounded=False,
         width=None,
         costs=costs.scores,
     )

@@ -11,7 +11,7 @@ from riskrank.options.tiers import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import GatedDocument, computed
-from riskrank.studies.gate.claim import FAILED, MEAN, ORDERS, describe_subset
+from riskrank.studies.gate.claim import FAILED, ORDERS, describe_subset
 from riskrank.studies.gate.looks import Looks
 from riskrank.studies.gate.verdicts import INCONCLUSIVE, VERDICTS, count_verdicts, finite_or_none
 from riskrank.studies.judge.section import JudgeAnalysis, JudgedEntry, judge_meta
@@ -90,7 +90,7 @@ class GateRow:
     @property
     def cautious(self) -> bool:
         """True if the interval accounts for one additional worst-case sample (method §4, "Gates")."""
-        return self.e_value is None and self.statistic.startswith((MEAN, "tvar"))
+        return self.e_value is None and self.statistic.startswith("tvar")
 
     @property
     def out_of_reach(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.permuted_tails import permutation_test
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
+from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence, samples_needed
 from riskrank.engine.evidence.e_values import Bet, bet_evidence
 from riskrank.engine.evidence.evidence import Evidence, combine_evidence
-from riskrank.engine.evidence.series import series_mean
+from riskrank.engine.evidence.mean_differences import mean_evidence
 from riskrank.engine.evidence.student import Student
-from riskrank.engine.gates.replicates import observed_difference, resampled_differences
-from riskrank.engine.gates.worst_case_sample import Comparison
+from riskrank.engine.gates.replicates import Comparison, observed_difference, resampled_differences
+from riskrank.engine.gates.side import LabelledPair
 from riskrank.engine.sampling.design import MIN_LABELS, MIN_SAMPLES, describe_sample_size, size_warnings
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.derived_columns import cost_evidence
@@ -65,8 +66,10 @@ def claim_evidence(
         elif members[0].dominance is not None:
             evidence, warnings = _dominance_evidence(members, inference, tests)
             advice += warnings
+        elif members[0].compares_means:
+            evidence = mean_claim_evidence(members, inference)
         else:
-            evidence = _difference_evidence(members, inference, tests)
+            evidence = _tail_evidence(members, inference, tests)
         parts.append((positions, evidence))
     return combine_evidence(parts), advice
 
@@ -93,52 +96,60 @@ def resample_count(inference: Inference, tests: int, samples: int) -> int:
 
 
 def _group_by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
-    """Group the positions of claims by computation: differences, costs, or dominance on one score column."""
+    """Group the positions of claims by computation: means, tails, costs, or dominance on one score column."""
     groups: dict[object, list[int]] = {}
     for position, claim in enumerate(claims):
         dominance = claim.dominance and (id(claim.column.scores), claim.dominance)
-        groups.setdefault((claim.column.costs is None, dominance), []).append(position)
+        kind = claim.column.costs is None, claim.compares_means, dominance
+        groups.setdefault(kind, []).append(position)
     return groups
 
 
-def _difference_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
-    """Return the evidence for claims about differences of means or tail means, by resampling."""
-    comparisons = [build_comparison(claim) for claim in claims]
+def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Evidence:
+    """Return the evidence for claims about differences of means."""
+    boundary = np.array([claim.mean_boundary for claim in claims])
+    counts = [claim.independent_samples for claim in claims]
+    contrasts = [claim.mean_contrast for claim in claims]
+    evidence = mean_evidence(contrasts, boundary, resamples=inference.resamples, seed=inference.seed)
+    limits = [(0.0, inf)] * len(claims)
+    for at, claim in enumerate(claims):
+        if claim.scores.judged:
+            pair = LabelledPair.from_scores(claim.scores, claim.new, claim.old)
+            limits[at] = pair.irreducible_proportion(evidence.error[at] ** 2), pair.max_labels
+
+    def needed(level: float) -> Floats:
+        distance, (low, high) = evidence.estimate - boundary, evidence.interval(level)
+        width = np.abs(evidence.estimate - np.where(distance > 0, low, high))
+        parts = zip(distance, evidence.error, width, counts, limits, strict=True)
+        return np.array(
+            [samples_needed(far, error, level, half, n, *most) for far, error, half, n, most in parts]
+        )
+
+    return replace(evidence, samples=np.array(counts, dtype=np.float64), samples_needed=needed)
+
+
+def _tail_evidence(claims: Sequence[GateClaim], inference: Inference, tests: int) -> Evidence:
+    """Return the evidence for claims about differences of tail means, by resampling."""
+    pairs = [(claim, claim.level) for claim in claims if claim.level is not None]
+    comparisons = [Comparison.from_scores(c.scores, c.new, c.old, p, c.column.limits) for c, p in pairs]
     adverse = [comparison.with_adverse_sample() for comparison in comparisons]
     favourable = [comparison.with_favourable_sample() for comparison in comparisons]
-    resamples = resample_count(inference, tests, max(comparison.samples for comparison in comparisons))
+    resamples = resample_count(inference, tests, max(claim.independent_samples for claim in claims))
     variants = [*comparisons, *adverse, *favourable]
     replicates = resampled_differences(variants, resamples=resamples, seed=inference.seed)
     options = {"draws": resamples, "seed": inference.seed}
     results = []
     for i, (claim, comparison) in enumerate(zip(claims, comparisons, strict=True)):
-        scores, series = claim.scores, claim.time_differences
-        size = pair_samples(scores, [(claim.new, claim.old)])[claim.new, claim.old]
-        if comparison.level is not None:
-            size = int(tail_sample_size(size, comparison.level))
+        scores, pair = claim.scores, (claim.new, claim.old)
+        size = int(tail_sample_size(pair_samples(scores, [pair])[pair], comparison.level))
+        difference, samples = observed_difference(comparison), claim.independent_samples
         base = ResampledDifference(
-            observed_difference(comparison),
-            claim.boundary,
-            comparison.samples,
-            effective_size=size,
-            johnson=comparison.johnson_difference,
-            variance_floor=comparison.irreducible_proportion,
-            max_samples=comparison.max_samples,
-            serial=None if series is None else series_mean(series),
+            difference, claim.boundary, samples, effective_size=size, variance_floor=float(scores.judged)
         )
-        test = permutation_test(scores, (claim.new, claim.old), comparison.level, claim.boundary, **options)
+        test = permutation_test(scores, pair, comparison.level, claim.boundary, **options)
         plain, against, in_favour = replicates[i :: len(claims)]
         results.append(base.with_replicates(plain, against, in_favour, test))
     return bootstrap_evidence(results)
-
-
-def build_comparison(claim: GateClaim) -> Comparison:
-    """Build the comparison of a claim's two models for resampling."""
-    column = claim.column
-    comparison = Comparison.from_scores(
-        claim.scores, claim.new, claim.old, claim.level, column.limits, column.bounded
-    )
-    return replace(comparison, factor=claim.factor)
 
 
 def _dominance_evidence(

@@ -144,8 +144,8 @@ def _describe(document: GateDocument, claims: Sequence[GateClaim], *, exact: boo
     """
     models, unit, of_samples = document.provenance.models, document.unit, not document.counted_as
     pairs = (claim.column.scores.select_models([claim.new, claim.old]) for claim in claims)
-    # A pass cannot rule out rare losses if scores are unbounded or tasks are random.
-    rare = unit == "tasks" or any(not claim.column.bounded for claim in claims)
+    # A pass cannot rule out rare losses if their size is unknown or tasks are random.
+    rare = unit == "tasks" or any(claim.column.width is None for claim in claims)
     same = of_samples and exact and all(map(identically_distributed, pairs))
     group = min(claims, key=lambda claim: claim.effective_size).column.group if of_samples and rare else None
     findings = gate_findings(document, same=same, rare=of_samples and rare, group=group)

@@ -93,12 +93,11 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
     refuse_options_with_judge(table, settings)
     pair = require_pair(table, settings.pair, judge_option)
     check_portfolio(table, settings)
-    lowest, highest = score_columns(table, {metric: margin}, settings)[metric][0].limits
+    score_columns(table, {metric: margin}, settings)  # refuses a margin wider than the scores
     need_of = partial(
         LabelNeed.from_pilot,
         boundary=-margin,
         level=family_from_settings(settings).interval_level(1),
-        reach=highest - lowest,
     )
     corrections = [judged.corrections[model] for model in pair]
     need = need_of(*corrections)

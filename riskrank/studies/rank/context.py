@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.sign_flips import is_binary
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
+from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.family import Answer
 from riskrank.engine.types import Booleans
 from riskrank.scores.table.metrics_file import MetricSpec

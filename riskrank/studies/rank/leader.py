@@ -19,9 +19,9 @@ from riskrank.engine.dominance.pair_samples import pair_samples
 from riskrank.engine.dominance.permuted_tails import correct_bias
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Recommendation, recommend
-from riskrank.engine.dominance.sign_flips import is_binary
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.engine.dominance.tests import DominanceTests, significant_wins
+from riskrank.engine.evidence.mean_differences import is_binary
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.scores.table.score_table import ScoreTable

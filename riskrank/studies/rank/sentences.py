@@ -139,11 +139,11 @@ def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _difference_note(leader: Leader, pair: tuple[int, int], case: RankCase) -> str:
-    """Format the interval of the difference, or the one-sided p-value if the interval includes 0."""
+    """Format the interval of the difference, or the p-value if the interval includes 0."""
     if means_differ(leader, pair, case):
         return describe_interval(leader, pair, case, ", difference {}")
     rival = pair[0] if pair[1] == leader.first else pair[1]
-    return "" if len(case.means) > 1 else f", one-sided {p_value_phrase(leader.contrasts.p_better(rival))}"
+    return "" if len(case.means) > 1 else f", {p_value_phrase(leader.contrasts.p_better(rival))}"
 
 
 def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
@@ -302,7 +302,8 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
         scope = metrics_phrase(len(case.means)) if len(case.means) > 1 else "average"
         metrics = strongest_metrics(objection.leader.contrasts.absolute_t[rival], 2)
         parts = [_compare_means(case.means[m], rival, leader.first) for m in metrics]
-        reason = f"but {rival_name} is better on {scope} ({', '.join(parts)}, {_one_sided_p(finding)})"
+        p_value = p_value_phrase(finding.figures["p_adjusted"])
+        reason = f"but {rival_name} is better on {scope} ({', '.join(parts)}, {p_value})"
         if more_rivals := [models[i] for i in objection.leader.better if i != rival]:
             reason += f", as {'is' if len(more_rivals) == 1 else 'are'} {join_names(more_rivals)}"
         if leader.column not in case.metrics:
@@ -476,11 +477,6 @@ def _more_often_sentence(finding: Finding, case: RankCase) -> str:
     return f"{text}, but its worst {tail.tail_label} average {tail.format_comparison(second, first)}."
 
 
-def _one_sided_p(finding: Finding) -> str:
-    """Format the p-value, marked as one-sided because intervals are two-sided."""
-    return f"one-sided {p_value_phrase(finding.figures['p_adjusted'])}"
-
-
 def _hidden_risk_sentence(finding: Finding, case: RankCase) -> str:
     """Describe the hidden risk of a model."""
     leader, model = case.leader, finding.models[0]
@@ -490,7 +486,8 @@ def _hidden_risk_sentence(finding: Finding, case: RankCase) -> str:
         score = "" if leader.column in case.metrics else " combined score"
         text = f"{case.models[model]} has the best mean{score} but hides a tail risk"
         risk = risk.replace(" of the combined score", "")  # already in the sentence
-    return f"{text}: {risk} ({_one_sided_p(finding)})."
+    # One-sided, because intervals are two-sided.
+    return f"{text}: {risk} (one-sided {p_value_phrase(finding.figures['p_adjusted'])})."
 
 
 def _tail_sentence(finding: Finding, case: RankCase) -> str:

@@ -207,8 +207,8 @@ def _reading(analysis: SuiteAnalysis) -> Line:
     correction = analysis.family.correction
     rule = "uncorrected over" if correction == "none" else f"{correction.capitalize()} over"
     text = (
-        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores have "
-        "McNemar's exact test, others Student's and Johnson's t tests; fewer than ten samples are not "
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs. Binary scores are "
+        "compared by a score test, others by Student's and Johnson's t tests; fewer than ten samples are not "
         "tested. Intervals of macro means hold for one model at a time. The worst tasks are a tenth of all "
         "tasks, at least one. The test on tasks like these needs six tasks; it uses the larger p of "
         "Student's and Johnson's t tests of the task means."

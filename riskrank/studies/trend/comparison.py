@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riskrank.engine.changes.cases import LEVEL_SHARES, difference_evidence, family_at_look
+from riskrank.engine.changes.cases import LEVEL_SHARES, family_at_look
 from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
-from riskrank.engine.evidence.student import MeanDifference, mean_difference
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.sampling.design import MIN_SAMPLES, ClusteredScores
 from riskrank.engine.types import Floats, Integers
@@ -125,8 +125,8 @@ class PairedDifference(NamedTuple):
     """Mean difference of a run from its reference, for worst-case and best-case values of missing scores."""
 
     shared: int
-    against: MeanDifference
-    in_favour: MeanDifference
+    against: MeanContrast
+    in_favour: MeanContrast
 
 
 def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
@@ -135,24 +135,26 @@ def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
     if len(shared) < MIN_SAMPLES:
         return None
     units = new.shared_units(shared)
-    against, in_favour = (
-        mean_difference(
+
+    def contrast(favourable: bool) -> MeanContrast:
+        """Return the difference with missing scores in favour of the new run, or against it."""
+        sides = (
             new.shared_scores(shared, units, favourable=favourable),
             old.shared_scores(shared, units, favourable=not favourable),
-            paired=True,
         )
-        for favourable in (False, True)
-    )
+        return MeanContrast.from_scores(ClusteredScores.build(*zip(*sides, strict=True)), 0, 1)
+
+    against = contrast(favourable=False)
     is_complete = new.table.best is None and old.table.best is None
-    return PairedDifference(len(shared), against, against if is_complete else in_favour)
+    return PairedDifference(len(shared), against, against if is_complete else contrast(favourable=True))
 
 
 def evidence_of_pairs(pairs: Sequence[PairedDifference]) -> Evidence:
     """Return the evidence that the new runs are better, valid for all possible values of missing scores."""
-    against = difference_evidence([pair.against for pair in pairs])
+    against = mean_evidence([pair.against for pair in pairs])
     if all(pair.against is pair.in_favour for pair in pairs):
         return against
-    return worst_case_evidence(against, difference_evidence([pair.in_favour for pair in pairs]))
+    return worst_case_evidence(against, mean_evidence([pair.in_favour for pair in pairs]))
 
 
 def columns_by_run(tables: Mapping[str, Tables]) -> dict[str, dict[LineKey, RunColumn]]:

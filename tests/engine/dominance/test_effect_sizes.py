@@ -6,10 +6,12 @@ from scipy.stats import t as student
 from riskrank.engine.dominance.effect_sizes import (
     effect_sizes,
     equivalent_tails,
-    pairwise_differences,
+    mean_differences,
     tail_sample_size,
 )
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.simultaneous import difference_spread
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import NumericalError
 
 
@@ -75,16 +77,20 @@ def test_intervals_against_their_definition(resampled):
         estimate,
         estimate,
         leader=1,
-        tail_fraction=0.05,
+        tail_fraction=1.0,
         samples=np.array([40.0, 40.0, 30.0, 12.0]),
-        mean_spread=difference_spread(estimate, means, confidence=0.9),
+        tail_spread=difference_spread(estimate, means, confidence=0.9),
     )
-    low, high = plain_interval(estimate, means, 1, [40.0, 40.0, 30.0, 12.0], confidence=0.9)
-    assert effects.mean_difference.low == pytest.approx(low)
-    assert effects.mean_difference.high == pytest.approx(high)
-    assert effects.mean_difference.estimate.tolist() == [-2.0, 0.0, -1.0, -3.0]
-    assert effects.mean_difference.low[1] == effects.mean_difference.high[1] == 0
-    assert effects.tail_difference.low is None
+    # All samples are in the tails, and count twice if both tails vary alike.
+    behind = tail_sample_size(
+        np.array([40.0, 40.0, 30.0, 12.0]), 1.0, equivalent_tails(means.var(axis=0), means[:, 1].var())
+    )
+    low, high = plain_interval(estimate, means, 1, behind, confidence=0.9)
+    assert effects.tail_difference.low == pytest.approx(low)
+    assert effects.tail_difference.high == pytest.approx(high)
+    assert effects.tail_difference.estimate.tolist() == [-2.0, 0.0, -1.0, -3.0]
+    assert effects.tail_difference.low[1] == effects.tail_difference.high[1] == 0
+    assert effects.mean_difference.low is None
     huge = difference_spread(estimate * 1e300, means * 1e300)
     assert huge.errors / 1e300 == pytest.approx(difference_spread(estimate, means).errors)
 
@@ -104,21 +110,6 @@ def test_a_tail_interval_is_widened_for_the_tails_that_vary():
         )
 
 
-def test_an_interval_of_a_mean_against_students_t():
-    """One pair of normal means: the simultaneous interval is the t interval."""
-    rng = np.random.default_rng(3)
-    score = rng.normal(size=40)
-    resampled = score[rng.integers(0, 40, (40_000, 40))].mean(axis=1)
-    estimate = [0.0, score.mean()]
-    spread = difference_spread(estimate, np.column_stack([np.zeros(40_000), resampled]))
-    effects = effect_sizes(
-        estimate, [0.0, 0.0], leader=0, tail_fraction=0.125, samples=40, mean_spread=spread
-    )
-    half = student.ppf(0.975, 39) * score.std(ddof=1) / np.sqrt(40)
-    assert effects.mean_difference.low[1] == pytest.approx(score.mean() - half, abs=0.03 * half)
-    assert effects.mean_difference.high[1] == pytest.approx(score.mean() + half, abs=0.03 * half)
-
-
 def test_constant_difference_has_an_interval_of_zero_width():
     rng = np.random.default_rng(4)
     shared = rng.normal(size=(500, 1))
@@ -128,48 +119,22 @@ def test_constant_difference_has_an_interval_of_zero_width():
     assert spread.multiplier < 4
 
 
-def test_intervals_of_a_ranking_cover_simultaneously():
-    """Eight equal normals, n = 40, the leader chosen by the data: 150 tables."""
-    rng = np.random.default_rng(5)
-    covered = 0
-    for _ in range(150):
-        values = rng.normal(size=(8, 40))
-        resampled = values[:, rng.integers(0, 40, (600, 40))].mean(axis=2).T
-        means = values.mean(axis=1)
-        leader = int(np.argmax(means))
-        spread = difference_spread(means, resampled)
-        effects = effect_sizes(
-            means, means, leader=leader, tail_fraction=0.125, samples=40, mean_spread=spread
-        )
-        covered += bool(np.all((effects.mean_difference.low <= 0) & (effects.mean_difference.high >= 0)))
-    assert covered >= 0.93 * 150 - 2
-
-
-def test_pairwise_intervals_equal_those_of_two_models(resampled):
-    means, _ = resampled
-    estimate = np.array([1.0, 3.0, 2.0, 0.0])
-    pairs = pairwise_differences(estimate, samples=50, replicates=means)
-    for i in range(4):
-        for j in range(4):
-            both, two = [i, j], means[:, [i, j]]
-            spread = difference_spread(estimate[both], two)
-            alone = effect_sizes(
-                *[estimate[both]] * 2, leader=1, tail_fraction=0.1, samples=50, mean_spread=spread
-            ).mean_difference
-            expected = (alone.low[0], alone.high[0]) if i != j else (0, 0)
-            assert (pairs.low[i, j], pairs.high[i, j]) == pytest.approx(expected, abs=1e-12)
-            assert pairs.estimate[i, j] == estimate[i] - estimate[j]
+def test_pairs_have_the_intervals_of_all_pairs():
+    scores = ClusteredScores.build(np.random.default_rng(5).normal(size=(4, 40)))
+    pairs = mean_differences(scores, Inference())
     assert np.array_equal(pairs.low, -pairs.high.T)
-    away = np.abs(means[:, 1] - means[:, 0] - 2.0)
-    covered = np.mean(away <= (pairs.high[1, 0] - pairs.low[1, 0]) / 2)
-    assert 0.95 <= covered <= 0.97  # a little wider than the resamples, as Student's t is
-    untested = pairwise_differences(estimate, samples=50)
+    assert not pairs.estimate.diagonal().any()
+    for leader in range(4):
+        alone = mean_differences(scores, Inference(), [leader]).column(leader)
+        for name in ("estimate", "low", "high"):
+            assert np.array_equal(getattr(alone, name), getattr(pairs.column(leader), name))
+    untested = mean_differences(scores, Inference(test=False))
     assert untested.low is None
-    assert untested.estimate[1, 0] == 2
+    assert np.array_equal(untested.estimate, pairs.estimate)
 
 
 def test_differences_beyond_the_largest_number_are_an_error():
     with pytest.raises(NumericalError, match="overflows"):
-        pairwise_differences([1.5e308, -1.5e308], samples=30)
+        mean_differences(ClusteredScores.build([[1.5e308], [-1.5e308]]), Inference())
     with pytest.raises(NumericalError, match="overflows"):
         effect_sizes([1.5e308, -1.5e308], [0.0, 0.0], leader=0, tail_fraction=0.05, samples=30)

@@ -1,7 +1,5 @@
 """Three answers to a family: p-values and intervals that agree, whatever the correction."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +7,6 @@ from hypothesis import strategies as st
 
 from riskrank.engine.evidence.bootstrap import ResampledDifference, bootstrap_evidence
 from riskrank.engine.family import Family
-from riskrank.engine.gates.replicates import observed_difference, resampled_differences
-from riskrank.engine.gates.side import SideScores
-from riskrank.engine.gates.worst_case_sample import Comparison
 
 
 def _needed(evidence: ResampledDifference) -> float:
@@ -76,69 +71,6 @@ def test_required_size_has_the_nominal_power(shift):
     scores = rng.normal(shift, 1, (4000, n))
     t = scores.mean(axis=1) / scores.std(axis=1, ddof=1) * np.sqrt(n)
     assert np.mean(np.abs(t) > 1.97) == pytest.approx(0.8, abs=0.03)
-
-
-def heavy_tailed(n=50, sign=-1.0, seed=0):
-    """Losses or gains with a heavy tail, as a gate sees them with bounds and without."""
-    rng = np.random.default_rng(seed)
-    old = rng.normal(size=n)
-    new = old + sign * rng.lognormal(0, 1, n)
-    units = np.arange(n)
-    sides = SideScores(new, units), SideScores(old, units)
-    return [Comparison(*sides, True, None, -20.0, 20.0, bounded) for bounded in (True, False)]
-
-
-def bootstrap_difference(comparison, boundary):
-    adverse, favourable = comparison.with_adverse_sample(), comparison.with_favourable_sample()
-    plain, low, high = resampled_differences([comparison, adverse, favourable], resamples=4000, seed=1)
-    bare = ResampledDifference(
-        observed_difference(comparison),
-        boundary,
-        comparison.samples,
-        effective_size=comparison.effective_size,
-        johnson=comparison.johnson_difference,
-    )
-    return bare.with_replicates(plain, low, high)
-
-
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-@pytest.mark.parametrize("boundary", [-2.5, -1.6487, -1.0, 0.5, 1.6487])
-def test_unbounded_means_have_the_larger_p_value(sign, boundary):
-    bounded, unbounded = (
-        bootstrap_difference(comparison, boundary) for comparison in heavy_tailed(sign=sign)
-    )
-    johnson = heavy_tailed(sign=sign)[1].johnson_difference
-    assert bounded.johnson is None
-    assert unbounded.p_above == max(bounded.p_above, johnson.johnson_p_value(boundary))
-    assert unbounded.p_below == max(bounded.p_below, johnson.mirrored().johnson_p_value(-boundary))
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("boundary", [-3.0, -2.0, -1.6487, -1.0, 0.0])
-def test_unbounded_means_are_decided_by_their_interval(seed, boundary):
-    evidence = bootstrap_difference(heavy_tailed(seed=seed)[1], boundary)
-    answers = Family().answer(bootstrap_evidence([evidence]))
-    low, high, (side,) = float(answers.low[0]), float(answers.high[0]), answers.side
-    assert (low <= boundary <= high) == (side == 0) or boundary in (low, high)
-
-
-def test_heavy_tail_has_an_infinite_limit():
-    rng = np.random.default_rng(2)
-    result = bootstrap_difference(
-        replace(heavy_tailed(n=12)[1], new=SideScores(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0
-    )
-    low, high = result.interval(0.05)
-    assert low == -np.inf
-    assert np.isfinite(high)
-
-
-def test_unequal_units_reduce_the_effective_size():
-    """Sixty single samples and one cluster of a hundred: Kish's number is 2.5."""
-    cluster = np.r_[np.arange(60), np.full(100, 60)]
-    sides = [SideScores(np.random.default_rng(0).normal(size=160), cluster) for _ in range(2)]
-    comparison = Comparison(*sides, True, None, -5.0, 5.0)
-    assert comparison.samples == 61
-    assert comparison.effective_size == pytest.approx(160**2 / (60 + 100**2))
 
 
 def test_hand_computed_standard_error():

@@ -8,17 +8,17 @@ from scipy.stats import ttest_1samp
 
 from riskrank.engine.dominance.bootstrap import Bootstrap
 from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.ranking import estimate_violation
 from riskrank.engine.dominance.replicates import BootstrapColumn
 from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.evidence.mean_differences import task_column_means
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.cluster_means import (
-    TaskParts,
     cluster_means,
     mean_intervals,
     proportion_intervals,
-    task_column_means,
 )
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import Workers
@@ -254,14 +254,6 @@ def test_task_of_a_single_unit_has_no_error():
     assert np.isnan(task_column_means(np.ones((3, 1)), np.arange(3), tasks, 0).error).all()
 
 
-def test_parts_sum_to_zero_and_shares_to_the_mean():
-    values = np.random.default_rng(2).normal(size=(task_of.size, 2))
-    for random in (False, True):
-        result = TaskParts.from_scores(values, np.arange(task_of.size) // 2, design(random=random), 0)
-        assert result.parts.sum(axis=0) == pytest.approx(0, abs=1e-12)
-        assert result.shares.sum(axis=0) == pytest.approx(result.mean)
-
-
 def tables(values, **options):
     return ScoreTables.from_arrays(
         [*values],
@@ -274,7 +266,7 @@ def tables(values, **options):
 def test_contrasts_of_a_suite():
     shift = np.array([[[0.8, 0.0]], [[0.0, 0.0]], [[0.3, 0.1]]])
     values = np.random.default_rng(3).normal(shift, size=(3, task_of.size, 2))
-    result = contrasts(tables(values), 1, Family(correction="none"))
+    result = contrasts(tables(values), 1, Inference(family=Family(correction="none")))
     for i in (0, 2):
         differences = values[i] - values[1]
         by_task = [differences[task_of == task] for task in range(3)]
@@ -284,10 +276,9 @@ def test_contrasts_of_a_suite():
         assert result.difference[i] == pytest.approx(weights @ [part.mean(axis=0) for part in by_task])
         assert result.error[i] == pytest.approx(np.sqrt(parts.sum(axis=0)))
         df = parts.sum(axis=0) ** 2 / (parts**2 / (sizes - 1)[:, None]).sum(axis=0)
-        student = stdtr(df, -result.difference[i] / result.error[i])
-        # The larger of Student's and Johnson's.
+        student = 2 * stdtr(df, -np.abs(result.difference[i]) / result.error[i])
         assert (result.answers.p_adjusted[i] >= student - 1e-12).all()
-        assert result.answers.p_adjusted[i] == pytest.approx(student, abs=0.05)
+        assert result.answers.p_adjusted[i] == pytest.approx(student, abs=0.1)
 
 
 def test_contrasts_of_random_tasks_test_their_means():
@@ -298,14 +289,14 @@ def test_contrasts_of_random_tasks_test_their_means():
     result = contrasts(
         ScoreTables.from_arrays([*values], [np.arange(48)] * 2, ["one"], tasks=suite),
         1,
-        Family(correction="none"),
+        Inference(family=Family(correction="none")),
     )
     means = np.array([(values[0] - values[1])[task_of == task].mean() for task in range(8)])
-    student = ttest_1samp(means, 0.0, alternative="greater")
+    student = ttest_1samp(means, 0.0)
     assert result.difference[0, 0] == pytest.approx(means.mean())
     assert result.error[0, 0] == pytest.approx(means.std(ddof=1) / np.sqrt(8))
     assert result.answers.p_adjusted[0, 0] >= student.pvalue - 1e-12
-    assert result.answers.p_adjusted[0, 0] == pytest.approx(student.pvalue, abs=0.02)
+    assert result.answers.p_adjusted[0, 0] == pytest.approx(student.pvalue, abs=0.04)
 
 
 def test_mean_interval_matches_students_t():

@@ -94,7 +94,7 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
         (Column("worse"), lambda change: Cell(f"{change.worse:,}", "red" if change.is_loss else "")),
         (Column("better"), lambda change: f"{change.better:,}"),
         (Column("same"), lambda change: f"{change.same:,}"),
-        (Column("p", name="p, exact sign test"), lambda change: numbers.format_p_value(change.p_adjusted)),
+        (Column("p", name="p, wins and losses"), lambda change: numbers.format_p_value(change.p_adjusted)),
     ]
     if document.has_repeats:
         columns += [
@@ -150,11 +150,7 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction:
 
 def _explanation(document: DiffDocument) -> str:
     """Explain the tests behind the p-values."""
-    mcnemar = " (McNemar's test for binary scores)" if document.clusters is None else ""
-    text = (
-        f"p of the counts: {document.test_name}{mcnemar}, adjusted for "
-        f"{counted(len(document.changes), 'line')}"
-    )
+    text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (
             "; worse by chance: cases that get worse from one run of the old model to another; p of a case: "

@@ -174,7 +174,7 @@ def _case_sections(document: GateDocument) -> list[Section]:
     for lost in document.lost_cases:
         on = f"{'in' if lost.task else 'on'} {lost.metric}{lost.subset}"
         counts = f"{lost.worse:,} worse, {lost.better:,} better of {lost.of:,}"
-        counts += f" ({p_value_phrase(lost.p_value)}, sign test{'; not significant' * lost.by_chance})"
+        counts += f" ({p_value_phrase(lost.p_value)}, wins and losses{'; not significant' * lost.by_chance})"
         if not lost.cases:
             sections.append(Line(f"{counts}.", f"{lost.new} {on}:"))
             continue
@@ -199,9 +199,7 @@ def _detail_sections(document: GateDocument) -> list[Section]:
         "other side, and is inconclusive otherwise; p is adjusted for all claims",
     ]
     if not document.counted_as and any(row.cautious for row in document.rows):
-        text.append(
-            "each bound allows for one worst-case sample, so intervals may be slightly wider than in rank"
-        )
+        text.append("each bound of a tail mean allows for one worst-case sample, so it may differ from rank")
     if any(row.statistic in ORDERS for row in document.rows):
         text.append("the ratio is the violation ratio, which is below 0.5 if the new model is ahead")
     if any(map(sentences.has_estimate_range, document.rows)):

@@ -60,10 +60,9 @@ def difference_sections(ranking: RankDocument, _: ReportDocument) -> list[Sectio
     level = format_percent(family.confidence)
     coverage = f"are simultaneous ({level})" if family.simultaneous else "are pointwise"
     text = (
-        f"{models[leader.first]} is first in the ranking. p: the larger p of Student's and Johnson's "
-        f"one-sided t tests of the difference; {CORRECTIONS[family.correction]} over the {len(rows)} tests "
-        f"of each direction, level {family.alpha:g}. Intervals {coverage}; if a test is significant, they "
-        "are clipped at 0."
+        f"{models[leader.first]} is first in the ranking. p: bootstrap-t test of the difference; "
+        f"{CORRECTIONS[family.correction]} over the {len(rows)} tests, level {family.alpha:g}. Intervals "
+        f"{coverage}; if a test is significant, they are clipped at 0."
     )
     return [differences_table("Means", "result", rows, ranking), Line(text, "Tests:")]
 

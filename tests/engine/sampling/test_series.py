@@ -7,13 +7,14 @@ import pytest
 from scipy.stats import t
 
 from riskrank.engine.evidence.folds import Folds, fold_differences
-from riskrank.engine.evidence.series import (
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.sampling.dependence import (
     MIN_BLOCKS,
     cosine_count,
     series_blocks,
-    series_mean,
     series_sample_size,
 )
+from riskrank.engine.sampling.design import ClusteredScores
 
 
 def series(rng, n, correlation, tables=1):
@@ -24,7 +25,7 @@ def series(rng, n, correlation, tables=1):
     return values[:, 100:]
 
 
-def test_series_mean_matches_plain_sums():
+def test_effective_size_matches_plain_sums():
     d = np.random.default_rng(0).normal(size=200)
     centred = d - d.mean()
     r = sum(centred[1:] * centred[:-1]) / sum(centred**2)
@@ -34,9 +35,19 @@ def test_series_mean_matches_plain_sums():
         math.sqrt(2 / 200) * sum(d[s] * math.cos(math.pi * j * (s + 0.5) / 200) for s in range(200))
         for j in range(1, nu + 1)
     ]
-    result = series_mean(d)
-    assert result.df == nu == cosine_count(d)
-    assert result.error == pytest.approx(math.sqrt(np.mean(np.square(parts)) / 200), rel=1e-10)
+    assert nu == cosine_count(d)
+    expected = min(200, 200 * d.var(ddof=1) / np.mean(np.square(parts)))
+    assert series_sample_size(d) == pytest.approx(expected, rel=1e-10)
+
+
+def decided(d, boundary=0.0):
+    """Return whether the mean of blocks of a series is above or below a boundary; None for few blocks."""
+    block = series_blocks(d.size, max(int(cosine_count(d)), 1))
+    if block[-1] + 1 < MIN_BLOCKS:
+        return None
+    scores = ClusteredScores.build([d], [block])
+    evidence = mean_evidence([MeanContrast.from_mean(scores, 0)], boundary)
+    return bool(evidence.p_value[0] <= 0.05)
 
 
 @pytest.mark.parametrize(
@@ -44,26 +55,17 @@ def test_series_mean_matches_plain_sums():
 )
 def test_equal_series_are_rarely_separated(n, correlation, most):
     """Of 1,000 tables, ± 0.007, refused ones among them; as independent .33 err at 0.6."""
-    false, refused = 0, 0
-    for d in series(np.random.default_rng(1), n, correlation, 1000):
-        if series_blocks(n, max(int(cosine_count(d)), 1))[-1] + 1 < MIN_BLOCKS:
-            refused += 1
-            continue
-        result = series_mean(d)
-        false += 2 * min(result.p_above(), result.mirrored.p_above()) <= 0.05
-    assert false / 1000 <= most
-    assert (refused > 100) == (correlation == 0.9)
+    answers = [decided(d) for d in series(np.random.default_rng(1), n, correlation, 1000)]
+    assert answers.count(True) / 1000 <= most
+    assert (answers.count(None) > 100) == (correlation == 0.9)
 
 
 def test_power_is_close_to_the_oracle():
     """At AR(.6) and n = 250: at least .72 of 1,000 tables, ± 0.014."""
     n, correlation = 250, 0.6
     sd = 1 / (1 - correlation) / math.sqrt(n)
-    significant = [
-        series_mean(d + 2.8 * sd).p_above() <= 0.025
-        for d in series(np.random.default_rng(2), n, correlation, 1000)
-    ]
-    assert np.mean(significant) >= 0.72
+    tables = series(np.random.default_rng(2), n, correlation, 1000)
+    assert np.mean([decided(d, -2.8 * sd) is True for d in tables]) >= 0.72
 
 
 def test_effective_size_of_autocorrelated_rows():

@@ -1,0 +1,280 @@
+"""Differences of means: a bootstrap-t that is never narrower than Student's t (method §4, "Means").
+
+All commands compute the interval and the p-value of a difference of means here, so they never disagree. A
+mean is a sum over independent units: samples, clusters of samples, samples within tasks, or whole tasks. Each
+unit u contributes z_u to the deviation of a difference d from its expectation. A resample draws the units of
+each stratum with replacement. Its statistic t* is the difference of its mean from d, in its own standard
+errors. For a one-sided level β, a limit is as far from d as the larger of the 1 − β quantiles of t* and of
+Student's t, in standard errors of d. Percentile intervals and Student's t are too short for skewed scores.
+The quantiles of t* include the skewness.
+
+Levels that the resamples do not resolve use Student's quantile, multiplied by the ratio of both quantiles at
+the smallest level that is resolved.
+
+References
+----------
+P. Hall (1988). Theoretical comparison of bootstrap confidence intervals. The Annals of Statistics 16(3),
+927-953. doi:10.1214/aos/1176350933
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy  # loads its functions when they are first used
+from numpy.typing import ArrayLike, NDArray
+
+from riskrank.engine.evidence.binary_scores import SuccessCounts
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.unit_means import RESOLVED, Side, UnitMean, t_replicates
+from riskrank.engine.sampling.cluster_means import ColumnMeans, cluster_means
+from riskrank.engine.sampling.degrees_of_freedom import satterthwaite
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.monte_carlo import p_value_interval
+from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class MeanContrast:
+    """Difference of two models' means and the units that it varies with.
+
+    Attributes
+    ----------
+    estimate : float
+    sides : tuple of Side
+        One for models that share their units, else one per model.
+    informative : int
+        Largest number m such that no p-value for "no difference" is below 2⁻ᵐ.
+    judged : bool
+        True if judge scores are calibrated on human labels.
+    binary : (SuccessCounts, float, float) or None
+        For binary scores: counts, the distance of the two values, and the value of a rate of 0.
+    """
+
+    estimate: float
+    sides: tuple[Side, ...]
+    informative: float
+    judged: bool = False
+    binary: tuple[SuccessCounts, float, float] | None = None
+
+    @classmethod
+    def from_scores(
+        cls, scores: ClusteredScores, first: int, second: int, factor: float = 1.0
+    ) -> MeanContrast:
+        """Return the mean of the first model minus `factor` times that of the second."""
+        means = UnitMean.from_scores(scores, first), UnitMean.from_scores(scores, second, factor)
+        rounding, sides = means[0].rounding + means[1].rounding, [mean.side for mean in means]
+        contributions, informative = [sides[0].parts, -sides[1].parts], np.inf
+        if scores.joint_resamples:
+            contributions = [contributions[0] + contributions[1]]
+            sides = [replace(sides[0], counts=np.minimum(sides[0].counts, sides[1].counts))]
+            if not scores.strata.random:
+                differing = np.abs(means[0].shares - means[1].shares) > rounding
+                informative = float(np.count_nonzero(differing))
+        varying = [np.where(np.abs(parts) <= rounding, 0.0, parts) for parts in contributions]
+        result = tuple(replace(side, parts=parts) for side, parts in zip(sides, varying, strict=True))
+        difference, binary = means[0].mean - means[1].mean, success_counts(scores, first, second)
+        return cls(difference, result, informative, scores.judged, binary)
+
+    @classmethod
+    def from_mean(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> MeanContrast:
+        """Return the mean of a single model, multiplied by a factor."""
+        mean = UnitMean.from_scores(scores, model, factor)
+        binary, values = None, factor * scores.values[model]
+        low = -1.0 if values.min() < 0 else 0.0
+        if np.isin(values, (low, low + 1)).all() and success_counts(scores, model, model):
+            successes = float(np.count_nonzero(values > low))
+            binary = SuccessCounts(successes, 0.0, (float(values.size), 0.0), False), 1.0, low
+        return cls(mean.mean, (mean.side,), np.inf, scores.judged, binary)
+
+    @cached_property
+    def error_and_df(self) -> tuple[float, float]:
+        """Standard error, and Satterthwaite's degrees of freedom."""
+        largest = max(float(np.abs(side.parts).max()) for side in self.sides) or 1.0
+        variances = np.concatenate([side.variances(largest) for side in self.sides])
+        dof = satterthwaite(variances, np.concatenate([side.counts for side in self.sides]))
+        return largest * float(np.sqrt(variances.sum())), max(float(dof.df) - self.judged, 1.0)
+
+
+def success_counts(
+    scores: ClusteredScores, first: int, second: int
+) -> tuple[SuccessCounts, float, float] | None:
+    """Return the counts of two models with binary scores, the distance of the two values, and 0.
+
+    The result is None for more than two values (unless all scores are 0, or all are 1), for several scores
+    per unit, for unequal weights, and for unpaired models on several tasks.
+    """
+    strata = scores.strata
+    if scores.judged or strata.random or (strata.has_several_tasks and not scores.paired):
+        return None
+    low = min(float(values.min()) for values in scores.values)
+    high = max(float(values.max()) for values in scores.values)
+    high += low == high and abs(low) in (0.0, 1.0)
+    single = all(scores.cluster_counts[model] == scores.sizes[model] for model in (first, second))
+    equal = np.ptp(scores.mean_weights[first]) <= 1e-12
+    if not (low < high and is_binary(scores.values) and single and equal):
+        return None
+    pair = [scores.values[model] == high for model in (first, second)]
+    sizes = float(pair[0].size), float(pair[1].size)
+    if not scores.paired:
+        return SuccessCounts(float(pair[0].sum()), float(pair[1].sum()), sizes, False), high - low, 0.0
+    wins, losses = np.count_nonzero(pair[0] & ~pair[1]), np.count_nonzero(pair[1] & ~pair[0])
+    return SuccessCounts(float(wins), float(losses), sizes, True), high - low, 0.0
+
+
+def is_binary(values: Sequence[Floats]) -> bool:
+    """Return True if the scores take at most two distinct values."""
+    low, high = min(column.min() for column in values), max(column.max() for column in values)
+    return all(((column == low) | (column == high)).all() for column in values)
+
+
+def mean_evidence(
+    differences: Sequence[MeanContrast],
+    boundary: ArrayLike = 0.0,
+    *,
+    resamples: int | str = "auto",
+    seed: int = 0,
+) -> Evidence:
+    """Return evidence for claims that differences of means are above a boundary.
+
+    Parameters
+    ----------
+    differences : sequence of C MeanContrast
+    boundary : array_like, shape (C,)
+    resamples : int or "auto"
+        Minimum number of resamples.
+    seed : int
+    """
+    bounds = np.broadcast_to(np.asarray(boundary, dtype=np.float64), (len(differences),))
+    replicates = t_replicates([difference.sides for difference in differences], resamples, seed)
+    return BootstrapT(tuple(differences), bounds, replicates).evidence()
+
+
+def task_column_means(
+    values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
+) -> ColumnMeans:
+    """Return the means of the columns of one model's scores, weighted by task, with standard errors.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, m)
+    clusters : ndarray, shape (n,)
+        Resampling unit of each row; ignored if tasks are resampled.
+    design : TaskDesign or None
+        Task design of all models. Without it, the result equals that of `cluster_means`.
+    model : int
+
+    Returns
+    -------
+    ColumnMeans
+        The standard errors are NaN if a task has only one unit.
+    """
+    if design is None:
+        return cluster_means(values, clusters)
+    tasks, results = design.select_rows(lambda rows: (rows[model],)), []
+    for column in values.T:
+        scores = ClusteredScores.build([column], [clusters], tasks=tasks)
+        mean = MeanContrast.from_mean(scores, 0)
+        several = np.bincount(mean.sides[0].strata).min() > 1
+        results.append((mean.estimate, mean.error_and_df[0] if several else np.nan))
+    return ColumnMeans(*np.array(results).T)
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapT:
+    """Replicates t* of the differences in their own standard errors.
+
+    Attributes
+    ----------
+    differences : tuple of C MeanContrast
+    boundary : ndarray, shape (C,)
+    replicates : ndarray, shape (C, B)
+        Sorted in ascending order.
+    """
+
+    differences: tuple[MeanContrast, ...]
+    boundary: Floats
+    replicates: Floats
+
+    @cached_property
+    def estimate(self) -> Floats:
+        """Differences of means, shape (C,)."""
+        return np.array([difference.estimate for difference in self.differences])
+
+    @cached_property
+    def _errors_and_dfs(self) -> Floats:
+        """Standard errors and degrees of freedom, shape (2, C)."""
+        return np.array([difference.error_and_df for difference in self.differences]).reshape(-1, 2).T
+
+    def _quantiles(self, level: float, sign: int) -> Floats:
+        """Return the one-sided critical values of t (1) or −t (−1): the larger of t* and Student's."""
+        df, count = self._errors_and_dfs[1], self.replicates.shape[1]
+        resolved = max(level, RESOLVED / (count + 1))
+        index = int(resolved * (count + 1) * (1 + 1e-12))
+        largest = self.replicates[:, -index] if sign > 0 else -self.replicates[:, index - 1]
+        student = -scipy.special.stdtrit(df, resolved)
+        critical = np.maximum(largest, student)
+        return critical if resolved == level else critical * -scipy.special.stdtrit(df, level) / student
+
+    def p_above(self, boundary: Floats, sign: int) -> Floats:
+        """Return one-sided p-values for "above the boundary" (1) or "below" (−1), with Monte Carlo limits.
+
+        Returns
+        -------
+        ndarray, shape (3, C)
+            P-values, lower limits, upper limits.
+        """
+        (error, df), count = self._errors_and_dfs, self.replicates.shape[1]
+        distance, resolved = sign * (self.estimate - boundary), RESOLVED / (count + 1)
+        t = distance / np.where(error > 0, error, 1.0)
+        beyond = self.replicates >= t[:, None] if sign > 0 else self.replicates <= -t[:, None]
+        exceedances = beyond.sum(axis=1).tolist()
+        result = np.array([p_value_interval(max(number, RESOLVED - 1), count) for number in exceedances])
+        # A p-value that is not resolved has the relative Monte Carlo error of the smallest one that is.
+        ratio = scipy.special.stdtrit(df, resolved) / self._quantiles(resolved, sign)
+        far = scipy.special.stdtr(df, t * ratio) * (result / resolved).T
+        result = np.where(np.array(exceedances) + 1 < RESOLVED, far, result.T)
+        result = np.maximum(result, scipy.special.stdtr(df, -t))
+        # Without variation: a sign test with equal signs.
+        result = np.where(error > 0, result, np.where(distance > 0, 0.5 ** (df + 1), 1.0))
+        for i, difference in enumerate(self.differences):
+            if boundary[i] == 0 and distance[i] > 0:
+                result[:, i] = np.maximum(result[:, i], 0.5**difference.informative)
+            if difference.binary is not None:
+                rates, width, start = difference.binary
+                result[:, i] = rates.p_value((boundary[i] - start) / width, sign)
+        return np.minimum(result, 1.0)
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Return limits at a two-sided level, consistent with the p-values at 0 and at the boundary."""
+        error = self._errors_and_dfs[0]
+        low = self.estimate - self._quantiles(level / 2, 1) * error
+        high = self.estimate + self._quantiles(level / 2, -1) * error
+        for i, difference in enumerate(self.differences):
+            if difference.binary is not None:
+                rates, width, start = difference.binary
+                low[i], high[i] = (start + width * limit for limit in rates.interval(level))
+        for boundary in (np.zeros_like(low), self.boundary):
+            low = np.where(self.p_above(boundary, 1)[0] > level / 2, np.minimum(low, boundary), low)
+            high = np.where(self.p_above(boundary, -1)[0] > level / 2, np.maximum(high, boundary), high)
+        return low, high
+
+    def evidence(self) -> Evidence:
+        """Return the evidence for all claims."""
+        above, below = (self.p_above(self.boundary, sign) for sign in (1, -1))
+        error, df = self._errors_and_dfs
+        return Evidence.build(
+            self.estimate,
+            above[0],
+            below[0],
+            error=error,
+            boundary=self.boundary,
+            samples=df + 1,
+            interval=self.interval,
+            mc_bounds=np.stack([above[1:], below[1:]]).transpose(2, 0, 1),
+            resamples=self.replicates.shape[1],
+        )

@@ -1,0 +1,237 @@
+"""Means as sums over independent units, and their resamples (method §4, "Means").
+
+A unit is a sample, a cluster of samples, a sample within a task, or a whole task. It contributes to the
+deviation of the mean from its expectation. A resample draws the units of each stratum with replacement.
+
+References
+----------
+R. Beran (1988). Balanced simultaneous confidence sets. Journal of the American Statistical Association
+83(403), 679-686. doi:10.1080/01621459.1988.10478650
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.resamples import unit_counts
+from riskrank.engine.types import Floats, Integers
+
+# Automatic number of resamples: as many as this number of draws allows, between two limits.
+_DRAWS = 10_000_000
+_FEWEST, _MOST = 2000, 10_000
+
+# Units beyond this number are merged: blocks of units have the same variance and skewness.
+_UNITS = 4096
+
+# Limit on pairs times resamples for simultaneous levels.
+_RANKS = 2_000_000
+
+# Resamples beyond a quantile that make it reliable.
+RESOLVED = 10
+
+# Draws at once, few enough for the cache of a core.
+_BATCH = 1 << 17
+
+# Contributions and their squares are rounded to integers of this many bits. Sums are then exact, whatever the
+# order in which a library adds.
+_BITS, _SQUARE_BITS = 30, 36
+
+# Rounding error of a mean, relative to the largest score.
+_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Contributions of independent units to the deviation of a mean, with their strata (method §8).
+
+    Attributes
+    ----------
+    parts : ndarray, shape (C,)
+        They sum to 0 within each stratum.
+    strata : ndarray of int, shape (C,)
+        Stratum of each unit, non-decreasing; if tasks are random, tasks are the units of a single stratum.
+    counts : ndarray, shape (S,)
+        Effective number of units of each stratum (Kish).
+    stream : int
+        Number of the random stream; models that share their units share it.
+    """
+
+    parts: Floats
+    strata: Integers
+    counts: Floats
+    stream: int
+
+    @property
+    def scale(self) -> Floats:
+        """Ratio of each stratum's variance to its sum of squared deviations, shape (S,)."""
+        return self.counts / np.maximum(self.counts - 1, 0.5)
+
+    def variances(self, unit: float) -> Floats:
+        """Return the variance of each stratum's contribution in squares of a unit, shape (S,)."""
+        return self.scale * np.bincount(self.strata, (self.parts / unit) ** 2)
+
+    def merged(self) -> Side:
+        """Return consecutive units of a stratum merged into at most about :data:`_UNITS` blocks."""
+        width = -(-self.parts.size // _UNITS)
+        if width == 1:
+            return self
+        first = np.searchsorted(self.strata, self.strata)
+        block = self.strata * self.parts.size + (np.arange(self.parts.size) - first) // width
+        starts = np.flatnonzero(np.r_[True, block[1:] != block[:-1]])
+        return replace(self, parts=np.add.reduceat(self.parts, starts), strata=self.strata[starts])
+
+
+@dataclass(frozen=True, eq=False)
+class UnitMean:
+    """Mean of one model's scores, as a sum over independent units.
+
+    Attributes
+    ----------
+    mean : float
+    shares : ndarray, shape (C,)
+        Contribution of each unit to the mean.
+    side : Side
+        Contribution of each unit to its deviation.
+    rounding : float
+        Largest contribution that may be a rounding error.
+    """
+
+    mean: float
+    shares: Floats
+    side: Side
+    rounding: float
+
+    @classmethod
+    def from_scores(cls, scores: ClusteredScores, model: int, factor: float = 1.0) -> UnitMean:
+        """Compute the mean of one model's scores, multiplied by a factor."""
+        values, units, strata = factor * scores.values[model], scores.clusters[model], scores.strata
+        weights = scores.mean_weights[model]
+        columns = values * weights, np.abs(weights)
+        shares, mass = (np.bincount(units, column).astype(np.float64) for column in columns)
+        # Scaling by a power of two avoids overflow of the sum; equal scores in any order have equal means.
+        exponent = int(np.frexp(np.abs(values).max())[1])
+        plain = np.ldexp(np.sort(np.ldexp(values, -exponent)).mean(), exponent)
+        mean = float(shares.sum() if strata.has_several_tasks else plain)
+        task = np.zeros(mass.size, dtype=np.int64) if strata.random else strata.cluster_tasks[model]
+        sizes = np.ones_like(mass) if strata.signed else mass
+        totals, total_sizes, squares = (np.bincount(task, column) for column in (shares, sizes, sizes**2))
+        used = np.where(total_sizes > 0, total_sizes, 1.0)
+        parts = shares - (totals / used)[task] * sizes
+        counts = np.where(total_sizes > 0, used**2 / np.where(squares > 0, squares, 1.0), 2.0)
+        rounding = _ROUNDING * float(np.abs(values).max()) * float(mass.max())
+        side = Side(parts, task, counts, 0 if scores.joint_resamples else model)
+        return cls(mean, shares, side, rounding)
+
+
+def resample_count(resamples: int | str, units: int) -> int:
+    """Return the number of resamples of a mean: as many as are cheap, or more if they are requested."""
+    automatic = min(max(_DRAWS // units, _FEWEST), _MOST)
+    return automatic if isinstance(resamples, str) else max(automatic, resamples)
+
+
+def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: int) -> Floats:
+    """Return sorted replicates of t* for differences with the given sides, shape (C, B)."""
+    merged = [[side.merged() for side in pair] for pair in sides]
+    largest = [max(float(np.abs(side.parts).max()) for side in pair) or 1.0 for pair in merged]
+    count = resample_count(resamples, max([side.parts.size for pair in merged for side in pair], default=1))
+    sums, variances = _moments(merged, largest, count, seed)
+    # Without variation beyond rounding, as if a single unit had been drawn that differs from the others.
+    variances[variances <= 2.0 ** (16 - _SQUARE_BITS)] = 1.0
+    return np.sort(sums / np.sqrt(variances), axis=1)
+
+
+def _moments(
+    sides: Sequence[Sequence[Side]], unit: Sequence[float], count: int, seed: int
+) -> tuple[Floats, Floats]:
+    """Return the resampled deviation of each difference and its estimated variance, shapes (C, B).
+
+    Parameters
+    ----------
+    sides : sequence of C sequences of Side
+    unit : sequence of C float
+        Number by which the contributions are divided; none becomes larger than 1.
+    count : int
+    seed : int
+    """
+    units, result = np.asarray(unit), np.zeros((2, len(sides), count))
+    designs: dict[object, list[tuple[int, Side]]] = {}
+    for i, pair in enumerate(sides):
+        for side in pair:
+            designs.setdefault((side.stream, side.strata.tobytes()), []).append((i, side))
+    for members in designs.values():
+        rows, first = [i for i, _ in members], members[0][1]
+        parts = np.stack([side.parts for _, side in members], axis=1) / units[rows]
+        scale = np.stack([side.scale for _, side in members], axis=1)
+        moments = _draw_moments(parts, scale, first.strata, count, [seed, first.stream])
+        for row, total, variance in zip(rows, *moments, strict=True):
+            result[:, row] += total, variance
+    return result[0], result[1]
+
+
+def _draw_moments(
+    parts: Floats, scale: Floats, strata: Integers, count: int, entropy: list[int]
+) -> tuple[Floats, Floats]:
+    """Return the sum of the parts of each claim in every resample, and its estimated variance.
+
+    Parameters
+    ----------
+    parts : ndarray, shape (C, claims)
+        At most 1 in absolute value.
+    scale : ndarray, shape (S, claims)
+    strata : ndarray of int, shape (C,)
+    count : int
+    entropy : list of int
+
+    Returns
+    -------
+    ndarrays, shapes (claims, B)
+    """
+    rng, units = np.random.default_rng(np.random.SeedSequence(entropy)), len(parts)
+    bounds = np.searchsorted(strata, np.arange(len(scale) + 1)).tolist()
+    columns = np.rint(np.hstack([parts * 2.0**_BITS, parts**2 * 2.0**_SQUARE_BITS]))
+    sums, variances = np.zeros((2, parts.shape[1], count))
+    for start in range(0, count, max(_BATCH // units, 1)):
+        rows = slice(start, min(start + max(_BATCH // units, 1), count))
+        for stratum, (first, end) in enumerate(pairwise(bounds)):
+            drawn = unit_counts(rng.integers(0, end - first, (rows.stop - rows.start, end - first)))
+            totals = (drawn.astype(np.float64) @ columns[first:end]).T
+            total, squares = np.split(totals, 2)
+            total, squares = total * 2.0**-_BITS, squares * 2.0**-_SQUARE_BITS
+            sums[:, rows] += total
+            variances[:, rows] += scale[stratum][:, None] * (squares - total**2 / (end - first))
+    return sums, variances
+
+
+def simultaneous_level(
+    scores: ClusteredScores, alpha: float, *, resamples: int | str = "auto", seed: int = 0
+) -> float:
+    """Return the one-sided level of each comparison, for an error rate `alpha` over all ordered pairs.
+
+    The levels are balanced: all comparisons have the same one (method §4, "Means"; Beran 1988). For two
+    models, whose two directions exclude each other, it is half the error rate.
+    """
+    k = scores.models
+    if k == 2:
+        return alpha / 2
+    sides = [UnitMean.from_scores(scores, model).side.merged() for model in range(k)]
+    most = max(_RANKS // (k * (k - 1) // 2), _FEWEST)
+    count = min(resample_count(resamples, max(side.parts.size for side in sides)), most)
+    largest = max(float(np.abs(side.parts).max()) for side in sides) or 1.0
+    sums, _ = _moments([[side] for side in sides], [largest] * k, count, seed)
+    # For each resample, the smallest rank of the difference of any ordered pair.
+    smallest = np.full(count, count)
+    for i, j in combinations(range(k), 2):
+        replicates = sums[i] - sums[j]
+        ordered = np.sort(replicates)
+        below, above = (ordered.searchsorted(replicates, side) for side in ("right", "left"))
+        smallest = np.minimum.reduce([smallest, below, count - above])
+    error_rate = np.count_nonzero(smallest <= RESOLVED) / (count + 1)
+    if error_rate > alpha:
+        return alpha / error_rate * RESOLVED / (count + 1)
+    rank = np.sort(smallest)[min(int(alpha * (count + 1) * (1 + 1e-12)), count - 1)] - 1
+    return max(float(rank), RESOLVED) / (count + 1)
