@@ -1,7 +1,8 @@
-"""Cost of engine calls, against promised times and alternative implementations: ``make bench``.
+"""Benchmark engine calls against promised times and alternative implementations: ``make bench``.
 
-A row a call, all in one shape: the fastest of some runs in seconds, and how many times as long another way
-takes, where there is one and it is installed (group `bench`). Other ways have to find the same.
+Each row of the output describes one call: the fastest of several runs in seconds, and the relative time of
+an alternative implementation, if one is installed (dependency group `bench`). Alternatives must return the
+same result.
 """
 
 import argparse
@@ -40,7 +41,7 @@ Way = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A call, the seconds promised for it, and other ways to the same; None where one is not installed."""
+    """Engine call with its promised seconds and its alternatives; None if an alternative is not installed."""
 
     name: str
     run: Way
@@ -64,7 +65,7 @@ def fastest(way: Way, runs: int) -> tuple[float, Any]:
 
 
 def dominance() -> Iterator[Call]:
-    """One bootstrapped pair beside deepsig, and standard errors of twelve models without resampling."""
+    """Compare the bootstrap of one pair with deepsig, and time asymptotic errors for twelve models."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.1, 1, size=5000), rng.normal(0, 1, size=5000)
     scores = ClusteredScores.build([a, b], paired=False)
@@ -75,7 +76,7 @@ def dominance() -> Iterator[Call]:
 
         return aso(a, b, num_bootstrap_iterations=resamples, num_jobs=1, show_progress=False, seed=0)
 
-    # Deepsig takes one to two seconds a resample: half an hour for a thousand.
+    # Deepsig takes one to two seconds per resample, or half an hour for a thousand.
     for resamples, alternatives in (
         (1000, {}),
         (10, {"deepsig": installed("deepsig", partial(deepsig, 10))}),
@@ -91,7 +92,7 @@ def dominance() -> Iterator[Call]:
 
 
 def mean_risk() -> Iterator[Call]:
-    """Resamples of all risks: repeating sorted scores beside sorting each."""
+    """Compute all risks of the resamples, by repeating sorted scores or by sorting each resample."""
     scores = np.random.default_rng(0).normal(size=(12, 5000))
     columns = risk_columns(levels=[0.01, 0.05, 0.1, 0.25, 0.5])
     order = np.argsort(scores, axis=1, kind="stable")
@@ -117,7 +118,7 @@ def mean_risk() -> Iterator[Call]:
 
 
 def aggregation() -> Iterator[Call]:
-    """Noisy copies of one order, and rankings without anything in common."""
+    """Aggregate noisy copies of one order, and unrelated rankings."""
     for items, noise in ((12, 2), (25, 12), (40, 20), (40, 4000)):
         rng = np.random.default_rng(0)
         scores = np.arange(items) + noise * rng.standard_normal((8, items))
@@ -130,7 +131,7 @@ def aggregation() -> Iterator[Call]:
 
 
 def copa() -> Iterator[Call]:
-    """Fronts beside moocore and paretoset; sweeps and resamples of a leaderboard."""
+    """Compare Pareto fronts with moocore and paretoset, and time sweeps and resamples of a leaderboard."""
 
     def moocore(table: np.ndarray) -> np.ndarray:
         from moocore import is_nondominated
@@ -169,7 +170,7 @@ def copa() -> Iterator[Call]:
 
 
 def gsd() -> Iterator[Call]:
-    """The UCI study, and mixed scales."""
+    """Time generalized stochastic dominance on the UCI study and on mixed scales."""
     small = Threshold(1e-5)
 
     def study(table: Any, resamples: int) -> None:
@@ -201,7 +202,7 @@ MIXED = np.array([False, True, True])
 
 
 def mixed(models: int, samples: int, shift: float, *, seed: int) -> Any:
-    """One cardinal criterion of six decimals and two ordinal ones of eleven quantile levels."""
+    """Return one cardinal criterion with six decimals and two ordinal ones with eleven quantile levels."""
     rng = np.random.default_rng(seed)
     common = 0.8 * rng.normal(size=(1, samples, 1))
     individual = 0.8 * rng.normal(size=(models, samples, 3)) + 0.4 * rng.normal(size=(models, samples, 1))

@@ -1,8 +1,8 @@
-"""Cost of commands: CPU and memory by size as exponents, promised times, and another revision in comparison.
+"""Benchmark commands: growth exponents of CPU time and memory, promised times, and comparison of revisions.
 
-CPU is that of the process and of all it started, start-up, reading and printing included: ``make bench``.
-An exponent of 1 means that twice the size takes twice as long, once what an almost empty table takes is off.
-``--vs REV`` runs jobs of that revision and of this tree in turns and says the median of the ratios:
+CPU time includes all child processes, start-up, reading and printing: ``make bench``. An exponent of 1 means
+that the time doubles with the size, after subtracting the time for an almost empty table. ``--vs REV`` runs
+jobs of that revision and of the working tree alternately, and prints the median of the time ratios:
 ``make bench VS=REV``.
 """
 
@@ -28,7 +28,7 @@ UCI = [str(ROOT / "sample_data/uci.csv"), "--metrics-file", str(ROOT / "sample_d
 
 @dataclass(frozen=True)
 class Sizes:
-    """Samples n, models k, resamples B, metrics m of a long table, and tasks T of unequal sizes."""
+    """Samples n, models k, resamples B, metrics m of a long table, and number T of unequal tasks."""
 
     n: int
     k: int = 2
@@ -37,7 +37,7 @@ class Sizes:
     T: int = 1
 
     def write(self, folder: Path) -> str:
-        """Correlated normal scores in which the models improve step by step."""
+        """Write correlated normal scores; each model is better than the previous one."""
         path = folder / f"{self.n}-{self.k}-{self.m}-{self.T}.parquet"
         if path.exists():
             return str(path)
@@ -48,7 +48,7 @@ class Sizes:
             zip(("model", "sample", "metric"), map(np.ravel, np.indices(scores.shape)), strict=True)
         )
         if self.T > 1:
-            # Tasks grow by a tenth of the mean one from each to the next few, and sum to n.
+            # Task sizes increase in steps of a tenth of their mean, and sum to n.
             borders = np.cumsum(1 + np.arange(self.T) % 10 / 10)
             columns["task"] = np.searchsorted(borders / borders[-1] * self.n, columns["sample"], side="right")
         names = [pl.format(f"{name}-{{}}", name).alias(name) for name in columns]
@@ -56,10 +56,10 @@ class Sizes:
         return str(path)
 
 
-# What is read only, and what is resampled: both long beside an almost empty table.
+# Sizes of tables that are only read, and of those that are resampled.
 READ, RESAMPLED, SMALLEST = Sizes(200_000, 4, m=2), Sizes(20_000, 4, 400, 2), Sizes(20, 2, 20, 1)
 FEW = ["--resamples", "B"]
-# Of each command: what else it is asked, the base and the sizes it grows with.
+# Further options of each command, its base sizes, and the sizes that are increased.
 GROWING = {
     "check": ([], READ, "nkm"),
     "rank --no-test": ([], READ, "nkm"),
@@ -71,7 +71,7 @@ GROWING = {
 FACTORS = (1, 2, 4)
 
 PAPER, TASKS = Sizes(5000, 12, m=8), Sizes(60 * 200, 20, T=60)
-# Jobs that no round may slow: the table of the paper, a large suite, an evaluation's plan, and a small table.
+# Jobs that must not become slower: the table of the paper, a large suite, a power plan, and a small table.
 PAIRED = {
     "rank, 12 x 5,000 x 8": (PAPER, ["rank"]),
     "rank, 20 models on 60 unequal tasks": (TASKS, ["rank", "--task", "task"]),
@@ -79,7 +79,7 @@ PAIRED = {
     "gate, 2 x 200": (Sizes(200), ["gate", "--better", "model-1:model-0"]),
 }
 
-# Name, table, words, CPU seconds and gigabytes that were promised.
+# Name, table, words, and promised CPU seconds and gigabytes.
 PROMISED = [
     ("--help", None, ["--help"], 0.15, 0.1),
     ("rank, 12 x 5,000 x 8", PAPER, ["rank"], 14, 1),
@@ -96,7 +96,7 @@ PROMISED = [
 
 
 def call(words: list[str], sizes: Sizes | None, folder: Path) -> list[str]:
-    """Words of a command on a table of these sizes."""
+    """Return the command-line words that run a command on a table of these sizes."""
     command, *arguments = words
     table = [] if sizes is None else [sizes.write(folder)]
     placeholders = {"B": str(sizes.B) if sizes else "", "OUT": str(folder / "out.parquet")}
@@ -115,7 +115,7 @@ def directions(sizes: Sizes | None) -> list[str]:
 
 
 def print_growth(folder: Path, runs: int) -> None:
-    """A row a command: the exponent of each size, CPU and memory of the base and of the largest tables."""
+    """Print one row per command: growth exponents, and CPU time and memory of base and largest sizes."""
     print(f"CPU grows with size^exponent, sizes of the base × {FACTORS}")
     heads = "".join(f"{name:>9}" for name in ("base s", "most s", "base MB", "most MB"))
     print(f"{'command':16}{'base n × k × B × m':>24}{'n':>7}{'k':>7}{'B':>7}{'m':>7}{heads}")
@@ -145,7 +145,7 @@ def print_growth(folder: Path, runs: int) -> None:
 
 
 def print_promised(folder: Path, runs: int) -> None:
-    """CPU and memory against what was promised."""
+    """Print CPU time and memory next to the promised values."""
     print(f"\n{'whole process':38}{'CPU s':>9}{'promised':>10}{'peak GB':>9}{'promised':>10}")
     for label, sizes, words, seconds, gigabytes in PROMISED:
         measured = measure(call(words, sizes, folder), runs=runs)
@@ -158,7 +158,7 @@ def print_promised(folder: Path, runs: int) -> None:
 
 @contextmanager
 def tree_of(revision: str) -> Iterator[Path]:
-    """The files of a revision, in a folder that goes away."""
+    """Check out the files of a revision into a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder, "tree")
         git = ["git", "-C", str(ROOT), "worktree"]
@@ -170,20 +170,20 @@ def tree_of(revision: str) -> Iterator[Path]:
 
 
 def last_tag() -> str:
-    """The last tag, or the commit before this one where there is none."""
+    """Return the last tag, or the previous commit if there is no tag."""
     git = ["git", "-C", str(ROOT), "describe", "--tags", "--abbrev=0", "HEAD^"]
     result = subprocess.run(git, capture_output=True, text=True, check=False)
     return result.stdout.strip() or "HEAD^"
 
 
 def print_paired(revision: str, folder: Path, runs: int) -> bool:
-    """Jobs of this tree and of a revision in turns; whether none takes a tenth longer here."""
+    """Compare jobs of this tree and of a revision; return whether no job is more than 10 % slower here."""
     print(f"\n{f'CPU s, median of {runs} pairs':40}{'here':>8}{revision[:12]:>14}{'ratio':>7}   of each pair")
     steady = True
     with tree_of(revision) as there:
         for label, (sizes, words) in PAIRED.items():
             words = call(words, sizes, folder)
-            # What is compiled is kept: a first run of each is not counted.
+            # The first run of each tree compiles its modules, so it is not counted.
             [measure(words, runs=1, tree=tree) for tree in (there, ROOT)]
             pairs = np.array(
                 [[measure(words, runs=1, tree=tree).cpu for tree in (there, ROOT)] for _ in range(runs)]
@@ -206,7 +206,7 @@ def main() -> int:
         "--vs", metavar="REV", help="only beside this revision; exit 1 where a job takes 10 %% more"
     )
     options = parser.parse_args()
-    # Whoever ends it leaves no tree behind.
+    # Remove the temporary tree even if the program is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,8 +1,7 @@
-"""CPU time and memory to refuse hostile files of growing size, 10³ to 10⁶ repetitions of a construct.
+"""Measure CPU time and memory to refuse hostile files of growing size, 10³ to 10⁶ repetitions of a construct.
 
-A refusal takes time of the bytes: ten times as many take ten times as long at most. Seconds are those of the
-processor, which other work does not change. The memory is that of the program, or what this process had when
-it started it.
+The time to refuse a file must grow at most linearly with its size. Times are CPU seconds, which do not depend
+on other processes. Memory is the peak of the command, which includes what this process had at its start.
 """
 
 import io
@@ -28,7 +27,7 @@ def _names(n: int) -> list[str]:
 
 
 def _workbook(more: str, part: str = SHEET, end: str = "</sheetData>") -> bytes:
-    """A workbook of one sheet, with more in a part before the end of an element: of its rows, for example."""
+    """Return a workbook with one sheet, and insert XML before an end tag in one of its parts."""
     import openpyxl
 
     original, changed = io.BytesIO(), io.BytesIO()
@@ -43,7 +42,7 @@ def _workbook(more: str, part: str = SHEET, end: str = "</sheetData>") -> bytes:
 
 
 def _packed(n: int) -> bytes:
-    """A log of Inspect whose only member is one letter, again and again."""
+    """Return an Inspect log whose only member repeats a single letter."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file, file.open("header.json", "w") as member:
         for _ in range(n // 1_000):
@@ -52,7 +51,7 @@ def _packed(n: int) -> bytes:
 
 
 def _view(n: int) -> bytes:
-    """A database of one value that its view makes."""
+    """Return a database with one large value, which is computed by a view."""
     with closing(sqlite3.connect(":memory:")) as connection:
         columns = f"zeroblob({900 * n}) AS model, 1 AS sample, 'acc' AS metric, 1 AS score"
         connection.execute(f"CREATE VIEW scores AS SELECT {columns}")
@@ -93,7 +92,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str | bytes]]] = {
 
 
 def refused(path: Path) -> tuple[float, int, int, int]:
-    """Seconds of the processor, bytes of memory, exit status and lines of ``rank``."""
+    """Return CPU seconds, bytes of memory, exit status and lines of ``rank``."""
     words = [str(ROOT / "sample_data/uci.csv"), "--metrics-file"] if path.suffix == ".toml" else []
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(

@@ -1,9 +1,9 @@
-"""Measure the tests on simulated tables whose truth is known: ``make calibrate``.
+"""Calibrate the tests on simulated tables with a known truth: ``make calibrate``.
 
-Family-wise error with identical models, boundaries, power, rank sets, answers that used to go wrong,
-intervals, hidden risks, gates, dominance of vectors, suites, fronts, and what other packages say of the same
-tables. Results are appended to a file as they come: an interrupted run goes on where it stopped, as long as
-the code it measures is the same. At the end the page docs/calibration.md is written.
+The parts are the family-wise error rate with identical models, boundary cases, power, rank sets, difficult
+null hypotheses, intervals, hidden risks, gates, dominance of vectors, suites, Pareto fronts, and a comparison
+with other packages. Results are appended to a file, so an interrupted run can be resumed while the measured
+code is unchanged. Finally the page docs/calibration.md is written.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def jobs_of(tables: int) -> dict[str, list[Job]]:
     gates = [(case, at, n) for at, case in enumerate(GATES) for n in case.sizes]
     spreads = [(f"{name}; n={n}", (name, n)) for name in COVERAGE for n in SIZES]
     rivals = [(rival, case) for rival in RIVALS if rival.installed for case in CASES if rival.answers(case)]
-    # Pairs found are many a table, and need fewer of them than a rare false alarm.
+    # Power needs fewer tables than rare false alarms, because each table has many pairs.
     different = [(power.case, tables // (2 * power.case.costs)) for power in DIFFERENT]
     suites = [("suites", case.key, suite_rows, case, tables // case.costs) for case in SUITE_CASES]
     suites += [("suites", case.key, suite_gate_rows, case, 2 * tables, 20) for case in SUITE_GATES]
@@ -122,6 +122,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import calibrate  # workers import what they run, and a program has no name to import it by
+    import calibrate  # workers import functions by module name, and __main__ has none
 
     calibrate.main()

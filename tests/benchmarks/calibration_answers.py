@@ -1,7 +1,7 @@
-"""Tables on which the answer used to go wrong: few samples, rare disasters, lopsided designs, all rows.
+"""Simulate difficult tables: few samples, rare disasters, unbalanced designs, joint intervals of all rows.
 
-Every null is paired with an alternative that the best known test finds in most tables: an error of .000
-beside nothing found is blindness. Used by ``make calibrate``.
+Every null hypothesis is paired with an alternative that the best known test detects in most tables. An error
+rate of .000 without any power would mean that a test detects nothing. Used by ``make calibrate``.
 """
 
 import itertools
@@ -27,21 +27,22 @@ Draw = Callable[[np.random.Generator, bool], ClusteredScores]
 
 @dataclass(frozen=True)
 class AnswerCase:
-    """A null and its alternative, in which the first model is better than all others.
+    """Null hypothesis and an alternative in which the first model is better than all others.
 
     Attributes
     ----------
     name : str
-        Names the case in the store of results and seeds its streams.
+        Key of the case in the store of results, and seed of its random streams.
     draw : callable
+        ``draw(rng, better)`` returns the scores of a table.
     rival : str
         The best known test of the alternative: ``wilcoxon``, ``mann-whitney`` or ``tail``.
     orders : tuple of int
-        Orders in which the alternative is better, and is to be found.
+        Orders of dominance in which the first model is better in the alternative.
     costs : int
-        So many times fewer tables are simulated, where one takes seconds.
+        Divisor of the number of simulated tables, for slow cases.
     promised : float or None
-        Share of true claims that is to be found in each of the orders.
+        Minimum share of true claims to detect in each of the orders.
     """
 
     name: str
@@ -53,7 +54,7 @@ class AnswerCase:
 
 
 def few(k: int, n: int, shift: float, marginal: Callable = lambda z: z) -> Draw:
-    """Paired models on few samples, correlation ½: normals differ with a standard deviation of 1."""
+    """Draw few samples of paired models with correlation ½; the scores before `marginal` have variance 1."""
 
     def draw(rng, better):
         z = math.sqrt(0.5) * (rng.normal(size=n) + rng.normal(size=(k, n)))
@@ -74,7 +75,7 @@ def binary_scores(k: int, n: int, share: float, gain: float) -> Draw:
 
 
 def disasters(share: float, n: int, sd: float) -> Draw:
-    """Equal means; the second model (of the null: both) has a rare chance of about −5."""
+    """Draw models with equal means; the second model, or both under the null, rarely scores about −5."""
 
     def risky(rng):
         middle = np.where(rng.random(n) < share, -5.0, 5 * share / (1 - share))
@@ -88,7 +89,7 @@ def disasters(share: float, n: int, sd: float) -> Draw:
 
 
 def giant_cluster(k: int, shift: float) -> Draw:
-    """Fifty-nine single samples and one cluster of fifteen, intraclass correlation ½."""
+    """Draw 59 single samples and one cluster of 15, with intraclass correlation ½."""
     cluster = np.r_[np.arange(59), np.full(15, 59)]
 
     def draw(rng, better):
@@ -101,7 +102,7 @@ def giant_cluster(k: int, shift: float) -> Draw:
 
 
 def few_against_many(shift: float, bad: float, *, never: bool = False) -> Draw:
-    """Twelve samples against forty-eight, unpaired; a share of them lies eight lower."""
+    """Draw 12 and 48 unpaired samples; a share of the scores is lower by eight."""
 
     def draw(rng, better):
         shares = (0.0 if never and better else bad, bad)
@@ -152,13 +153,13 @@ ANSWER_CASES = (
 
 
 def answer_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
-    """Tables of a case: false claims in orders 1 and 2, true ones found, what the rival found.
+    """Return false and true claims of each simulated table of a case, and the power of its rival.
 
     Returns
     -------
-    list of five numbers a seed
-        Whether anything was claimed of identical models in order 1 and in order 2; the shares of the first
-        model's claims found in either order; the share found by the rival.
+    list of lists of five numbers, one per seed
+        Whether any claim about identical models was made in order 1 and in order 2; the shares of the first
+        model's true claims that were detected in each order; the share that the rival detected.
     """
     case = next(candidate for candidate in ANSWER_CASES if candidate.name == name)
     return [_answer(case, np.random.SeedSequence([seed, *name.encode()])) for seed in seeds]
@@ -182,7 +183,7 @@ def _answer(case: AnswerCase, seed: np.random.SeedSequence) -> list[float]:
 
 
 def _ranks_find(scores: ClusteredScores, rival: str) -> float:
-    """Share of the first model's claims that a rank test with Holm's correction over all pairs finds."""
+    """Return the share of the first model's claims that a rank test detects, with Holm's correction."""
     k = scores.models
     means = [
         np.bincount(cluster, value) / np.bincount(cluster)
@@ -202,7 +203,7 @@ def _ranks_find(scores: ClusteredScores, rival: str) -> float:
     return float(np.mean([adjusted[at] <= ALPHA for at, (i, _) in enumerate(pairs) if i == 0]))
 
 
-# Models, samples, whether scores are 0/1, and by how much the first is better.
+# Models, samples, kind of scores, and the advantage of the first model.
 ROW_CASES = (
     *itertools.product((8, 12, 20), (30, 200), ("normal", "0/1"), (0.0, 0.3)),
     *itertools.product((8, 20), (15,), ("normal", "0/1"), (0.0,)),
@@ -215,7 +216,7 @@ def row_name(case: tuple[int, int, str, float]) -> str:
 
 
 def row_rows(case: tuple[int, int, str, float], seeds: Sequence[int]) -> list[list[float]]:
-    """Tables of a case: whether the intervals of all rows of a ranking hold the truth together."""
+    """Return whether the intervals of all rows of a ranking jointly cover the truth, for each table."""
     k, n, kind, gain = case
     truth = np.zeros(k)
     truth[0] = gain

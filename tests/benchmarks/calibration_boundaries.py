@@ -1,8 +1,7 @@
-"""Cases at the boundary of the null hypothesis, and how often the default tests reject there.
+"""Measure how often the default tests reject at the boundary of the null hypothesis.
 
-Each case draws a data set whose true statistic lies exactly on the boundary; a test of level α may
-then reject in at most about α of the data sets (method §4). Used by ``make calibrate`` at full length
-and by a short test of the suite.
+Each case draws a data set whose true statistic lies on the boundary. A test of level α may reject at most a
+proportion α of these data sets (method §4). ``make calibrate`` uses many data sets, the test suite a few.
 """
 
 import math
@@ -28,7 +27,7 @@ LEVELS = (0.05, 0.0056)
 
 @dataclass(frozen=True)
 class Case:
-    """One boundary case: how to draw it, what to test, and on which ordered pair."""
+    """Boundary case: the distribution, the claim to test, and the ordered pair."""
 
     name: str
     draw: Callable[[np.random.Generator], ClusteredScores]
@@ -38,7 +37,7 @@ class Case:
 
 
 def normals(means, sds, *, n, correlation=0.0, paired=True):
-    """Draw normal scores; ``correlation`` couples the models of one sample."""
+    """Draw normal scores; ``correlation`` is that of the models on the same sample."""
 
     def draw(rng):
         common = rng.normal(size=n)
@@ -52,7 +51,7 @@ def normals(means, sds, *, n, correlation=0.0, paired=True):
 
 
 def clustered(*, samples, draws):
-    """Two equal models among three whose draws share most of their variance within a sample."""
+    """Draw three models, two of them equal, whose repeats share most of their variance within a sample."""
 
     def draw(rng):
         z = rng.normal(size=(3, samples, 1)) + 0.5 * rng.normal(size=(3, samples, draws))
@@ -64,7 +63,7 @@ def clustered(*, samples, draws):
 
 
 def binary_scores(*, n):
-    """Two equal success probabilities among three, coupled by the difficulty of a sample."""
+    """Draw binary scores of three models, two of them equal, correlated through sample difficulty."""
 
     def draw(rng):
         difficulty = rng.normal(size=n)
@@ -75,7 +74,7 @@ def binary_scores(*, n):
 
 
 def first_order_boundary(tau: float) -> float:
-    """Mean difference between N(μ, 2) and N(0, 1) at which the first-order ratio is τ."""
+    """Return the mean difference between N(μ, 2) and N(0, 1) at which the first-order ratio is τ."""
 
     def ratio(c):
         density = math.exp(-c * c / 2) / math.sqrt(2 * math.pi)
@@ -86,13 +85,13 @@ def first_order_boundary(tau: float) -> float:
 
 @cache
 def second_order_boundary(tau: float) -> float:
-    """Mean difference between N(μ, 2) and N(0, 1) at which the second-order ratio is τ."""
+    """Return the mean difference between N(μ, 2) and N(0, 1) at which the second-order ratio is τ."""
     z = ndtri((np.arange(50_000) + 0.5) / 50_000)
     return brentq(lambda mean: violation_matrices([mean + 2 * z, z])[1, 0, 1] - tau, 0.1, 5, xtol=1e-5)
 
 
 def boundary_cases(n: int = 200) -> list[Case]:
-    """All cases of the promise, at sample size n."""
+    """Return all cases with a promised error rate, at sample size n."""
     relative = (Claim(1), Claim(2))
     six = ([0.0, 0.0, 0.3, -0.3, 0.6, -0.6], [1.0] * 6)
     first, second = first_order_boundary(0.25), second_order_boundary(0.25)
@@ -111,7 +110,7 @@ def boundary_cases(n: int = 200) -> list[Case]:
 
 
 def boundaries(n: int) -> list[Case]:
-    """The cases of the promise, and absolute claims at the thresholds of the paper."""
+    """Return the cases with a promised error rate, and absolute claims at the thresholds of the paper."""
     claims = {1: first_order_boundary, 2: second_order_boundary}
     thresholds = [
         Case(
@@ -151,5 +150,5 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
 
 
 def influences_of(scores: ClusteredScores) -> dict:
-    """Asymptotic standard errors of both orders."""
+    """Return the asymptotic standard errors of both orders."""
     return {order: violation_influence(scores, order=order) for order in (1, 2)}

@@ -1,8 +1,8 @@
-"""Tables with a known truth, drawn for ``make calibrate``: identical models, and models that do differ.
+"""Cases with a known truth for ``make calibrate``: identical models, and models that differ.
 
-A case draws the scores of k models on n samples. ``strength`` holds, for each order of dominance, a number a
-model by which the truth is ordered; models of equal strength are identical in truth. Scores are made from
-normals that share a part between the models of a sample, so that every distribution can be correlated.
+A case draws the scores of k models on n samples. ``strength`` gives the true order of the models, with one
+number per model for each order of dominance; models of equal strength are identical. Scores are transformed
+normal variables with a component shared by all models, so any marginal distribution can be correlated.
 """
 
 import math
@@ -22,7 +22,7 @@ Marginal = Callable[[Floats], Floats]
 
 
 def disasters(share: float, size: float) -> Marginal:
-    """The worst share of the scores is lower by `size`."""
+    """Return a transformation that lowers the worst share of the scores by `size`."""
     return lambda z: z - size * (z < ndtri(share))
 
 
@@ -55,19 +55,19 @@ class Case:
     scores : str
         A key of `MARGINALS`, `PORTFOLIO`, or ``0/1, p % ones``.
     strength : tuple of k floats, or two such tuples
-        What is added to the scores (to a 0/1 score: its probability of a one); larger is better.
+        Shift of the scores of each model (for binary scores: of the success probability); larger is better.
     n : int
-        Independent samples; clusters in a clustered design.
+        Number of independent samples, or of clusters in a clustered design.
     correlation : float
-        Between the models' underlying normals on one sample.
+        Correlation of the models' underlying normal variables on one sample.
     design : {"paired", "unpaired", "clusters"}
-        Clusters hold one to six samples, which share half of their variance.
+        Clusters have one to six samples, and an intraclass correlation of ½.
     spread : tuple of k floats
-        Factors of the scores; a larger one is worse in the second order and no worse in the first.
+        Scale of each model's scores; a larger scale is worse in the second order and not worse in the first.
     promised : bool
-        Whether the family-wise error is promised, and not only reported.
+        Whether the family-wise error rate is promised, or only reported.
     costs : int
-        So many times fewer tables are simulated, where one takes long.
+        Divisor of the number of simulated tables, for slow cases.
     """
 
     scores: str
@@ -100,7 +100,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Names the case in the store of results and seeds its streams."""
+        """Key of the case in the store of results, and seed of its random streams."""
         return f"{self.name}; k={self.k}; n={self.n}"
 
     def better(self, order: int) -> NDArray[np.bool_]:
@@ -153,7 +153,7 @@ class Case:
 
 
 def _runs(strength) -> str:
-    """4 × 0.3 and 4 × 0, for instance."""
+    """Abbreviate repeated strengths, for example "4 × 0.3 and 4 × 0"."""
     levels = sorted(set(strength), reverse=True)
     return ", ".join(f"{strength.count(level)} × {level:g}" for level in levels)
 
@@ -225,14 +225,14 @@ IDENTICAL = (
 
 @dataclass(frozen=True)
 class Power:
-    """A case with true pairs to be found, and how many are promised in each order (None: reported)."""
+    """Case with true differences, and the promised power in each order (None if it is only reported)."""
 
     case: Case
     promised: tuple[float | None, float | None] = (None, None)
 
 
 FOUR_FOUR = (0.3,) * 4 + (0.0,) * 4
-# Shares of ones are .75 and .60.
+# The success rates are .75 and .60.
 DIFFERENT = (
     Power(Case("0/1, 60 % ones", (0.15,) * 4 + (0.0,) * 4, 100), (2.2, 2.2)),
     Power(Case("0/1, 60 % ones", (0.15,) * 4 + (0.0,) * 4, 200), (6.5, 6.5)),
@@ -242,7 +242,7 @@ DIFFERENT = (
     Power(Case("normal", (0.0,) * 8, 100, spread=(1.0,) * 4 + (2.0,) * 4)),
 )
 
-# Ties beside differences: rank sets have to hold every place a tied model may be given.
+# Ties and differences: rank sets must contain every possible rank of a tied model.
 TIED = (
     Case("normal", (0.6, 0.6, 0.3, 0.3, 0.0, 0.0), 50),
     Case("normal", (0.6, 0.6, 0.3, 0.3, 0.0, 0.0), 200, 0.7),
@@ -254,15 +254,17 @@ TIED = (
 )
 
 
-# One chance in a hundred that decides the truth: reported, never promised.
+# The truth depends on 1 % of the samples, so the error rate is reported but not promised.
 @dataclass(frozen=True)
 class Disaster:
-    """Two models exactly at the boundary ε = ½ because of what happens in 1 % of the samples.
+    """Two models whose violation ratio is exactly ε = ½ because of 1 % of the samples.
 
     Attributes
     ----------
     order : {1, 2}
+        Order of dominance.
     n : int
+        Number of samples.
     """
 
     order: int
@@ -291,7 +293,7 @@ _SHIFTS: dict[int, float] = {}
 
 
 def disaster_shift(order: int) -> float:
-    """The shift c at which the first model's violation ratio is ½, by the quantiles of both."""
+    """Return the shift c at which the first model's violation ratio is ½, computed from quantiles."""
     if order not in _SHIFTS:
         points = 20_000
         rare = points // 100

@@ -1,7 +1,7 @@
-"""Simulate what is said beside a ranking: intervals of differences, and hidden risks (method §4).
+"""Simulate the intervals of differences and the hidden risks of a ranking (method §4).
 
-Used by ``make calibrate``. Each table is drawn with a known truth; told is whether an interval holds the true
-difference, and whether a model is called a hidden risk, rightly or wrongly.
+Each table is drawn with a known truth. Measured are the coverage of the intervals, and the true and false
+reports of hidden risks. Used by ``make calibrate``.
 """
 
 import math
@@ -29,17 +29,17 @@ def tail_level(n: int) -> float:
 
 
 def statistics(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and tail mean of the last axis, without sorting more than the tail."""
+    """Return mean and tail mean along the last axis; only the tail is sorted."""
     worst = math.ceil(level * values.shape[-1] + 1e-9)
     part = np.partition(values, worst - 1, axis=-1)[..., :worst]
     part.sort(axis=-1)
-    # A tail mean looks at the worst scores only; the rest may be anything of the right number.
+    # A tail mean depends on the worst scores only; the other scores are not sorted.
     padded = np.concatenate([part, np.zeros((*part.shape[:-1], values.shape[-1] - worst))], axis=-1)
     return values.mean(axis=-1), sorted_tail_value_at_risk(padded, level)
 
 
 def replicates(values: np.ndarray, level: float, resamples: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and tail mean of resamples of paired models, shapes (B, k)."""
+    """Return means and tail means of resamples of paired models, two arrays of shape (resamples, k)."""
     k, n = values.shape
     parts = []
     for start in range(0, resamples, max(BATCH // (k * n), 1)):
@@ -50,7 +50,7 @@ def replicates(values: np.ndarray, level: float, resamples: int, rng) -> tuple[n
     return means, tails
 
 
-# How tables are drawn: (generator, models, samples) -> scores (models, samples).
+# (generator, models, samples) -> scores, shape (models, samples).
 
 
 def normal(rng, k, n):
@@ -70,7 +70,7 @@ def skewed(rng, k, n):
 
 
 def lognormal(rng, k, n):
-    """The first model has the skewness, the others no spread."""
+    """Draw models of which only the first is skewed; the others are constant."""
     return np.concatenate([rng.lognormal(size=(1, n)), np.zeros((k - 1, n))])
 
 
@@ -83,7 +83,7 @@ def rare_zeros(rng, k, n):
 
 
 def uneven(rng, k, n):
-    """Standard deviations 1 and 2, correlation a half."""
+    """Draw normal scores with standard deviations 1 and 2 and correlation ½."""
     z = math.sqrt(0.5) * rng.normal(size=n) + math.sqrt(0.5) * rng.normal(size=(k, n))
     return z * np.linspace(1, 2, k)[:, None]
 
@@ -115,10 +115,10 @@ COVERAGE: dict[str, Draw] = {
 
 
 def truth(draw: Draw, level: float) -> np.ndarray:
-    """Differences of the second model to the first: means and tail means of two million samples."""
+    """Return the true differences of means and tail means, second minus first, from two million samples."""
     values = draw(np.random.default_rng(0), 2, 2_000_000)
     differences = np.array([np.diff(both)[0] for both in statistics(values, level)])
-    # Identical models differ by the error of this simulation only, and an interval may well be [0, 0].
+    # Estimates for identical models differ by simulation error, and an interval can be [0, 0].
     return np.where(np.abs(differences) < 0.01, 0.0, differences)
 
 
@@ -149,7 +149,7 @@ def coverage_rows(case, seeds, resamples=1000):
 
 @dataclass(frozen=True)
 class RiskCase:
-    """Eight models, of which the first may be a hidden risk."""
+    """Case with eight models, of which the first may be a hidden risk."""
 
     name: str
     draw: Draw
@@ -162,7 +162,7 @@ def shifted(rng, k, n):
 
 
 def disasters(share: float, loss: float) -> Draw:
-    """The first model is better by half a standard deviation, but for rare disasters."""
+    """Draw a first model that is better by half a standard deviation except for rare disasters."""
 
     def draw(rng, k, n):
         scores = rng.normal(size=(k, n))
@@ -191,7 +191,7 @@ def risk_rows(case, seeds, resamples=1000):
         values = case.draw(rng, 8, n)
         means, tails = statistics(values, level)
         resampled = replicates(values, level, resamples, rng)[1]
-        # Whoever follows the tails is asked about the means.
+        # Rank by the tail means, so that every model with a worse tail may be reported.
         risks = find_hidden_risks(
             means, tails, resampled, rank=competition_ranks(-tails), samples=np.full((8, 8), float(n))
         )

@@ -1,8 +1,7 @@
-"""Fronts whose truth is known: models called off that are on, and on that are off; what is found.
+"""Simulate Pareto fronts with a known truth, and measure false and true statements about membership.
 
-Used by ``make calibrate``. Objectives of a model are correlated over the samples, and models share their
-difficulty. The hard truths lie at a boundary: whoever is on the front by next to nothing, and whoever is off
-it by next to nothing.
+A model's objectives are correlated over the samples, and all models share the difficulty of a sample. In the
+difficult cases, models are barely on the front or barely off it. Used by ``make calibrate``.
 """
 
 import zlib
@@ -17,31 +16,31 @@ from riskrank.engine.family import Answer
 from riskrank.engine.sampling.design import ClusteredScores
 
 CORRELATION = 0.5
-# Far apart, in standard deviations of a score, whatever n is.
+# A large difference for any n, in standard deviations of a score.
 _FAR = 3.0
-# Resamples of tail means.
+# Number of resamples for tail means.
 _RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
 class FrontCase:
-    """Tables of one kind.
+    """Distribution of simulated tables of one kind.
 
     Attributes
     ----------
     truth : str
-        ``barely on``: all equal on the first objective but for next to nothing, far apart on the others, so
-        that everybody is on the front; ``barely off``: pairs along a trade-off, the second of each worse by
-        next to nothing everywhere; ``equal``; ``chain``: each better than the next everywhere; ``line``: a
+        ``barely on``: nearly equal on the first objective and far apart on the others, so that every model is
+        on the front; ``barely off``: pairs along a trade-off, with the second slightly worse on each
+        objective; ``equal``; ``chain``: each model is better than the next on each objective; ``line``: a
         trade-off.
     k, d, n : int
-        Models, objectives, samples.
+        Numbers of models, objectives and samples.
     kind : str
-        Scores: ``normal``, ``0/1``, ``lognormal`` or ``mixed``, by objective.
+        Scores: ``normal``, ``0/1``, ``lognormal`` or ``mixed`` (a different kind for each objective).
     level : float or None
-        Share of the worst scores whose mean the objectives are.
+        If given, objectives are tail means over this share of the worst scores.
     costs : int
-        So many times fewer tables are made.
+        Divisor of the number of simulated tables, for slow cases.
     """
 
     truth: str
@@ -54,13 +53,13 @@ class FrontCase:
 
     @property
     def name(self) -> str:
-        """The case in words."""
+        """Description of the case."""
         of = "" if self.level is None else f", means of the worst {100 * self.level:g} %"
         return f"{self.truth}, {self.k} models, {self.d} objectives, n = {self.n:,}, {self.kind}{of}"
 
     @property
     def on(self) -> np.ndarray:
-        """Models on the front; equal models count as neither on nor off."""
+        """Mask of the models on the front, shape (k,); equal models count as neither on nor off."""
         if self.truth == "barely off":
             return np.arange(self.k) % 2 == 0
         if self.truth == "chain":
@@ -69,7 +68,7 @@ class FrontCase:
 
     @property
     def off(self) -> np.ndarray:
-        """Models off the front."""
+        """Mask of the models off the front, shape (k,)."""
         return ~self.on & (self.truth != "equal")
 
     def shifts(self) -> np.ndarray:
@@ -87,7 +86,7 @@ class FrontCase:
         return advantages
 
     def draw(self, rng: np.random.Generator) -> list[ObjectiveScores]:
-        """One table."""
+        """Draw one table."""
         shared, individual = rng.normal(size=(1, self.n, 1)), rng.normal(size=(self.k, self.n, 1))
         noise = rng.normal(size=(self.k, self.n, self.d))
         latent = np.sqrt(0.4) * shared + np.sqrt(0.2) * individual + np.sqrt(0.4) * noise
@@ -115,11 +114,11 @@ class FrontCase:
 
 
 def _scores(latent: np.ndarray, shift: np.ndarray, kind: str) -> np.ndarray:
-    """Scores of all models on one objective, larger is better; equal shifts have equal distributions."""
+    """Draw the scores of all models on one objective; larger is better, equal shifts are identical models."""
     if kind == "0/1":
-        most = max(float(np.abs(shift).max()), 1.5)  # beyond it hardly any score is another
+        most = max(float(np.abs(shift).max()), 1.5)  # further shifts hardly change any score
         return (latent + 1.5 / most * shift[:, None] > 0.3).astype(float)
-    if kind == "lognormal":  # of a cost less is better, and a few are large
+    if kind == "lognormal":  # costs: lower is better, and a few are large
         return -np.exp(latent) + 2 * shift[:, None]
     return latent + shift[:, None]
 
@@ -144,7 +143,7 @@ FRONT_CASES = (
 
 
 def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
-    """Tables: whether any model is called off falsely, and on; how many are called so rightly."""
+    """Return for each table whether any model is falsely off or on the front, and the true statements."""
     outcomes = []
     for seed in seeds:
         objectives = case.draw(np.random.default_rng([seed, zlib.crc32(case.name.encode())]))

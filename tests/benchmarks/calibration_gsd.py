@@ -1,4 +1,4 @@
-"""Size of the dominance test of vectors: two models whose labels mean nothing. Used by ``make calibrate``."""
+"""Simulate the size of the relabelling test of vectors for two equal models. Used by ``make calibrate``."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ RESAMPLES = 199
 
 
 def gsd_key(correlation: float) -> str:
-    """Names the case in the store of results."""
+    """Return the key of the case in the store of results, which also seeds its random streams."""
     return f"two equal models; correlation={correlation:g}; n={SAMPLES}"
 
 
 def equal_models(rng: np.random.Generator, correlation: float) -> np.ndarray:
-    """Two models with one distribution: a cardinal metric and an ordinal one of five levels."""
+    """Draw two models from one distribution of a cardinal metric and an ordinal one with five levels."""
     common = np.sqrt(correlation) * rng.normal(size=(1, SAMPLES, 2))
     scores = common + np.sqrt(1 - correlation) * rng.normal(size=(2, SAMPLES, 2))
     scores[..., 1] = np.digitize(scores[..., 1], (-1, -0.3, 0.3, 1))
@@ -31,7 +31,7 @@ def equal_models(rng: np.random.Generator, correlation: float) -> np.ndarray:
 
 
 def gsd_rows(correlation: float, seeds: Sequence[int]) -> list[list[int]]:
-    """Tables: whether the first model is called dominant over the second, a number a δ."""
+    """Return for each table whether the first model significantly dominates the second, one value per δ."""
     outcomes = []
     for seed in seeds:
         scores = equal_models(np.random.default_rng(seed), correlation)

@@ -1,8 +1,8 @@
-"""A judge corrected by a few labels, on tables whose truth is known: coverage, widths, and errors of tests.
+"""Simulate judge scores calibrated on a few human labels: coverage and widths of intervals, error rates.
 
-Used by ``make calibrate``. Two models are scored by people on a scale of five, alike in truth; the judge is
-close to people, good, useless, or off by other amounts for the two models; or good, of models that find the
-same samples hard.
+Two models have the same distribution of human labels on a five-point scale. The judge is accurate, good,
+useless, or biased differently for both models; in one case the models find the same samples difficult. Used
+by ``make calibrate``.
 """
 
 import zlib
@@ -30,8 +30,8 @@ SAMPLES = 2000
 CENTRE = 3.3
 CLAIMS = (Claim(1, DIRECT), Claim(2, DIRECT))
 
-# The judge's noise, and its bias for either model; without noise it knows nothing. And how much of what
-# people say of a sample is the same for both models.
+# Noise of the judge (None: no signal), its bias for either model, and the share of the variance of human
+# labels that both models have in common.
 JUDGES = {
     "close": (0.4, (0.0, 0.0), 0.6),
     "good": (0.9, (0.0, 0.0), 0.6),
@@ -43,18 +43,18 @@ JUDGES = {
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """Tables of one kind: how the judge scores, and how many samples people do."""
+    """Case with a kind of judge and the number of samples with human labels."""
 
     judge: str
     labelled: int
 
     @property
     def name(self) -> str:
-        """The case in words, which names it in the store of results."""
+        """Description of the case, which is also its key in the store of results."""
         return f"{self.judge} judge, {self.labelled} labels of {SAMPLES:,}"
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """People's scores of all samples, and the judge's, shapes (2, N)."""
+        """Draw human labels and judge scores of all N samples, each of shape (2, N)."""
         noise, bias, shared = JUDGES[self.judge]
         common = np.sqrt(shared) * rng.normal(size=SAMPLES)
         people = _rated(CENTRE + common + np.sqrt(1 - shared) * rng.normal(size=(2, SAMPLES)))
@@ -66,7 +66,7 @@ JUDGE_CASES = tuple(JudgeCase(judge, labelled) for labelled in (50, 300) for jud
 
 
 def true_mean() -> float:
-    """Mean of people's scores: 1 to 5, rounded from a normal."""
+    """Return the mean of the human labels: normal scores, rounded to 1, …, 5."""
     normal = NormalDist(CENTRE, 1)
     return 1 + sum(1 - normal.cdf(edge) for edge in (1.5, 2.5, 3.5, 4.5))
 
@@ -76,7 +76,7 @@ def _rated(values: np.ndarray) -> np.ndarray:
 
 
 def corrected(corrections: Sequence[Correction]) -> ClusteredScores:
-    """The column of scores of several models' corrections."""
+    """Return the column of scores that combines the corrections of several models."""
     n, total = corrections[0].n_labelled, len(corrections[0].judge)
     rows = [correction.weighted_rows() for correction in corrections]
     samples = np.concatenate((np.arange(n), np.arange(total)))
@@ -87,7 +87,7 @@ def corrected(corrections: Sequence[Correction]) -> ClusteredScores:
 
 
 def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
-    """Tables: what intervals hold and how wide they are by the labels' own; false wins; a gate's answers."""
+    """Return coverage and relative widths of intervals, false wins, and gate verdicts for each table."""
     outcomes = []
     for seed in seeds:
         rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
@@ -95,7 +95,7 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
         labels = people[:, : case.labelled]
         both = tune_for_differences([Correction.fit(*scores) for scores in zip(labels, judge, strict=True)])
         scores = corrected(both)
-        # The same labels, with as many in their tail, and a judge that says nothing.
+        # The same labels with an uninformative judge.
         alone = corrected([Correction.fit(correction.human, np.full(SAMPLES, 3.0)) for correction in both])
         study, other = (
             study_dominance(column, CLAIMS, Inference(resamples=1000, seed=seed))
@@ -124,7 +124,7 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
 
 
 def _mean_interval(study: DominanceStudy, correction: Correction) -> tuple[float, float]:
-    """Interval of a model's mean, from the same resamples."""
+    """Return the interval of a model's mean from the resamples of a study."""
     assert study.replicates is not None
     errors, unlabelled = correction.parts
     variances = np.array([errors.var(ddof=1) / errors.size, unlabelled.var(ddof=1) / unlabelled.size])
@@ -140,7 +140,7 @@ def _mean_interval(study: DominanceStudy, correction: Correction) -> tuple[float
 def _intervals(
     study: DominanceStudy, scores: ClusteredScores
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Intervals of the first model's lead in means and in tails."""
+    """Return the intervals of the first model's lead in means and in tail means."""
     replicates = study.replicates
     assert replicates is not None
     behind = fewest_samples(pair_samples(scores, [(0, 1)])[np.array([0]), np.array([1])])

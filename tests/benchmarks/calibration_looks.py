@@ -1,7 +1,7 @@
-"""Gates that are looked at 40 times, every 50 samples up to 2,000: false passes, and when they stop.
+"""Simulate 40 interim looks at a gate, every 50 samples up to 2,000: false passes and stopping times.
 
-Used by ``make calibrate``. The bets are written here once more, in cumulated sums over the samples as they
-come, so that the simulation also checks the engine, which knows no order.
+The bets are reimplemented with cumulative sums over the samples. The simulation is therefore an independent
+check of the engine, which does not depend on the order of samples. Used by ``make calibrate``.
 """
 
 import math
@@ -22,7 +22,7 @@ Draw = Callable[[np.random.Generator], np.ndarray]
 
 
 def binary(new: float, old: float) -> Draw:
-    """Passed or not; what makes a sample hard is half the same for both models."""
+    """Draw differences of binary scores; both models share half of what makes a sample difficult."""
     quantile = NormalDist().inv_cdf
 
     def draw(rng: np.random.Generator) -> np.ndarray:
@@ -38,7 +38,7 @@ def beta(new: float, old: float) -> Draw:
 
 
 def clustered(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Differences of clusters of 1 to 10 that agree among themselves, and the cluster of each sample."""
+    """Draw correlated differences in clusters of 1 to 10, and the cluster of each sample."""
     sizes = rng.integers(1, 11, MOST)
     numbers = np.repeat(np.arange(MOST), sizes)[:MOST]
     shared = rng.choice([-1.0, 0.0, 1.0], MOST)
@@ -47,25 +47,26 @@ def clustered(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def disasters(rng: np.random.Generator) -> np.ndarray:
-    """One loss in a hundred, at a boundary of that size."""
+    """Draw differences with one loss in a hundred; its size puts the mean on the boundary."""
     return -1.0 * (rng.random(MOST) < 0.01)
 
 
 @dataclass(frozen=True)
 class LookCase:
-    """Pairs of one kind.
+    """Distribution of the differences of a pair of models.
 
     Attributes
     ----------
     name : str
     draw : callable
-        Differences of 2,000 samples; of clusters also the cluster of each.
+        Return the differences of 2,000 samples and, for clustered cases, the cluster of each sample.
     boundary : float
-        The claim is that the mean difference lies above it.
+        The claim is that the mean difference is above this value.
     median : int or None
-        Samples at the look that passes, in the median, by method §9, which does not say of which runs; None
-        where the true difference is the boundary, and no look ought to pass.
+        Median number of samples at the first look that passes, as stated in method §9. None if the true
+        difference is the boundary, where no look should pass.
     clusters : bool
+        Whether the samples are clustered.
     """
 
     name: str
@@ -90,7 +91,7 @@ NAMES = {case.name: case for case in LOOK_CASES}
 
 
 def look_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
-    """Tables: samples at the first look that passes, 0 for none, and whether a single look's test would."""
+    """Return for each table the samples at the first pass (0 if none), and whether a fixed test passes."""
     case = NAMES[name]
     rows = []
     for seed in seeds:
@@ -105,7 +106,7 @@ def look_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
 
 
 def first_pass(differences: np.ndarray, boundary: float) -> float:
-    """Samples at the first look that passes; 0 if none does."""
+    """Return the number of samples at the first look that passes, or 0 if none does."""
     gains = (differences - boundary) / (1 + boundary)
     wealth = np.cumsum(np.log1p(np.outer(gains, BETS)), axis=0)[np.array(LOOKS) - 1]
     most = wealth.max(axis=1)
@@ -125,7 +126,7 @@ def passes_fixed_sample_test(differences: np.ndarray, boundary: float) -> bool:
 
 
 def first_pass_of_clusters(differences: np.ndarray, numbers: np.ndarray) -> float:
-    """The same of whole clusters, at looks at about as many samples."""
+    """Return the same for clustered samples; each look includes complete clusters only."""
     for look in LOOKS:
         complete = numbers < numbers[look - 1]
         if complete.any():

@@ -1,4 +1,4 @@
-"""The page docs/calibration.md: figures of a calibration, their Monte-Carlo errors, and what was promised."""
+"""Write docs/calibration.md: simulated figures, their Monte Carlo errors, and the promised values."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import product
@@ -47,7 +47,7 @@ from calibration_text import (
     table,
 )
 
-# What the family-wise error may be at a nominal 0.05, one Monte-Carlo error on top.
+# Largest family-wise error rate at a nominal 0.05, with one Monte Carlo error added.
 MOST_ERROR = 0.07
 LEAST_SETS = 0.93
 INTERVALS = (0.93, 0.97)
@@ -56,14 +56,14 @@ LEAST_TABLES_OF_INTERVALS = 500
 
 
 class Page:
-    """Sections of the page, and what was missed or is lacking.
+    """Sections of the page, and the lists of missed promises and of missing results.
 
     Parameters
     ----------
     store : Store
-        Outcomes of the run.
+        Outcomes of the simulations.
     jobs : iterable of Job
-        What the run wanted.
+        Requested simulations.
     """
 
     def __init__(self, store: Store, jobs: Iterable[Job]) -> None:
@@ -114,7 +114,7 @@ class Page:
         return "\n".join(lines) + "\n"
 
     def mark(self, passed: bool, label: str, outcomes: Sized, least: int = LEAST_TABLES) -> str:
-        """Count a promised figure; one of too few tables is neither kept nor missed."""
+        """Mark a promised figure as kept or missed; with too few tables it is marked as neither."""
         if len(outcomes) < least:
             self.undecided += 1
             return TOO_FEW
@@ -126,14 +126,14 @@ class Page:
     def at_most(
         self, most: float, rates: Sequence[tuple[float, float]], label: str, outcomes: Sized, errors: int = 1
     ) -> str:
-        """Count shares that are promised to be no larger, Monte-Carlo errors on top."""
+        """Mark whether shares are at most the promised value, plus Monte Carlo errors."""
         worst = max(rates, key=lambda rate: rate[0] - errors * rate[1])
         return self.mark(worst[0] <= most + errors * worst[1], f"{label}: {format_estimate(worst)}", outcomes)
 
     def iter_outcomes(
         self, part: str, cases: Iterable[Any], key: Callable[[Any], str] = KEY
     ) -> Iterator[tuple[Any, np.ndarray]]:
-        """The cases of which there are outcomes, with these."""
+        """Yield the cases that have outcomes, with their outcomes."""
         for case in cases:
             outcomes = self._store.outcomes(part, key(case))
             if len(outcomes) < self._requested.get((part, key(case)), 1):
@@ -232,7 +232,7 @@ class Page:
         return section("Intervals of differences", table(head, rows), self._intervals_of_tables())
 
     def _intervals_of_tables(self) -> str:
-        """The same intervals out of the whole study, in the cases above."""
+        """Report the same intervals as computed by the complete study, for the cases above."""
         cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
         chosen = [case for case in cases if case.promised and case.n >= FEWEST_FOR_INTERVALS]
         covered = [outcomes[:, COVERED] for _, outcomes in self.iter_outcomes("tables", chosen)]

@@ -1,8 +1,8 @@
-"""Verdicts of other packages and textbook tests on the same simulated tables.
+"""Compare the verdicts of other packages and textbook tests on the same simulated tables.
 
-Each rival is used as its documentation shows, at its own default and with its own correction for several
-pairs, and gives "i is better than j" at level 0.05 for the family. Those that correct for nothing get Holm.
-A test of means and one of dominance ask different things; with identical models both have to stay silent.
+Each rival is called as its documentation shows, with its defaults and its own correction for several pairs,
+or Holm's if it has none. It returns whether "i is better than j" at a family-wise level of 0.05. Tests of
+means and tests of dominance answer different questions, but both must find nothing for identical models.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ ALPHA = 0.05
 
 
 def _by_p_values(values, p_value, correct) -> np.ndarray:
-    """Verdicts of two-sided tests of all pairs: who is better where the corrected p-value allows it."""
+    """Return verdicts of two-sided tests of all pairs: the better model wins if its test is significant."""
     k = len(values)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     raw = np.nan_to_num([p_value(values[i], values[j]) for i, j in pairs], nan=1.0)
@@ -129,7 +129,7 @@ def deepsig(values, seed):
 
 @dataclass(frozen=True)
 class Rival:
-    """A competing test, the package it needs, and the most tables and models it can take (None: no limit)."""
+    """Competing test, the package it needs, and its largest numbers of tables and models (None: no limit)."""
 
     name: str
     beats: Callable[[np.ndarray, int], np.ndarray]
@@ -154,7 +154,7 @@ RIVALS = (
     Rival("evalstats, all_pairwise", evalstats, "evalstats", 40),
     Rival("truescore, paired permutation or McNemar, Holm", truescore, "truescore", 20),
     Rival("evalci, multi_compare", evalci, "evalci", 100),
-    # Six seconds a pair. Its documentation recommends the threshold.
+    # Six seconds per pair. The threshold is recommended by its documentation.
     Rival("deepsig, multi_aso, ε_min < .2", deepsig, "deepsig", 20, most_models=2),
 )
 CASES = (
@@ -171,7 +171,7 @@ CASES = (
 
 
 def rival_task(task, seeds):
-    """False wins, true wins, seconds and whether it could not answer, a row a table."""
+    """Return false wins, true wins, seconds and failures of a rival, one row per table."""
     name, case = task
     rival = next(rival for rival in RIVALS if rival.name == name)
     order = 2 if case.spread is not None else 1
@@ -185,7 +185,7 @@ def rival_task(task, seeds):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 beats = rival.beats(values, int(entropy.generate_state(1)[0] % 2**31))
-        except Exception:  # whatever another package raises, it has no answer
+        except Exception:  # any exception of another package counts as no answer
             outcomes.append([0, 0, round(time.process_time() - start, 4), 1])
             continue
         seconds = time.process_time() - start

@@ -31,12 +31,12 @@ MOST_REFUSED, MOST_NEEDLESS = 0.002, 0.02
 LEAST_ROWS = 0.93
 FEWEST_FOR_ROWS = 30
 
-# By whether tasks are drawn.
+# Scope of a suite, by whether its tasks are random.
 _ANALYSED = "fixed tasks", "random tasks"
 
 
 def answers(page) -> str:
-    """Each null beside its alternative, and the rows of rankings."""
+    """Report each null hypothesis next to its alternative, and the intervals of ranking rows."""
     lines, rows = [], []
     for case, outcomes in page.iter_outcomes("answers", ANSWER_CASES, NAME):
         rates = shares(outcomes)
@@ -67,7 +67,7 @@ def answers(page) -> str:
 
 
 def gates(page) -> str:
-    """Passes and failures of gates on pairs with a known difference."""
+    """Report passes and failures of gates on pairs with a known difference."""
     rows = []
     cases = [(case, n) for case in CASES for n in case.sizes]
     for (case, n), outcomes in page.iter_outcomes(
@@ -82,7 +82,7 @@ def gates(page) -> str:
 
 
 def looks(page) -> str:
-    """Gates with --anytime that are looked at again and again: false passes, and when they stop."""
+    """Report repeated looks at gates with --anytime: false passes and stopping times."""
     false, stops = [], []
     for case, outcomes in page.iter_outcomes("looks", LOOK_CASES, NAME):
         tables, stop = f"{len(outcomes):,}", outcomes[:, 0]
@@ -93,7 +93,7 @@ def looks(page) -> str:
             false.append([case.name, tables, format_estimate(passed), once, mark])
             continue
         of_passed, of_all = np.median(stop[stop > 0]), np.median(np.where(stop > 0, stop, np.inf))
-        # Medians lie on looks.
+        # Medians are looks.
         near = abs(of_passed - case.median) <= case.median / 10 + LOOKS.step
         label = f"looks, {case.name}: median {of_passed:,.0f}"
         mark = page.mark(near, label, outcomes)
@@ -118,7 +118,7 @@ def looks(page) -> str:
 
 
 def findings(page) -> str:
-    """Findings of rankings of random tables that contradict the truth or the tables themselves."""
+    """Report findings of rankings of random tables that contradict the truth or the table itself."""
     rows = []
     for kind, outcomes in page.iter_outcomes("findings", KINDS, str):
         truth, table_itself = share(outcomes[:, 0]), share(outcomes[:, 1])
@@ -132,7 +132,7 @@ def findings(page) -> str:
 
 
 def dependent(page) -> str:
-    """Shares of outcomes on rows that depend on each other."""
+    """Report the outcomes on dependent rows."""
     rows = []
     for case, outcomes in page.iter_outcomes("dependent", OUTCOMES, NAME):
         outcome_values = outcomes[np.isfinite(outcomes[:, 0]), 0]
@@ -157,7 +157,7 @@ def dependent(page) -> str:
 
 
 def suspicions(page) -> str:
-    """The register of suspicions: good tables refused, misread or warned about, and faults found."""
+    """Report the register of suspicions: false refusals and warnings, and faults detected."""
     benign, harmful, claims, spoken = [], [], [], []
     for kind, outcomes in page.iter_outcomes("suspicions", BENIGN, NAME):
         rates = shares(np.column_stack([outcomes[:, :2].any(axis=1), outcomes[:, 2:].any(axis=1)]))
@@ -185,7 +185,7 @@ def suspicions(page) -> str:
 
 
 def _errors(case: Case) -> tuple[int, ...]:
-    """Columns that are errors: what is shown beyond the boundary, and what is refuted on it."""
+    """Return the columns that are errors: passes beyond the margin, and failures exactly at it."""
     return (0, 1) if case.truth == -case.margin else (0,)
 
 
@@ -197,7 +197,7 @@ def _cells(case: Case, rates: list[tuple[float, float]]) -> list[str]:
 
 
 def dominance_of_vectors(page) -> str:
-    """Size of the relabelling test."""
+    """Report the size of the relabelling test."""
     rows = []
     for correlation, outcomes in page.iter_outcomes("gsd", CORRELATIONS, gsd_key):
         for delta, column in zip(DELTAS, np.asarray(outcomes).T, strict=True):
@@ -210,7 +210,7 @@ def dominance_of_vectors(page) -> str:
 
 
 def suites(page) -> str:
-    """False alarms and power of suites, of these tasks and of tasks like these."""
+    """Report false alarms and power on suites, for fixed and for random tasks."""
     rows = []
     for case, outcomes in page.iter_outcomes("suites", SUITE_CASES):
         rates, verdict = shares(outcomes[:, :2]), "–"
@@ -233,7 +233,7 @@ def suites(page) -> str:
 
 
 def _gates_of_suites(page) -> str:
-    """Passes and failures of gates over suites at their boundary."""
+    """Report passes and failures of gates over suites at their boundary."""
     rows = []
     for case, outcomes in page.iter_outcomes("suites", SUITE_GATES):
         rates = shares(outcomes)
@@ -243,7 +243,7 @@ def _gates_of_suites(page) -> str:
 
 
 def fronts(page) -> str:
-    """Mistakes about the front, and what is found."""
+    """Report false and true statements about the Pareto front."""
     rows = []
     for case, outcomes in page.iter_outcomes("fronts", FRONT_CASES, NAME):
         rates = shares(outcomes[:, :2])
@@ -261,11 +261,11 @@ def fronts(page) -> str:
 
 
 def judges(page) -> str:
-    """Coverage, widths and false alarms where a judge is corrected by a few labels."""
+    """Report coverage, widths and false alarms of judge scores calibrated on a few labels."""
     rows = []
     for case, outcomes in page.iter_outcomes("judges", JUDGE_CASES, NAME):
         coverage, widths = shares(outcomes[:, :3]), [mean(column) for column in outcomes.T[3:5]]
-        # A gate that decides is wrong, whichever way.
+        # The models are equal, so any decision of the gate is an error.
         false = shares(np.column_stack([outcomes[:, 5:7], outcomes[:, 7:9].max(axis=1)]))
         least = zip((0.93, 0.93, 0.90), coverage, strict=True)
         passed = all(low - 2 * error <= rate <= 0.97 + 2 * error for low, (rate, error) in least)

@@ -1,4 +1,4 @@
-"""Results of a long simulation, appended to a file as they come, and the tables that are still to be made."""
+"""Store of simulation results: outcomes are appended to a file, and missing tables are simulated."""
 
 import hashlib
 import json
@@ -16,19 +16,19 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Job:
-    """Tables of one case, simulated alike.
+    """Simulation of one case.
 
     Attributes
     ----------
     part, key : str
-        What is measured, and on which case.
+        The measured quantity and the case.
     function : callable
-        ``function(case, seeds)`` gives a list of numbers a seed; it can be imported by its name.
+        ``function(case, seeds)`` returns a list of numbers per seed; it must be importable by name.
     case : object
     tables : int
-        How many are wanted.
+        Number of tables to simulate.
     chunk : int
-        Tables a task.
+        Number of tables per task.
     """
 
     part: str
@@ -39,12 +39,12 @@ class Job:
     chunk: int = 10
 
 
-# Where the tests are made, the answers of gates and what rankings say.
+# Packages whose code determines the outcomes.
 MEASURED = ("riskrank/engine", "riskrank/studies/gate", "riskrank/studies/rank")
 
 
 def code_version() -> str:
-    """Changes whenever the code that is measured does."""
+    """Return a hash of the measured source code."""
     digest = hashlib.sha256()
     for path in sorted(path for folder in MEASURED for path in (ROOT / folder).rglob("*.py")):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
@@ -52,7 +52,7 @@ def code_version() -> str:
 
 
 class Store:
-    """Outcomes in a file of JSON lines, one a task; an interrupted run goes on where it stopped."""
+    """Outcomes in a JSON Lines file, one line per task, so that an interrupted run can be resumed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,12 +71,12 @@ class Store:
         rows.update(zip(entry["seeds"], entry["outcomes"], strict=True))
 
     def outcomes(self, part: str, key: str) -> np.ndarray:
-        """Outcomes of all tables there are, a row a table in the order of their seeds."""
+        """Return the outcomes of all simulated tables, one row per table, ordered by seed."""
         rows = self._found.get((part, key), {})
         return np.array([rows[seed] for seed in sorted(rows)], dtype=float)
 
     def run(self, jobs: Iterable[Job], *, processes: int, pause: int = 50) -> None:
-        """Simulate what is missing, some tables of every case before more of any."""
+        """Simulate the missing tables, alternating between the cases so that all of them progress."""
         tasks = []
         for job in jobs:
             done = self._found.get((job.part, job.key), {})
@@ -87,7 +87,7 @@ class Store:
         tasks.sort(key=lambda task: task[0])
         calls = [(job.function, job.case, seeds) for _, job, seeds in tasks]
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        torn = text and not text.endswith("\n")  # by a run that was killed while it wrote
+        torn = text and not text.endswith("\n")  # a run was killed while writing
         with self.path.open("a", encoding="utf-8") as file:
             if torn:
                 file.write("\n")
@@ -101,6 +101,6 @@ class Store:
 
 
 def call(shared, task):
-    """One task of a worker: a function and what it is given."""
+    """Run one task in a worker: call a function with its arguments."""
     function, case, seeds = task
     return function(case, seeds)

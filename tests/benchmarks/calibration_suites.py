@@ -1,7 +1,8 @@
-"""Suites of tasks with a known truth: false wins and what is found, of these tasks and of tasks like these.
+"""Simulate suites with a known truth: false wins and power, for fixed and for random tasks.
 
-Used by ``make calibrate``. Models share the difficulty of samples; of tasks like these each model has besides
-an effect of its own on every task, of no mean, which is no difference between models but one on these tasks.
+Models share the difficulty of samples. With random tasks, each model also has a random effect with mean zero
+on every task. It is no difference between the models, but it is one on the given tasks. Used by ``make
+calibrate``.
 """
 
 import zlib
@@ -22,26 +23,26 @@ CORRELATION = 0.5
 
 @dataclass(frozen=True)
 class SuiteCase:
-    """Tables of one kind.
+    """Distribution of simulated suites of one kind.
 
     Attributes
     ----------
     sizes : tuple of int
-        Samples of every task.
+        Number of samples of every task.
     k : int
-        Models.
+        Number of models.
     kind : str
         Scores: ``normal``, ``0/1``, ``5-point`` or ``lognormal``.
     random : bool
-        Whether tasks are drawn.
+        Whether the tasks are treated as a random sample.
     effect : float
         Standard deviation of each model's own effect on a task.
     ahead : float
-        By how much the last model is better than all others, in standard deviations.
+        Lead of the last model over all others, in standard deviations.
     promised : bool
-        Whether the tests are to hold their level here: not where the wrong question is asked.
+        Whether the tests must keep their level; False if the scope does not fit the simulation.
     costs : int
-        So many times fewer tables are made.
+        Divisor of the number of simulated tables, for slow cases.
     """
 
     sizes: tuple[int, ...]
@@ -55,7 +56,7 @@ class SuiteCase:
 
     @property
     def name(self) -> str:
-        """The case in words."""
+        """Description of the case."""
         low, high = min(self.sizes), max(self.sizes)
         size = f"{low}" if low == high else f"{low} to {high:,}"
         effect = f", task effects {self.effect:g} sd" if self.effect else ""
@@ -64,21 +65,21 @@ class SuiteCase:
 
     @property
     def scope(self) -> str:
-        """Scope of the analysis: the given tasks, or tasks like them."""
+        """Scope of the analysis: the given tasks, or similar tasks."""
         return "tasks like these" if self.random else "these tasks"
 
     @property
     def key(self) -> str:
-        """Names the case in the store of results."""
+        """Key of the case in the store of results."""
         return f"{self.name}; {self.scope}"
 
     def draw(self, rng: np.random.Generator) -> ClusteredScores:
-        """One table."""
+        """Draw one table."""
         of = np.repeat(np.arange(len(self.sizes)), self.sizes)
         shared = rng.normal(size=of.size)
         noise = rng.normal(size=(self.k, of.size))
         latent = np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * noise
-        # Tasks differ in difficulty, for all models alike.
+        # The difficulty of a task is the same for all models.
         latent += rng.normal(size=len(self.sizes))[of] * 0.5
         latent += self.effect * rng.normal(size=(self.k, len(self.sizes)))[:, of]
         latent[-1] += self.ahead
@@ -114,7 +115,7 @@ SUITE_CASES = (
 
 
 def suite_rows(case: SuiteCase, seeds: Sequence[int]) -> list[list[float]]:
-    """Tables: false wins and true wins in orders 1 and 2, and whether means stood in for dominance."""
+    """Return false and true wins in orders 1 and 2, and whether means replaced dominance, for each table."""
     outcomes = []
     for seed in seeds:
         scores = case.draw(np.random.default_rng([seed, zlib.crc32(case.key.encode())]))

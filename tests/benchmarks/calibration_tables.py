@@ -1,7 +1,7 @@
-"""Outcomes of one simulated table: false and true wins of every claim, rank sets, intervals, hidden risks.
+"""Compute the outcomes of one simulated table: false and true wins, rank sets, intervals, hidden risks.
 
-A table is one seed; all claims and both orders are tested on it at once, with everything at its default. The
-tasks can be imported by name, which lets processes run them.
+Each seed gives one table. All claims and both orders are tested on it, with default settings. The functions
+can be imported by name, so worker processes can run them.
 """
 
 import time
@@ -26,7 +26,7 @@ SETS_FIRST, SETS_SECOND, HIDDEN, COVERED, SECONDS, RESAMPLES = range(8, 14)
 
 
 def table_task(case, seeds):
-    """Outcomes of some tables of a case, shape (len(seeds), 14)."""
+    """Return the outcomes of the tables of a case, shape (len(seeds), 14)."""
     return [_outcome(case, seed) for seed in seeds]
 
 
@@ -44,7 +44,7 @@ def _outcome(case, seed: int) -> list[float]:
         detected.append(int(np.sum(tests.dominates & truth)))
         if claim.kind == "relative":
             sets_hold.append(_rank_sets_hold(tests.dominates, truth))
-    # Two models that do not depend on the data, unlike a leader.
+    # Fixed models, because the leader would depend on the data.
     difference = mean_differences(scores.select_models([0, case.k - 1]), inference)
     true = case.strength[0] - case.strength[-1]
     covered = difference.low[0, 1] <= true <= difference.high[0, 1]
@@ -61,7 +61,7 @@ def _outcome(case, seed: int) -> list[float]:
 
 
 def _rank_sets_hold(beats, better) -> int:
-    """Return whether every rank set contains all ranks that the model may have, ties in any order."""
+    """Return whether every rank set contains all possible ranks of its model; ties have any order."""
     sets = rank_sets(beats)
     first, last = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
     return int(np.all(sets.low <= first) and np.all(sets.high >= last))

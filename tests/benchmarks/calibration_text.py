@@ -1,4 +1,4 @@
-"""Format figures of a calibration: shares and means with their errors, tables, marks."""
+"""Format the figures of a calibration: shares and means with their errors, tables, marks."""
 
 import math
 import re
@@ -12,18 +12,18 @@ OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
 
 KEY, NAME = attrgetter("key"), attrgetter("name")
 
-# A share of fewer tables says too little to be called kept; pairs found are many a table.
+# Minimum number of tables to mark a figure as kept; fewer suffice for power, with many pairs per table.
 LEAST_TABLES, LEAST_TABLES_OF_PAIRS = 150, 75
 
 
 def share(values: np.ndarray) -> tuple[float, float]:
-    """A share and its Monte-Carlo error."""
+    """Return a share and its Monte Carlo standard error."""
     rate = float(np.mean(values))
     return rate, math.sqrt(rate * (1 - rate) / len(values))
 
 
 def shares(outcomes: np.ndarray) -> list[tuple[float, float]]:
-    """The same of each column."""
+    """Return the share of each column and its Monte Carlo standard error."""
     return [share(column) for column in outcomes.T]
 
 
@@ -36,16 +36,16 @@ def format_estimate(estimate: tuple[float, float], digits: int = 3) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, the first column to the left and numbers to the right."""
+    """Format a Markdown table; the first column is aligned left, the others right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-# What the page says of its tables, which stand where the braces are.
+# Text of the page; tables replace the braces.
 WORDS = re.split(r"^(?=#+ )", Path(__file__).with_name("calibration_words.md").read_text("utf-8"), flags=re.M)
 
 
 def section(title: str, *tables: str, **numbers: float) -> str:
-    """The section of this title, with its tables and numbers."""
+    """Format a section with its title, tables and numbers."""
     (words,) = (text for text in WORDS if text.partition("\n")[0].lstrip("# ") == title)
     return words.format(*tables, **numbers)

@@ -1,6 +1,6 @@
-"""Costs per success with a known truth, and how often intervals miss them; the cheapest at its margin.
+"""Simulate costs per success: coverage of intervals, and false choices of the cheapest model.
 
-``python tests/benchmarks/cost_simulation.py`` prints what docs/costs.md says.
+``python tests/benchmarks/cost_simulation.py`` prints the figures of docs/costs.md.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from riskrank.engine.family import Family
 
 
 def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> np.ndarray:
-    """Shares of 95 % intervals below and above the truth, without refused tables and with; share refused."""
+    """Return error rates of 95 % intervals on either side, without and with refusals; rate of refusals."""
     truth, units = np.exp(sigma**2 / 2) / p, np.arange(n)
     outcomes = []
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
         costs = Costs(rng.lognormal(0, sigma, n), (rng.random(n) < p).astype(float), units)
-        # The interval is where neither side is shown, which the tests of the engine see to.
+        # The engine's tests check that the interval agrees with the p-values of both sides.
         outcomes.append(
             (costs.p_below(truth) <= 0.025, costs.p_above(truth) <= 0.025, costs.has_enough_successes)
         )
@@ -26,13 +26,13 @@ def misses(n: int, p: float, tables: int, sigma: float = 1.0, seed: int = 0) -> 
 
 
 def simulate_costs(rng: np.random.Generator, n: int, p: float, sigma: float) -> Costs:
-    """Lognormal costs of mean 1."""
+    """Draw lognormal costs with mean 1."""
     costs = rng.lognormal(-(sigma**2) / 2, sigma, n)
     return Costs(costs, (rng.random(n) < p).astype(float), np.arange(n))
 
 
 def falsely_cheaper(n: int, p: float, sigmas: tuple[float, float], tables: int, seed: int = 0) -> list[float]:
-    """Shares of tables that show the first of equal models to cost less, at .05, .025 and .001."""
+    """Return the shares of tables in which an equal model is found cheaper, at levels .05, .025 and .001."""
     p_values = []
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
@@ -43,7 +43,7 @@ def falsely_cheaper(n: int, p: float, sigmas: tuple[float, float], tables: int, 
 def false_separations(
     n: int, p: float, models: int, sigma: float, tables: int, seed: int = 0
 ) -> tuple[float, float]:
-    """Share of tables with a false separation at .05, of those not refused; share refused."""
+    """Return the share of accepted tables with a false separation at .05, and the share of refused tables."""
     significant = []
     for stream in np.random.SeedSequence([seed, n, models]).spawn(tables):
         rng = np.random.default_rng(stream)
@@ -56,7 +56,7 @@ def false_separations(
 
 
 def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 400, seed: int = 0) -> float:
-    """Share of tables in which a candidate, each worse by the margin, is shown not to be: one-sided .05."""
+    """Return the share of tables that accept a candidate that is worse by the margin, one-sided at .05."""
     units, count = np.arange(n), 0
     for stream in np.random.SeedSequence(seed).spawn(tables):
         rng = np.random.default_rng(stream)
@@ -77,7 +77,7 @@ def false_choices(candidates: int, tables: int, margin: float = 0.02, n: int = 4
 
 
 def error(share: float, tables: int) -> float:
-    """Monte-Carlo standard error of a share."""
+    """Return the Monte Carlo standard error of a share."""
     return float(np.sqrt(share * (1 - share) / tables))
 
 

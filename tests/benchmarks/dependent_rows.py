@@ -1,7 +1,7 @@
-"""Rows that are no independent samples: folds, series, crossed noise; and what tables could have shown.
+"""Simulate dependent rows (folds, time series, crossed noise), and smallest detectable differences.
 
-Every case gives one outcome a table, a share of which is promised. Learners are equal by symmetry: each has a
-set of features of its own, and all sets tell as much.
+Every case gives one outcome per table, with a promised range for the share of outcomes. Learners are equal by
+symmetry: each has its own set of features, and all sets are equally informative.
 """
 
 import datetime
@@ -16,13 +16,13 @@ from riskrank.engine.evidence.crossed import Components, crossed_difference
 from riskrank.engine.sampling.dependence import is_autocorrelated
 from riskrank.errors import RiskrankError
 
-# The true mean of a loss that an oracle, who knows the dependence, finds four times out of five.
+# True mean loss that an oracle test, which knows the dependence, detects with power .8.
 _ORACLE = 2.802
 
 
 @dataclass(frozen=True)
 class RowCase:
-    """A kind of table, and between what the share of its outcomes has to lie."""
+    """Case with the promised range for the share of its outcomes."""
 
     name: str
     kind: str
@@ -33,12 +33,12 @@ class RowCase:
 
 
 def outcome_rows(case: RowCase, seeds: Sequence[int]) -> list[list[float]]:
-    """One outcome a table."""
+    """Return one outcome per table."""
     return [[float(_KINDS[case.kind](np.random.default_rng([seed, 14]), *case.of))] for seed in seeds]
 
 
 def _learners(rng: np.random.Generator, learner: str, k: int, rows: int = 100, features: int = 3) -> bool:
-    """Return whether any of k equal learners is significantly better on ten times ten folds."""
+    """Return whether any of k equal learners is significantly better on ten repeats of ten folds."""
     inputs = rng.normal(size=(k, rows, features))
     signal = inputs.sum(axis=(0, 2)) / np.sqrt(features * k)
     target = signal + rng.normal(size=rows)
@@ -113,7 +113,7 @@ def _days(scores: np.ndarray) -> pl.DataFrame:
 
 
 def _wins(rng: np.random.Generator, k: int, n: int, autocorrelation: float, method: str = "R-SSD") -> bool:
-    """Return whether a ranking separates equal forecasters over days; refusals count as no."""
+    """Return whether a ranking separates equal forecasters over days; refusals count as False."""
     try:
         result = rr.rank(
             _days(_series(rng, k, n, autocorrelation)), lower="loss", method=method, resamples=2000
@@ -124,7 +124,7 @@ def _wins(rng: np.random.Generator, k: int, n: int, autocorrelation: float, meth
 
 
 def _gated(rng: np.random.Generator, n: int, autocorrelation: float, on: str, shift: float = 0.0) -> bool:
-    """Return whether a gate decides: wrong for equal forecasters, right for a shift (oracle power .8)."""
+    """Return whether a gate decides: an error if the forecasters are equal, correct if one is shifted."""
     scores = _series(rng, 2, n, autocorrelation)
     scores[1] += shift * _ORACLE * np.sqrt(2 / n) / (1 - autocorrelation)
     try:
@@ -144,7 +144,7 @@ def _crossed(
     grids = np.meshgrid(np.arange(100), np.arange(wordings), np.arange(judges), indexing="ij")
     i, w, j = (grid.ravel() for grid in grids)
     d = rng.normal(size=100)[i] + weight * rng.normal(size=wordings)[w] + rng.normal(size=i.size)
-    # The only judge there is speaks for itself.
+    # A single judge is not a random factor.
     judged = rng.normal(size=judges)[j] if judges > 1 else 0.0
     d += weight / 2 * (judged + rng.normal(size=(100, wordings))[i, w])
     observed = rng.random(i.size) >= missing
@@ -159,7 +159,7 @@ def _covered(rng: np.random.Generator, wordings: int, judges: int, weight: float
 
 
 def _halved(rng: np.random.Generator, wordings: int, judges: int) -> float:
-    """The true error after buying, as a share of the one before."""
+    """Return the ratio of the true standard errors after and before buying the proposed items and levels."""
     components = Components.estimate(*_crossed(rng, wordings, judges, 0.5, 0.0))
     plan = components.cheapest_plan({"item": 1.0, "wording": 10.0, "judge": 10.0})
     if plan is None:

@@ -1,8 +1,8 @@
-"""Findings of rankings held against the truth, and against the table's own figures.
+"""Check the findings of rankings against the truth and against the figures of the table.
 
-Tables of many kinds, of which half are of equal models, are ranked at the defaults. What each finding claims
-is looked up in 20,000 further samples a model, or in the means the table was drawn with; what it counts is
-counted again. Used by ``make calibrate`` and the slow tests.
+Random tables of many kinds, half of them with equal models, are ranked with default settings. Claims are
+compared with 20,000 further samples per model, or with the true means. Counts are recomputed from the table.
+Used by ``make calibrate`` and the slow tests.
 """
 
 import re
@@ -25,9 +25,10 @@ KINDS = ("one", "several", "0/1", "heavy", "suite", "groups", "clusters", "unpai
 
 @dataclass(frozen=True)
 class RandomTable:
-    """A table, how it is read, and what is true of its models.
+    """Random table, its options, and the truth about its models.
 
-    ``scores`` holds many samples, metric by metric a list of models; ``tasks`` true means by model and task.
+    ``scores`` maps each metric to large samples, one per model. ``tasks`` contains the true means by model
+    and task.
     """
 
     frame: pl.DataFrame
@@ -39,7 +40,7 @@ class RandomTable:
 
 
 def random_table(kind: str, seed: int) -> RandomTable:
-    """A random table of a kind."""
+    """Draw a random table of one kind."""
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
     k, equal = int(rng.integers(2, 5)), bool(rng.random() < 0.5)
     metrics = [f"q{at}" for at in range(int(rng.integers(2, 4)))] if kind == "several" else ["q"]
@@ -95,7 +96,7 @@ def random_table(kind: str, seed: int) -> RandomTable:
 
 
 def _mean(law: str, kind: str, shift: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """True means: of losses those of a lognormal, of 0/1 the chance to lie above 0."""
+    """Return true means: of a lognormal for losses, or the probability to exceed 0 for binary scores."""
     if kind == "0/1":
         return ndtr(shift / np.sqrt(1 + spread**2))
     return shift - spread * np.exp(0.5) if law == "losses" else shift
@@ -121,7 +122,7 @@ def _suite(rng: np.random.Generator, k: int, equal: bool, names: Sequence[str], 
 
 
 def _judged(rng: np.random.Generator, frame: pl.DataFrame, options: dict) -> tuple[pl.DataFrame, dict]:
-    """People score a random part of the samples, a judge all of them, with noise of its own."""
+    """Add human labels on a random subset of the samples, and noisy judge scores on all of them."""
     wide = frame.rename({"score": "people"}).drop("metric")
     wide = wide.with_columns(judge=wide["people"] + pl.Series(0.7 * rng.normal(size=wide.height)))
     samples = wide["sample"].unique(maintain_order=True).to_list()
@@ -150,7 +151,7 @@ class Truth:
         return len(next(iter(self._table.scores.values())))
 
     def higher(self, model: int, rival: int, metric: str | None = None) -> bool:
-        """Return whether a mean exceeds the rival's; combined scores are compared on 20,000 samples."""
+        """Return whether a model's mean exceeds the rival's; combined scores use 20,000 samples."""
         names = list(self._table.means)
         if metric or len(names) == 1:
             means = self._table.means[metric or names[0]]
@@ -174,7 +175,7 @@ class Truth:
         return bool(first > second - 4 * np.hypot(spread, wide) / np.sqrt(MANY))
 
     def better(self, model: int, rival: int) -> bool:
-        """Return whether a model is better overall: by dominance, or by every mean."""
+        """Return whether a model is better overall, either by dominance or on every mean."""
         if self._table.equal:
             return False
         means = all(self.higher(model, rival, metric) for metric in self._table.scores)
@@ -186,11 +187,11 @@ class Truth:
 
 
 def against_truth(table: RandomTable, result) -> list[str]:
-    """Findings that the truth refutes, by kind."""
+    """Return the findings that contradict the truth, by kind."""
     document = result.document
     tails = document.leaders[next(iter(document.leaders))].study.dominance.estimates.tail_level
     truth, names = Truth(table, tails), list(document.provenance.models)
-    # Groups are drawn alike: whoever is better in one and worse in another is so by chance.
+    # All groups have the same distribution, so reversals between groups are false.
     reversed_ = ["groups"] if "is significantly better than" in document.verdict else []
     return reversed_ + [
         entry.kind
@@ -231,16 +232,14 @@ def _true(entry, truth: Truth, models: list[int], table: RandomTable, names: lis
 
 
 def against_table(table: RandomTable, result) -> list[str]:
-    """Findings that contradict the table itself, or the verdict that is made of them, by kind."""
+    """Return the findings that contradict the table or the verdict derived from them, by kind."""
     document, errors = result.document, []
     sentences = [entry.sentence for entry in document.findings]
     warned = [f"{line[0].upper()}{line[1:]}." for line in document.provenance.warnings]
     text = " ".join((document.verdict, *document.more, *warned))
-    blind = [entry for entry in document.findings if entry.kind == "detection-limit"]  # which a caption says
+    blind = [entry for entry in document.findings if entry.kind == "detection-limit"]  # reported in a caption
     spoken = [entry.sentence for entry in document.findings if entry not in blind]
-    spoken = [
-        re.sub(r"^Group \d+: ", "", sentence) for sentence in spoken
-    ]  # warnings name all groups that are few
+    spoken = [re.sub(r"^Group \d+: ", "", sentence) for sentence in spoken]  # warnings name all small groups
     errors += ["a sentence from nowhere"] if any(sentence[:-1] not in text for sentence in spoken) else []
     of_all = [entry.figures for entry in blind if entry.on is None and "share" not in entry.figures]
     caption, once = " ".join(repr(result).split()), [figures["once_in"] for figures in of_all]
@@ -272,20 +271,20 @@ def against_table(table: RandomTable, result) -> list[str]:
         if entry.kind == "same-scores":
             frames = [table.frame.filter(model=model).drop("model") for model in entry.models]
             errors += [] if all(frame.equals(frames[0]) for frame in frames) else [entry.kind]
-        # What no test tells by dominance a test of means may.
+        # A test of means may be significant where the dominance test is not.
         if entry.kind == "level" and re.search(
             r"(no test|cannot) separates? .*?them(?! by )", entry.sentence
         ):
             remaining = " ".join(sentence for sentence in sentences if sentence != entry.sentence)
             pair = set(entry.models[:2]) if len(entry.models) == 2 else set()
-            remaining = re.sub(r"; m\d+ is better on [^.]*", "", remaining)  # than the first: of another pair
+            remaining = re.sub(r"; m\d+ is better on [^.]*", "", remaining)  # another pair
             match = re.search(r"(better|worse) on (?!every)", remaining) if pair else None
             errors += ["level beside a difference"] if match else []
     return errors
 
 
 def finding_rows(kind: str, seeds: Sequence[int]) -> list[list[float]]:
-    """A table a seed: whether the truth refutes a finding, and whether the table itself does."""
+    """Return whether any finding contradicts the truth, and whether any contradicts its table, by table."""
     rows = []
     for seed in seeds:
         table = random_table(kind, seed)

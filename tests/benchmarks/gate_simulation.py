@@ -1,4 +1,4 @@
-"""Pairs of models with a known difference, and what a gate says of them."""
+"""Simulate gates on pairs of models with a known difference."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 
 def normal(loss: float = 0.0) -> Draw:
-    """Correlation .5, sd 1."""
+    """Draw normal scores with correlation .5 and standard deviation 1."""
 
     def draw(rng, n):
         scores = math.sqrt(0.5) * rng.normal(size=n) + math.sqrt(0.5) * rng.normal(size=(2, n))
@@ -42,14 +42,14 @@ def student(rng, n):
 
 
 def binary_scores(rng, n):
-    """Success .7, most samples alike for both."""
+    """Draw binary scores with success rate .7; both models agree on most samples."""
     shared = rng.random(n) < 0.9
     scores = (rng.random((2, n)) < 0.7).astype(float)
     return np.where(shared, scores[0], scores)
 
 
 def rare_losses(loss: float) -> Draw:
-    """The old model is always right, the new one but for a rare loss."""
+    """Draw an old model that is always right, and a new one that is rarely wrong."""
 
     def draw(rng, n):
         return np.stack([(rng.random(n) >= loss).astype(float), np.ones(n)])
@@ -58,7 +58,7 @@ def rare_losses(loss: float) -> Draw:
 
 
 def heavy_losses(sigma: float) -> Draw:
-    """Differences are minus a lognormal, which the mean of few samples hardly knows."""
+    """Draw differences that are negative lognormal; means of few samples are far from the true mean."""
 
     def draw(rng, n):
         old = rng.normal(size=n)
@@ -68,7 +68,7 @@ def heavy_losses(sigma: float) -> Draw:
 
 
 def skewed(loss: float, sign: float) -> Draw:
-    """Differences are exponential, on the bad side for a sign of −1: few large losses, many small gains."""
+    """Draw exponential differences; with sign −1 there are few large losses and many small gains."""
 
     def draw(rng, n):
         old = rng.normal(size=n)
@@ -79,23 +79,23 @@ def skewed(loss: float, sign: float) -> Draw:
 
 @dataclass(frozen=True)
 class Case:
-    """A family of equal claims "not worse".
+    """Family of equal claims "not worse".
 
     Attributes
     ----------
     truth : float
-        New minus old.
+        True difference, new minus old.
     margin : float
     columns : int
-        Metrics or groups of the family.
+        Number of metrics or groups in the family.
     groups : bool
-        Whether the columns are groups, of n/5, n/2, n and 2n samples by turns.
+        Whether the columns are groups, with n/5, n/2, n and 2n samples in turn.
     level : float or None
-        Share of the worst scores of a tail mean.
+        Share of the worst scores of a tail mean; None for the mean.
     order : int
-        Of the dominance that is claimed; 0 for a difference.
+        Order of the claimed dominance; 0 for a difference.
     promised : float
-        Largest share of errors; losses of which a few huge ones make the mean are promised less.
+        Largest error rate; it is higher if a few huge losses dominate the mean.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Case:
         return round(n * (0.2, 0.5, 1, 2)[column % 4]) if self.groups else n
 
 
-# Scores that lie between 0 and 1 have no tail that few samples could miss.
+# Scores between 0 and 1 have no heavy tail that a small sample could miss.
 BOUNDED = 0.04
 
 CASES = (
@@ -168,13 +168,14 @@ CASES = (
 
 
 def gate_rows(case_and_size: tuple[int, int], seeds: Sequence[int]) -> list[list[int]]:
-    """Tables of a case: whether any claim passes, any fails, and all intervals cover the truth.
+    """Return whether any claim passes, any fails, and all intervals cover the truth, one row per table.
 
     Parameters
     ----------
-    given : tuple of int
-        Number of the case, and samples.
+    case_and_size : tuple of int
+        Index of the case, and number of samples.
     seeds : sequence of int
+        One table is simulated per seed.
     """
     number, n = case_and_size
     case = CASES[number]

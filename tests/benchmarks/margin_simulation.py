@@ -1,7 +1,7 @@
-"""Margins that are a share of the old mean: how often a gate passes at the margin, and of equal models.
+"""Simulate margins relative to the old mean: pass rates at the margin and for equal models.
 
-``python tests/benchmarks/margin_simulation.py`` prints what docs/gate.md says, and beside it what the same
-margin in units does, as if the old mean were known.
+``python tests/benchmarks/margin_simulation.py`` prints the figures of docs/gate.md. It also prints those of
+the same margin in units, as if the old mean were known.
 """
 
 import sys
@@ -19,14 +19,14 @@ from riskrank.studies.targets import Units
 
 
 def binary_scores(rng, n, times):
-    """Old right on .8 of the samples, half of which both find hard alike."""
+    """Draw an old model with success rate .8; both models share half of the difficulty of the samples."""
     rank = rng.random(n)
     ranks = np.where(rng.random((2, n)) < 0.5, rank, rng.random((2, n)))
     return (ranks < [[0.8 * times], [0.8]]).astype(float), 1.0
 
 
 def normal(mean):
-    """Correlation .5, sd 1."""
+    """Draw normal scores with correlation .5 and standard deviation 1."""
 
     def draw(rng, n, times):
         return np.sqrt(0.5) * (rng.normal(size=n) + rng.normal(size=(2, n))) + [[times * mean], [mean]], 1.0
@@ -35,7 +35,7 @@ def normal(mean):
 
 
 def costs(rng, n, times):
-    """Lognormal of σ = 1, half of it shared, less is better: higher is worse by as much."""
+    """Draw lognormal costs (σ = 1, half of it shared); lower is better, and `times` < 1 raises new costs."""
     logs = np.sqrt(0.5) * (rng.normal(size=n) + rng.normal(size=(2, n)))
     return -np.exp(logs) * [[2 - times], [1]], -1.0
 
@@ -49,7 +49,7 @@ CASES = {
 
 
 def passes(draw, share: float, n: int, times: float, tables: int, seed: int = 0) -> np.ndarray:
-    """Shares of tables that pass: with a share, and with what it comes to in units."""
+    """Return the pass rates of a relative margin and of the equal margin in units."""
     verdicts = []
     for stream in np.random.SeedSequence([seed, n]).spawn(tables):
         rng = np.random.default_rng(stream)

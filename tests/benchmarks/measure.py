@@ -1,4 +1,4 @@
-"""Whole processes measured: CPU of a command with all it starts, and its peak memory."""
+"""Measure CPU time and peak memory of commands, including their child processes."""
 
 import contextlib
 import os
@@ -11,21 +11,21 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
 ROOT = Path(__file__).resolve().parents[2]
-# Seconds from which a run is not done again.
+# Runs longer than this many seconds are not repeated.
 LONG = 10.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Least CPU seconds of several runs, user and system, and the largest memory of any in bytes."""
+    """Least CPU seconds (user and system) and largest memory in bytes over several runs."""
 
     cpu: float
     memory: int
 
 
 def measure(words: Sequence[str], *, runs: int = 3, tree: Path = ROOT) -> Measurement:
-    """Run a command of riskrank, of the files of some tree, a few times; ends the program where it fails."""
+    """Run a riskrank command several times, with the files of a given tree; exit if it fails."""
     command = [sys.executable, "-P", "-m", "riskrank", *words]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = str(tree)
@@ -39,12 +39,12 @@ def measure(words: Sequence[str], *, runs: int = 3, tree: Path = ROOT) -> Measur
             assert process.stderr is not None
             errors = process.stderr.read()
             _, status, used = os.wait4(process.pid, 0)
-            # A program begins with the largest size of who started it, which tells nothing.
+            # A process starts with the peak memory of its parent, which is meaningless here.
             peak = used.ru_maxrss if used.ru_maxrss > getrusage(RUSAGE_SELF).ru_maxrss else 0
             memory = max(memory, watch.stop(), peak * 1024)
             process.returncode = os.waitstatus_to_exitcode(status)
         spent.append(used.ru_utime + used.ru_stime)
-        # A gate that fails, or is open, has done its work.
+        # A gate that fails or is inconclusive is a successful run.
         if process.returncode not in (0, 1, 4):
             raise SystemExit(f"{' '.join(command)} failed:\n{errors.decode()}")
     return Measurement(min(spent), memory)

@@ -1,9 +1,9 @@
-"""Break the package in small random ways and see whether the tests notice.
+"""Mutation testing: change the package in small random ways, and check that some test fails.
 
-A mutant differs in one operator, comparison, constant or condition. Its tests are those that run its line,
-as a first run of the suite tells: of its own file, then of its package, then all others; the first failure
-kills it. What survives is printed with its line: either a test is missing, or the mutant does the same as the
-original. A test that runs riskrank in a process of its own is not seen to run a line.
+A mutant differs in one operator, comparison, constant or condition. Its tests are those that run the changed
+line in an initial coverage run: first those of its file, then those of its package, then all others. The
+first failure kills the mutant. Survivors are printed with their line: either a test is missing, or the mutant
+is equivalent. Lines that only run in a subprocess are not covered.
 
     python tests/benchmarks/mutate.py --mutants 150 --seed 0 --jobs 2
 """
@@ -48,7 +48,7 @@ PYTEST += ["-m", "not slow and not page"]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the file, the line, and the whole mutated source."""
+    """Mutant: the file, the line, and the mutated source."""
 
     path: Path
     line: int
@@ -58,7 +58,7 @@ class Mutant:
 
 
 def sites(tree: ast.Module) -> list[ast.AST]:
-    """Nodes that can be mutated: not in annotations, docstrings or messages of errors."""
+    """Return the nodes that can be mutated, except in annotations, docstrings and error messages."""
     nodes: list[ast.AST] = []
 
     def walk(node: ast.AST) -> None:
@@ -91,7 +91,7 @@ def _mutable(node: ast.AST) -> bool:
 
 
 def mutate(node: ast.AST) -> ast.AST:
-    """Return the node with its one change."""
+    """Return the node with one change."""
     if isinstance(node, ast.Compare):
         node.ops = [COMPARISONS[type(node.ops[0])]()]
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
@@ -105,7 +105,7 @@ def mutate(node: ast.AST) -> ast.AST:
 
 
 def make(path: Path, number: int) -> Mutant:
-    """Mutate the numbered site of a file; the rest of the source stays as it is."""
+    """Mutate the numbered site of a file; the rest of the source stays the same."""
     source = path.read_text(encoding="utf-8")
     node = sites(ast.parse(source))[number]
     lines = source.encode().splitlines(keepends=True)
@@ -121,7 +121,7 @@ def make(path: Path, number: int) -> Mutant:
 
 
 def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
-    """Run the suite once and note which test ran which line."""
+    """Run the suite once and record which test runs which line."""
     command = [*PYTEST, "-n", str(jobs), "--cov=riskrank", "--cov-context=test", "--cov-report="]
     subprocess.run([*command, *SUITE], cwd=checkout, env=_environment(checkout), check=False)
     data = coverage.CoverageData(str(checkout / ".coverage"))
@@ -130,7 +130,7 @@ def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
 
 
 def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> list[list[str]]:
-    """Tests that run the mutated line, the nearest first, each round wider."""
+    """Return the tests that run the mutated line, in rounds from the nearest to all others."""
     parts = mutant.path.parts[1:]  # without "riskrank"
     package = Path("tests", *parts[:-1])
     near = package / f"test_{mutant.path.stem}.py"
@@ -161,7 +161,7 @@ def _environment(checkout: Path) -> dict[str, str]:
 
 
 def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: float) -> str | None:
-    """Name the first test of the round that notices; None if none does."""
+    """Return the name of the first test in a round that fails, or None."""
     target = checkout / mutant.path
     original = target.read_text(encoding="utf-8")
     target.write_text(mutant.source, encoding="utf-8")
@@ -186,7 +186,7 @@ def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: 
 
 
 def main() -> None:
-    """Make mutants, run their tests, and print the survivors and the share of those killed."""
+    """Create mutants, run their tests, and print the survivors and the share of killed mutants."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--mutants", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)

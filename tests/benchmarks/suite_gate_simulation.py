@@ -1,4 +1,4 @@
-"""Gates over suites at their boundary: a new model loses the margin, in the mean over tasks or on each."""
+"""Simulate gates over suites at their boundary, where the new model loses exactly the margin."""
 
 import zlib
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ LOSS = {NORMAL: 0.2, SHARES: 0.05}
 
 @dataclass(frozen=True)
 class SuiteGate:
-    """A gate over a suite.
+    """Gate over a suite.
 
     Attributes
     ----------
     on : {"macro", "task"}
-        What is claimed: the mean over tasks, or each of them, in one family.
+        Claim about the macro mean, or one claim per task in a single family.
     sizes : tuple of int
-        Samples of every task.
+        Number of samples of every task.
     kind : {"normal", "0/1"}
-        Scores: of paired normals, or of a model that is always right and one that rarely is not.
+        Paired normal scores, or an old model that is always right and a new one that is rarely wrong.
     uneven : bool
-        Whether tasks lose from nothing to twice the mean, instead of alike.
+        Whether the losses of tasks vary from zero to twice the mean, instead of being equal.
     """
 
     on: str
@@ -43,7 +43,7 @@ class SuiteGate:
 
     @property
     def key(self) -> str:
-        """Names the case, on the page and in the store."""
+        """Key of the case on the page and in the store."""
         low, high = min(self.sizes), max(self.sizes)
         size = f"{low}" if low == high else f"{low} to {high:,}"
         loss = "losing 0 to twice the margin" if self.uneven else "each losing the margin"
@@ -51,17 +51,17 @@ class SuiteGate:
 
     @property
     def promised(self) -> float:
-        """Largest share of errors."""
+        """Largest promised error rate."""
         return BOUNDED if self.kind == SHARES else 0.05
 
     @property
     def losses(self) -> np.ndarray:
-        """Loss of the new model on every task."""
+        """Loss of the new model on every task, shape (tasks,)."""
         count = len(self.sizes)
         return LOSS[self.kind] * (np.linspace(0, 2, count) if self.uneven else np.ones(count))
 
     def draw(self, rng: np.random.Generator) -> list[np.ndarray]:
-        """Scores of the new and the old model on every task, shapes (2, n_t)."""
+        """Draw the scores of the new and the old model on every task, shapes (2, n_t)."""
         tasks = []
         for n, loss in zip(self.sizes, self.losses, strict=True):
             if self.kind == SHARES:
@@ -90,7 +90,7 @@ SUITE_GATES = (
 
 
 def suite_gate_rows(case: SuiteGate, seeds: Sequence[int]) -> list[list[int]]:
-    """Tables: whether any claim passes, any fails, and all intervals cover the truth."""
+    """Return whether any claim passes, any fails, and all intervals cover the truth, one row per table."""
     return [_outcome(case, seed) for seed in seeds]
 
 

@@ -1,7 +1,7 @@
-"""The register of suspicions: every heuristic that refuses, warns or changes a reading by looking at values.
+"""Register of suspicions: heuristics that refuse, warn or change a reading because of the values.
 
-Each has tables on which it must stay silent, and tables with the fault that it looks for, modelled on a
-public example. A share of good tables refused by chance cannot be explained to anybody: refusals need proof.
+Each heuristic has tables on which it must stay silent, and tables with the fault that it detects, modelled on
+a public example. A refusal must be certain, because no valid table may be refused by chance.
 """
 
 import re
@@ -26,7 +26,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of table: how to draw one, how to read it, and how many models and samples it has."""
+    """Kind of table: how to draw and to read it, and its numbers of models and samples."""
 
     name: str
     draw: Callable[[Rng], pl.DataFrame]
@@ -35,13 +35,13 @@ class Kind:
     options: Options = field(default_factory=dict)
 
     def table(self, seed: int) -> pl.DataFrame:
-        """Return the table of a seed."""
+        """Draw the table of a seed."""
         return self.draw(np.random.default_rng([seed, zlib.crc32(self.name.encode())]))
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A heuristic: the function, its messages, its harmful tables, and a public example of the fault."""
+    """Heuristic: its function and messages, tables with its fault, and a public example of the fault."""
 
     name: str
     place: str
@@ -59,7 +59,7 @@ def scores_of(
 
 
 def rows_of(values: np.ndarray, column: str = "trial", sample: str = "question") -> pl.DataFrame:
-    """Return one row per model, sample and repeat; without repeats, the column is left out."""
+    """Return one row per model, sample and repeat; without repeats, their column is omitted."""
     model, item, run = (axis.ravel() for axis in np.indices(values.shape))
     frame = pl.DataFrame(
         {
@@ -97,7 +97,7 @@ def matrix(rng: Rng) -> pl.DataFrame:
 def spare(
     column: str, count: int, label: str, within: float = 0.0, size: int = 100
 ) -> Callable[[Rng], pl.DataFrame]:
-    """Return a generator of tables with a column of groups, within which scores may correlate."""
+    """Return a generator of tables with a column of groups; scores within a group may be correlated."""
 
     def draw(rng: Rng) -> pl.DataFrame:
         groups = np.arange(size) * count // size
@@ -111,7 +111,7 @@ def spare(
 
 
 def words_of(column: str, names: Sequence[str], size: int = 120) -> Callable[[Rng], pl.DataFrame]:
-    """Return a generator of tables with a column of words that says nothing about the scores."""
+    """Return a generator of tables with a column of words that is unrelated to the scores."""
 
     def draw(rng: Rng) -> pl.DataFrame:
         return long_rows(scores_of(rng, 2, size), **{column: rng.permutation(np.resize(names, size))})
@@ -167,7 +167,7 @@ def judged(rng: Rng, *, chosen: bool = False, zeros: bool = False) -> pl.DataFra
 
 
 def unshared(rng: Rng, mix: float = 0.5) -> pl.DataFrame:
-    """Return models with different samples of two kinds; the second model has another mix."""
+    """Draw models with different samples of two kinds, in different proportions."""
     parts = []
     for at, share in enumerate((0.5, mix)):
         hard = rng.random(150) < share
@@ -191,7 +191,7 @@ def suite(rng: Rng) -> pl.DataFrame:
 
 
 def trained(sd: float, column: str = "seed", repeats: int = 5) -> Callable[[Rng], pl.DataFrame]:
-    """Return a generator of seeds of trained models, each of which is better or worse on all samples."""
+    """Return a generator of tables with random seeds, each better or worse on all samples."""
 
     def draw(rng: Rng) -> pl.DataFrame:
         return rows_of(scores_of(rng, 2, 100, repeats) + sd * rng.normal(size=(2, 1, repeats)), column)
@@ -367,7 +367,7 @@ SUSPICIONS = (
 
 
 def read(kind: Kind, frame: pl.DataFrame, command: str = "rank") -> ScoreTable:
-    """Read a table as a command does."""
+    """Read a table with the options of a command."""
     row = BY_NAME[command]
     return read_scores([FrameSource(frame)], row.reading_type(**{**row.needs, **kind.options}))
 
@@ -375,7 +375,7 @@ def read(kind: Kind, frame: pl.DataFrame, command: str = "rank") -> ScoreTable:
 def outcome(kind: Kind, seed: int) -> tuple[bool, bool, list[str]]:
     """Return whether a table is refused, whether it is misread, and its warnings.
 
-    Sentences about the reading count as warnings of harmful tables only.
+    Notes about the reading count as warnings only for tables with a fault.
     """
     try:
         table = read(kind, kind.table(seed))
@@ -388,7 +388,7 @@ def outcome(kind: Kind, seed: int) -> tuple[bool, bool, list[str]]:
 
 
 def suspicion_rows(kind: Kind, seeds: Sequence[int]) -> list[list[float]]:
-    """Return for each table: refused, misread, and for each suspicion whether it spoke."""
+    """Return for each table whether it is refused or misread, and which suspicions gave a warning."""
     rows = []
     for seed in seeds:
         refused, misread, messages = outcome(kind, seed)
@@ -399,7 +399,7 @@ def suspicion_rows(kind: Kind, seeds: Sequence[int]) -> list[list[float]]:
 
 
 def dependent(sd: float, column: str, repeats: int, samples: int = 60) -> Callable[[Rng], pl.DataFrame]:
-    """Return a generator of equal models, each value of a column favouring one of them on all samples."""
+    """Return a generator of equal models; each value of a column favours one of them on all samples."""
 
     def draw(rng: Rng) -> pl.DataFrame:
         shifts = sd * rng.normal(size=(2, 1, repeats))
@@ -424,7 +424,7 @@ DEPENDENT = (
 
 
 def claim_rows(kind: Kind, seeds: Sequence[int]) -> list[list[float]]:
-    """Return for each table of equal models: refused, a false winner, and a false pass of either claim."""
+    """Return for each table of equal models: refusal, false winner, and false pass of either claim."""
     rows = []
     for seed in seeds:
         frame = kind.table(seed)

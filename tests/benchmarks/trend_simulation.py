@@ -1,6 +1,6 @@
-"""Forty runs of the same cases, and how often a trend says "worse": falsely, and how soon after a loss.
+"""Simulate trends of forty runs on the same cases: false reports of "worse", and delay after a loss.
 
-``python tests/benchmarks/trend_simulation.py`` prints what docs/trend.md says.
+``python tests/benchmarks/trend_simulation.py`` prints the figures of docs/trend.md.
 """
 
 import numpy as np
@@ -16,14 +16,14 @@ NEVER = RUNS + 1
 
 
 def passes(rng: np.random.Generator, before: float, after: float, since: int) -> np.ndarray:
-    """Scores of 0 and 1, shape (runs, cases); runs are alike by the cases' difficulty, which is a beta."""
+    """Draw binary scores, shape (runs, cases); the success rates of the cases have a beta distribution."""
     spread, rank = 1 / CORRELATION - 1, rng.random(CASES)
     chances = [betaincinv(p * spread, (1 - p) * spread, rank) for p in (before, after)]
     return np.array([rng.random(CASES) < chances[run >= since] for run in range(1, RUNS + 1)], dtype=float)
 
 
 def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
-    """The first run that is shown to be worse than the first or than the one before."""
+    """Return the first run that is significantly worse than the first run or than the previous run."""
     units = np.arange(scores.shape[1])
     for look in range(1, len(scores)):
         for of, share in LEVEL_SHARES.items():
@@ -35,7 +35,7 @@ def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
 
 
 def simulate(tables: int, before: float, after: float, since: int, seed: int = 0) -> np.ndarray:
-    """The first run called worse of every table, shape (tables,)."""
+    """Return the first run reported as worse in every table, shape (tables,)."""
     streams = np.random.SeedSequence(seed).spawn(tables)
     return np.array(
         [first_worse(passes(np.random.default_rng(stream), before, after, since)) for stream in streams]
