@@ -91,7 +91,10 @@ def render_markdown(document: Document, *, flags: bool = True) -> str:
 
 
 def render_notebook(document: Document) -> str:
-    """Render a document as HTML for a notebook; without Jinja2 and Matplotlib, as terminal output."""
+    """Render a document as HTML for a notebook.
+
+    Without Jinja2 or Matplotlib, the HTML contains the terminal output.
+    """
     if not can_make_pages():
         options: dict[str, Any] = {"encoding": "utf-8", "width": None, "color": False, "flags": False}
         return f"<pre>{escape_for_html(render(document, 'table', **options, explain=False).decode())}</pre>"

@@ -28,7 +28,7 @@ UNSAFE = re.compile(f"[{_MARKS}{_INVISIBLE}]")
 # The same without characters that JSON escapes anyway, and without its own line breaks.
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-# Endless words on a page, and the lengths of the parts that remain.
+# Words too long for a page, and the lengths of the beginning and end that remain.
 _ENDLESS, _HEAD, _TAIL = re.compile(r"\S{500,}"), 200, 100
 
 # Replacements of riskrank's symbols for terminals that lack them; names get \\u escapes instead.
@@ -100,7 +100,10 @@ def escape_for_markdown(text: str) -> str:
 
 
 def escape_for_markdown_cell(text: str) -> str:
-    """Escape text for a Markdown table cell; numbers stay unchanged, because no list can start there."""
+    """Escape text for a Markdown table cell.
+
+    Numbers stay unchanged, because no list can start there.
+    """
     text = escape_controls(text.replace("\n", " ")).lstrip(" ")  # four spaces would start a code block
     cuts = [0, *(match.end() for match in _REFERENCE.finditer(text)), len(text)]
     return _INVISIBLE_SPACE.join(_escape_markdown(text[start:end]) for start, end in pairwise(cuts))
@@ -139,7 +142,10 @@ _IN_LATEX = str.maketrans(_LATEX | _LATEX_SYMBOLS)
 
 
 def escape_for_latex(text: str) -> str:
-    """Escape text for LaTeX; non-Latin letters need XeLaTeX or LuaLaTeX and a suitable font."""
+    """Escape text for LaTeX.
+
+    Non-Latin letters need XeLaTeX or LuaLaTeX and a suitable font.
+    """
     parts = re.split(_LIGATURE, escape_controls(text.replace("\n", " ")))
     return "{}".join(part.translate(_IN_LATEX) for part in parts)
 

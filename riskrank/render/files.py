@@ -57,7 +57,7 @@ def choose_formats(
 
 
 def _format_of(output: str, requested: str | None, choices: Sequence[str]) -> str:
-    """Return the format of one output file; raise UsageError if its suffix is unknown."""
+    """Return the format of one output file, raising UsageError if its suffix is unknown."""
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix) in choices:
         return SUFFIXES[suffix]
@@ -126,7 +126,10 @@ def _check_distinct(outputs: Iterable[tuple[str, str]]) -> None:
 
 
 def _is_same_file(first: str, second: str) -> bool:
-    """Return True if two paths denote the same file after links are resolved; it need not exist."""
+    """Return True if two paths denote the same file after links are resolved.
+
+    The file does not need to exist.
+    """
     with contextlib.suppress(OSError, ValueError):
         return os.path.realpath(first) == os.path.realpath(second) or Path(first).samefile(second)
     return False

@@ -41,7 +41,7 @@ class BarScale:
 
     @classmethod
     def covering(cls, means: Floats, low: Floats, high: Floats) -> BarScale:
-        """Create a scale that covers means and their intervals.
+        """Create a scale that covers the means of k models and their intervals.
 
         Outlying models that would compress all other means are excluded: at most a third of the models, all
         on the same side.
@@ -69,7 +69,10 @@ class BarScale:
         return cls(low, high, logarithmic=low > 0 and high >= _LOGARITHMIC * low)
 
     def bar(self, value: float, low: float, high: float) -> Bar:
-        """Return the bar for a value and its interval; an infinite limit extends to the end of the scale."""
+        """Return the bar for a value and its interval.
+
+        An infinite limit extends to the end of the scale.
+        """
         left = low if np.isfinite(low) else value if np.isnan(low) else self.low
         right = high if np.isfinite(high) else value if np.isnan(high) else self.high
         beyond = int(value > self.high) - int(value < self.low)
@@ -128,7 +131,7 @@ def tail_columns(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -
     """
     metric = next((mean for mean in metrics if mean.name == column), None)
     if metric is not None and metric.is_proportion:
-        mean = metric  # bound for the lambda
+        mean = metric  # a new name, because the type checker does not narrow variables inside a lambda
         return [
             (
                 Column("failed"),
@@ -151,7 +154,7 @@ def side_by_side_table(
     note: Callable[[int, int], str],
     annotation: str,
 ) -> list[Section]:
-    """Return a table of means by model and score column, each with an annotation.
+    """Return a table of the means of k models by score column, each with an annotation.
 
     A portfolio has no raw mean, so its column contains only the annotation.
 
@@ -197,13 +200,13 @@ def describe_samples(scores: ClusteredScores) -> str:
 
 
 def single_binary_metric(study: Document) -> str:
-    """Return the name of a study's only metric if it is binary; otherwise an empty string."""
+    """Return the name of a study's only metric if it is binary, otherwise an empty string."""
     means: Sequence[MetricMeans] = getattr(study, "means", ())
     return means[0].name if len(means) == 1 and means[0].is_proportion else ""
 
 
 def binary_metric_lines(study: Document, _document: Document) -> list[Line]:
-    """Return a line on why a binary metric has no distribution plots; an empty list for other scores."""
+    """Return a line on why a binary metric has no distribution plots, or an empty list for other scores."""
     metric = single_binary_metric(study)
     if not metric:
         return []
@@ -231,7 +234,7 @@ def score_label(column: str) -> str:
 
 
 def combined_score_lines(column: str, document: Document) -> list[Line]:
-    """Return a line that defines a portfolio score and its weights; an empty list for a metric."""
+    """Return a line that defines a portfolio score and its weights, or an empty list for a metric."""
     if column not in PORTFOLIOS:
         return []
     scope, unit = (" of the task", "") if getattr(document, "suite", None) else ("", " (0 to 1)")

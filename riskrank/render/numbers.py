@@ -46,12 +46,15 @@ def format_single_score(value: float) -> str:
 
 
 def interval_decimals(low: ArrayLike, high: ArrayLike) -> int:
-    """Return the number of decimals justified by interval widths (about four standard errors)."""
+    """Return the number of decimals justified by interval widths, which are about four standard errors."""
     return decimals_from_errors((np.abs(np.subtract(high, low)) / 4).ravel().tolist())
 
 
 def format_difference_interval(low: float, high: float, decimals: int) -> str:
-    """Format an interval for a difference; rounding never moves a limit across 0."""
+    """Format an interval for a difference.
+
+    Rounding never moves a limit across 0.
+    """
     return f"{format_limit(low, decimals)} to {format_limit(high, decimals)}"
 
 
@@ -100,7 +103,7 @@ def format_ranges(numbers: Iterable[int]) -> str:
 
 
 def format_top_share(u: float) -> str:
-    """Format a relative rank as the percentage of models that are better; 0 is "best".
+    """Format a relative rank as the percentage of models that are better, or as "best" for 0.
 
     The percentage is never rounded to 0 or 100.
 
@@ -124,7 +127,10 @@ def format_count(number: int | None) -> str:
 
 
 def format_power(power: float) -> str:
-    """Format a simulated power in percent; only exact values become 0 % or 100 %."""
+    """Format a simulated power in percent.
+
+    Only exact values are written as 0 % or 100 %.
+    """
     return f"{100 * power:.0f} %" if power in (0, 1) or 0.005 <= power < 0.995 else f"{100 * power:.1f} %"
 
 

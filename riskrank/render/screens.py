@@ -54,12 +54,17 @@ def follow_up_sections(sections: Iterable[Section], *suggestions: str) -> list[S
 
 
 def also_lines(sentences: Sequence[str]) -> list[Line]:
-    """Return a line of sentences that did not fit into the verdict; an empty list without sentences."""
+    """Return a line with the sentences that did not fit into the verdict.
+
+    The result is empty if there are no such sentences.
+    """
     return [Line(" ".join(sentences), "Also:")] if sentences else []
 
 
 def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list[Line]:
-    """Return a line with the number of omitted items, and the option to show them; an empty list for 0.
+    """Return a line with the number of omitted items and the option that shows them.
+
+    The result is empty if no item is omitted.
 
     Parameters
     ----------
@@ -74,7 +79,7 @@ def hidden_count_lines(count: int, noun: str, remedy: str | None = None) -> list
 
 
 def more_metrics_lines(means: Sequence[MetricMeans]) -> list[Line]:
-    """Return a line on the metrics that do not fit on the first screen; an empty list if all fit."""
+    """Return a line on the metrics that do not fit on the first screen, or an empty list if all fit."""
     return hidden_count_lines(len(means) - MOST_METRICS, "metric", option("metric", means[-1].name))
 
 
@@ -99,7 +104,7 @@ def rows_hint(phrase: str) -> str:
 
 
 def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[Line]:
-    """Return a line on models with missing scores and their treatment; an empty list if none are missing.
+    """Return a line on models with missing scores and their treatment, or an empty list if none are missing.
 
     Parameters
     ----------

@@ -37,7 +37,9 @@ def discard_buffered(stream: TextIO) -> None:
 
 
 def write_stdout(data: bytes, stdout: TextIO) -> None:
-    """Write bytes to standard output; a closed pipe is ignored, because its reader stopped on purpose.
+    """Write bytes to standard output.
+
+    A closed pipe is ignored, because its reader stopped on purpose.
 
     Raises
     ------

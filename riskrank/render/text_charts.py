@@ -29,7 +29,7 @@ def interval_bars(
     mark: float | None = None,
     cells: int = CELLS,
 ) -> list[str]:
-    """Draw intervals as rows of text on a common scale, with a dot at each estimate.
+    """Draw k intervals as rows of text on a common scale, with a dot at each estimate.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def interval_bars(
 
 
 def sparklines(values: ArrayLike) -> list[str]:
-    """Draw each row of values as a line of block characters, on a common scale.
+    """Draw k rows of l values as lines of block characters, on a common scale.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def sparklines(values: ArrayLike) -> list[str]:
 
 
 def significance_letters(dominates: Booleans, order: Integers) -> list[str] | None:
-    """Return significance letters: each model's letter, and the letters of the models it dominates.
+    """Return the letter of each of k models, followed by the letters of the models that it dominates.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ RowColumn = tuple[Column, Callable[[Any], Cell | str]]
 def value_column(
     head: str, values: Any, text: Callable[[Any], str] = str, name: str = ""
 ) -> ModelColumn | None:
-    """Create a column of values by model, or return None without values.
+    """Create a column with one value per model, or return None if `values` is None.
 
     Parameters
     ----------
@@ -167,7 +167,10 @@ def value_column(
 def build_table(
     title: str, columns: Iterable[RowColumn | ModelColumn | None], rows: Iterable[Any], *, stub: int = 1
 ) -> Table:
-    """Build a table from columns that compute a cell from a row; None columns are skipped."""
+    """Build a table from columns that compute a cell from a row.
+
+    Columns that are None are skipped.
+    """
     present = [column for column in columns if column is not None]
     cells = tuple(tuple(cell(row) for _, cell in present) for row in rows)
     return Table(title, tuple(column for column, _ in present), cells, stub=stub)
@@ -201,7 +204,10 @@ Section = Table | Line
 
 
 def as_cell(cell: Cell | str) -> Cell:
-    """Convert text to a cell without style; cells are returned unchanged."""
+    """Convert text to a cell without style.
+
+    Cells are returned unchanged.
+    """
     return Cell(cell) if isinstance(cell, str) else cell
 
 

@@ -32,7 +32,7 @@ _HEAD = 130.0
 
 @dataclass(frozen=True)
 class Bump:
-    """Data for a bump chart.
+    """Data for a bump chart of k models ranked by M methods.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Bump:
 
 
 def arrange_bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
-    """Arrange rankings for a bump chart.
+    """Arrange the rankings of k models by M methods for a bump chart.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def draw_bump(
     column_kind: str = "method",
     ranked_by: str = "",
 ) -> Plot:
-    """Draw a bump chart with one column per method and the best models at the top.
+    """Draw a bump chart of k models, with one column per method and the best models at the top.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ _TITLE = {
 def draw_curves(
     kind: str, summary: Summary, names: Sequence[str], column: str, order: Sequence[int] | None = None
 ) -> Plot:
-    """Draw one curve per model, with the first models highlighted in color.
+    """Draw one curve for each of k models, with the first models highlighted in color.
 
     Parameters
     ----------
@@ -81,7 +81,10 @@ def draw_curves(
 
 
 def _curve_end_heights(axes: Axes, summary: Summary, kind: str, models: Sequence[int]) -> Floats:
-    """Return the heights of the curves' right ends, as fractions of the axis, to place their labels."""
+    """Return the heights of the curves' right ends, to place their labels.
+
+    The array has one entry per model, as a fraction of the axis.
+    """
     low, high = axes.get_ylim()
     values = summary.tail_values if kind == "tvar" else summary.quantiles
     heights = Unit.choose(summary.quantiles).apply(values[list(models), -1])

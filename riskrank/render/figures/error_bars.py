@@ -94,7 +94,7 @@ def draw_error_bars(
 
 
 def _side_by_side_factors(sizes: Integers, count: int) -> Floats:
-    """Return size factors that shift the curves sideways, so that error bars do not overlap."""
+    """Return factors that shift the curves sideways, so that error bars do not overlap, shape (count,)."""
     nearest = float(np.diff(np.log(sizes)).min()) if sizes.size > 1 else 0.2
     step = min(0.5 * nearest / max(count, 1), 0.02 * max(float(np.log(sizes[-1] / sizes[0])), 0.2))
     return np.asarray(np.exp(step * (np.arange(count) - (count - 1) / 2)), dtype=np.float64)

@@ -45,7 +45,10 @@ _in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)
 
 @contextmanager
 def browser_fonts() -> Iterator[None]:
-    """Keep characters that are missing from local fonts within this context, for a browser."""
+    """Keep characters that are missing from local fonts within this context.
+
+    Use it for figures on a page, because a browser has fonts of its own.
+    """
     token = _in_browser.set(True)
     try:
         yield

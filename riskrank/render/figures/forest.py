@@ -22,7 +22,7 @@ PLACES, DIFFERENCES = "places", "differences"
 
 @dataclass(frozen=True)
 class Interval:
-    """Estimates of one quantity, with optional intervals, for models in rank order.
+    """Estimates of one quantity for k models in rank order, with optional intervals.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Interval:
 
     @classmethod
     def from_arrays(cls, order: Integers, label: str, kind: str, *parts: ArrayLike | None) -> Interval:
-        """Create the intervals of one quantity, with models reordered.
+        """Create the intervals of one quantity for k models, reordered by `order`.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Forest:
-    """Data for a forest plot, with models in rank order.
+    """Data for a forest plot of k models in rank order.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Forest:
 
 @in_common_style
 def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
-    """Draw a forest plot: panels of intervals with common rows.
+    """Draw a forest plot: panels of intervals that share one row for each of k models.
 
     Parameters
     ----------

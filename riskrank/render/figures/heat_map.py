@@ -46,7 +46,7 @@ _DARK = 0.45
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Data for a heat map, with models ordered by one-versus-all violation ratio, best first.
+    """Data for a heat map of k models, ordered by one-versus-all violation ratio, best first.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def arrange_heat_map(tests: DominanceTests) -> HeatMap:
 
 @in_common_style
 def draw_heat_map(heat_map: HeatMap, names: Sequence[str], title: str, method: str, *, tested: bool) -> Plot:
-    """Draw a heat map with one cell per ordered pair.
+    """Draw a heat map with one cell per ordered pair of k models.
 
     Parameters
     ----------

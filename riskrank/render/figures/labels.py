@@ -8,7 +8,7 @@ from riskrank.engine.types import Floats
 
 
 def spread_labels(positions: ArrayLike, gap: float, low: float, high: float) -> Floats:
-    """Spread positions to a minimum distance, with the smallest sum of squared shifts.
+    """Spread n positions to a minimum distance, with the smallest sum of squared shifts.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def spread_labels(positions: ArrayLike, gap: float, low: float, high: float) -> 
 
 
 def spread_in_order(positions: ArrayLike, gaps: ArrayLike) -> Floats:
-    """Spread ordered positions to given minimum distances, with the smallest sum of squared shifts.
+    """Spread n ordered positions to given minimum distances, with the smallest sum of squared shifts.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ def grey_note(models: int) -> str:
 
 
 def choose_looks(count: int, order: Iterable[int], *, are_models: bool = True) -> list[Look]:
-    """Return the looks of all models, as assigned in the current study, if any.
+    """Return the looks of all models, reusing those that the current study has assigned.
 
     Parameters
     ----------

@@ -33,7 +33,10 @@ def model_mark(*models: int) -> str:
 
 
 def panel_mark(position: int) -> str:
-    """Return the mark of a panel, given its position from the left; narrow pages stack panels."""
+    """Return the mark of a panel, given its position from the left.
+
+    Narrow pages use the marks to stack the panels.
+    """
     return f"panel-{position}"
 
 

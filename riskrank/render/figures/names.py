@@ -34,7 +34,10 @@ def fit_names(names: Sequence[str], width: float, size: float = TEXT) -> list[st
 
 
 def _displayable_names(names: Sequence[str]) -> list[str]:
-    """Return displayable names; decomposed characters are escaped if two names would look the same."""
+    """Return the names with undisplayable characters escaped.
+
+    Decomposed characters are escaped if two names would look the same.
+    """
     counts = Counter(unicodedata.normalize("NFC", name) for name in names)
     return [
         escape_missing_glyphs(name)

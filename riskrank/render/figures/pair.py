@@ -116,7 +116,10 @@ def _ratio_text(value: float) -> str:
 
 
 def _difference_curve(curves: PairCurves, order: int) -> Floats:
-    """Return the difference curve with its left end: 0 for integrals, the first step for quantiles."""
+    """Return the difference at the left end and at each of l quantile levels, shape (l + 1,).
+
+    The left end is 0 for integrals and the first step for quantiles.
+    """
     difference = curves.winner[order - 1] - curves.loser[order - 1]
     return np.concatenate([difference[:1] if order == 1 else [0.0], difference])
 

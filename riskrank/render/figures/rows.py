@@ -28,7 +28,7 @@ _STEP = ROW + 2.0
 
 @dataclass(frozen=True)
 class Rows:
-    """Row layout, in points above the lower edge of the drawing.
+    """Layout of k rows, in points above the lower edge of the drawing.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Rows:
 
     @classmethod
     def from_names(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
-        """Lay out rows in the given order.
+        """Lay out k rows in the given order.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Rows:
 
     @classmethod
     def for_models(cls, names: Sequence[str], order: Iterable[int]) -> Rows:
-        """Lay out one row per model.
+        """Lay out one row for each of k models.
 
         Parameters
         ----------
@@ -187,7 +187,10 @@ def draw_dot(
     filled: bool = True,
     fill: Any = None,
 ) -> None:
-    """Draw a marker in a row, hollow unless `filled`; `fill` overrides the interior color."""
+    """Draw a marker in a row, hollow unless `filled`.
+
+    `fill` overrides the interior color.
+    """
     rim = 0.0 if filled and fill is None else 0.9
     style: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
     fill = fill or (color if filled else "white")

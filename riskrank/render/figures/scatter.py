@@ -20,7 +20,7 @@ COLUMN = 150.0
 def label_points(
     canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike, names: Sequence[str], named: Sequence[int]
 ) -> None:
-    """Label points in a column to the right of the axes, as close to each point's height as possible.
+    """Label some of n points in a column to the right of the axes, as close to their heights as possible.
 
     Parameters
     ----------
@@ -47,6 +47,6 @@ def label_points(
 
 
 def sheet_points(canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike) -> Floats:
-    """Convert data coordinates of axes to points on the sheet; shape (n, 2)."""
+    """Convert n positions in data coordinates to points on the sheet, shape (n, 2)."""
     pixels = axes.transData.transform(np.column_stack([x, y]))
     return np.asarray(canvas.transData.inverted().transform(pixels), dtype=np.float64)

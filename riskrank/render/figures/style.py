@@ -172,7 +172,10 @@ class Plot(Figure):
 
 
 def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
-    """Break text into lines of at most the given width, in points; a longer word is kept on its own line."""
+    """Break text into lines of at most the given width, in points.
+
+    A longer word is kept on its own line.
+    """
     lines: list[str] = []
     space, used = text_width("n n", size) - text_width("nn", size), 0.0
     for word in map(restore_spaces, protect_spaces(text).split()):

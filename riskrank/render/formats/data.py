@@ -17,7 +17,9 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(document: Document) -> str:
-    """Render the whole document as JSON; NaN and infinities become null.
+    """Render the whole document as JSON.
+
+    NaN and infinities become null.
 
     Warnings name parameters as command-line flags, even for documents from the Python API.
     """

@@ -122,7 +122,9 @@ class _SpaceRestoringStream:
 
 
 def with_charts(table: Table, width: int | None) -> Table:
-    """Return the table with the text charts that fit next to its other columns; none without a terminal.
+    """Return the table with the text charts that fit next to its other columns.
+
+    All charts are dropped if the output is not a terminal.
 
     Long names wrap before a chart is dropped.
     """

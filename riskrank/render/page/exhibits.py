@@ -103,7 +103,10 @@ class Drawing:
 
 @dataclass
 class Exhibit:
-    """Lines of text with at most one table or picture; ``wide`` if the text is placed below it."""
+    """Lines of text with at most one table or picture.
+
+    If ``wide`` is True, the text is placed below the table or picture.
+    """
 
     table: PageTable | None = None
     drawing: Drawing | None = None
@@ -133,7 +136,9 @@ class Exhibitor:
     def exhibits(
         self, blocks: Iterable[Block], *, wide: bool = False, finding: str = ""
     ) -> Iterator[Exhibit]:
-        """Yield the exhibits for blocks of content; lines of text belong to the preceding table or picture.
+        """Yield the exhibits for blocks of content.
+
+        Lines of text belong to the preceding table or picture.
 
         Parameters
         ----------

@@ -159,5 +159,8 @@ def _to_word(joined: str) -> Markup:
 
 
 def _finalize(value: Any) -> Any:
-    """Escape control characters and shorten very long words in text; other values are unchanged."""
+    """Escape control characters and shorten very long words in text.
+
+    Other values are unchanged.
+    """
     return escape_for_page(value) if type(value) is str else value
