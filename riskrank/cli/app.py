@@ -54,7 +54,7 @@ class ErrorBoundary(TyperGroup):
 
 
 def _report_error(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
-    """Print an error in three lines, followed by suggested commands; return the exit status."""
+    """Print an error in three lines, followed by suggested commands, and return the exit status."""
     from riskrank.render.staging import discard_buffered
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):

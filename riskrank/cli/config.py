@@ -64,7 +64,10 @@ class ConfiguredCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; usage errors mention configured options as a possible cause."""
+        """Run the command.
+
+        Usage errors mention configured options as a possible cause.
+        """
         path, configured = ctx.meta.get("riskrank.config", (None, ()))
         if ctx.obj is not None:
             ctx.obj = dataclasses.replace(ctx.obj, loaded_config=path, config=path if configured else None)
@@ -83,7 +86,9 @@ class ConfiguredCommand(TyperCommand):
 
 
 def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:
-    """Return the configured defaults for a command; its own section overrides the general settings.
+    """Return the configured defaults for a command.
+
+    Its own section overrides the general settings.
 
     Parameters
     ----------

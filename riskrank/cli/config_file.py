@@ -32,7 +32,10 @@ _OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
 
 def config_path(path: str | None) -> str | None:
-    """Return the configuration file to read: the given one, that of the working directory, or None."""
+    """Return the configuration file to read, or None if there is none.
+
+    A given file takes precedence over the one in the working directory.
+    """
     if path is not None:
         return None if path == NO_FILE else path
     if Path(CONFIG).is_file():
@@ -63,7 +66,10 @@ def read_config(path: str) -> Mapping[str, Any]:
 
 
 def _has_settings(path: str) -> bool:
-    """Return True if a ``pyproject.toml`` contains settings for riskrank; False if it is invalid."""
+    """Return True if a ``pyproject.toml`` contains settings for riskrank.
+
+    Return False for an invalid file.
+    """
     content = b""
     with suppress(InputError):
         content = _read_content(path)
@@ -74,7 +80,7 @@ def _has_settings(path: str) -> bool:
 
 
 def _parse_config(path: str) -> Mapping[str, Any]:
-    """Parse a TOML file; raise InputError if it is invalid."""
+    """Parse a TOML file, raising InputError if it is invalid."""
     from riskrank.scores.files.guards import parse_toml
 
     try:
@@ -90,7 +96,7 @@ def _parse_config(path: str) -> Mapping[str, Any]:
 
 
 def _read_content(path: str) -> bytes:
-    """Return the bytes of a file; raise InputError if it is too large or cannot be read."""
+    """Return the bytes of a file, raising InputError if it is too large or cannot be read."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (keeps a path with "..")
             content = file.read(MAX_BYTES + 1)

@@ -61,7 +61,10 @@ def reading_memory(scores: Collection[str]) -> float:
 
 
 def _stored(status: os.stat_result) -> int:
-    """Return the number of bytes that a file occupies on disk; sparse files are rejected later."""
+    """Return the number of bytes that a file occupies on disk.
+
+    Sparse files are rejected later.
+    """
     return min(status.st_size, 512 * getattr(status, "st_blocks", status.st_size))
 
 

@@ -23,7 +23,10 @@ def handle_interrupts() -> None:
 
 
 def ignore_interrupts() -> None:
-    """Ignore Ctrl-C from now on; called before the output is written."""
+    """Ignore Ctrl-C from this call on.
+
+    The function is called before the output is written.
+    """
     if _handled:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -81,7 +81,7 @@ def split_plot(text: str) -> tuple[str | None, str]:
 
 
 def _plot_format(file: str) -> str:
-    """Return the picture format for a file suffix; raise UsageError if it is unknown."""
+    """Return the picture format for a file suffix, raising UsageError if it is unknown."""
     kinds = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
     suffix = Path(file).suffix.lower()
     if suffix not in kinds:

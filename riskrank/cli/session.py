@@ -163,7 +163,7 @@ class Session:
         return progress_bar(label, stream) if stream.isatty() else nullcontext(slow_run_note(label, self.log))
 
     def finish(self, document: Document, *, extra_files: Mapping[str, bytes] | None = None) -> None:
-        """Render the document, and write it with its extra files: either all files or none."""
+        """Render the document and write it with its extra files, either all files or none."""
         from riskrank.render.files import check_outputs, write_all
         from riskrank.scores.layouts.layout import DESIGN, READ, warning_kind
         from riskrank.scores.table.missing_scores import reports_exclusion
@@ -232,7 +232,9 @@ class Session:
 
 
 def checked_settings(call: Call) -> Any:
-    """Create the settings of a call; invalid settings are rejected before any file is read.
+    """Create the settings of a call.
+
+    Invalid settings are rejected before any file is read.
 
     Raises
     ------

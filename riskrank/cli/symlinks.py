@@ -44,7 +44,10 @@ def _openable_paths(name: str) -> Iterator[str]:
 
 
 def _walk(name: str) -> Iterator[str]:
-    """Yield a path and all non-hidden files below it; links are followed, and cycles avoided."""
+    """Yield a path and all non-hidden files below it.
+
+    Links are followed, and link cycles are detected.
+    """
     stack, seen = [name], set[str]()
     while stack:
         path = stack.pop()

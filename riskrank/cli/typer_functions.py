@@ -38,7 +38,10 @@ class Call:
     values: Mapping[str, Any]
 
     def group(self, kind: type, **more: Any) -> Any:
-        """Create an option group from the parsed values; `more` overrides them."""
+        """Create an option group from the parsed values.
+
+        `more` overrides them.
+        """
         values = {opt.name: self.values[opt.name] for opt in options_of(kind) if opt.name in self.values}
         return kind(**values | more)
 
@@ -154,7 +157,10 @@ def _option_type(opt: Option) -> Any:
 
 
 def _value(opt: Option, value: Any) -> Any:
-    """Convert a parsed value to the type of its option; several values become a tuple."""
+    """Convert a parsed value to the type of its option.
+
+    Several values become a tuple.
+    """
     if opt.several:
         return split_names(value, parameter=opt.name) if opt.spec.commas else tuple(value)
     return value

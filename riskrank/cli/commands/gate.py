@@ -69,7 +69,10 @@ def _decide(session: Session, bless: str | None) -> GateDocument:
 
 
 def _has_claims(call: Call) -> bool:
-    """Return True if the call contains a claim; otherwise scores are only saved as a baseline."""
+    """Return True if the call contains a claim.
+
+    Without a claim, the scores are only saved as a baseline.
+    """
     names = get_annotations(ClaimSettings)
     claims = [opt for opt in options_of(ClaimSettings) if opt.name in names and opt.name in call.values]
     return any(call.values[opt.name] != opt.default for opt in claims)
