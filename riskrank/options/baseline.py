@@ -64,7 +64,9 @@ Margin = float | Percent
 
 
 def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
-    """Parse margins by metric; "" stands for all other metrics, and ``2%`` is relative to the old mean.
+    """Parse margins by metric.
+
+    The name "" stands for all other metrics. A margin such as ``2%`` is relative to the old mean.
 
     Raises
     ------
@@ -94,7 +96,10 @@ def margins(values: Any) -> tuple[tuple[str, Margin], ...]:
 
 
 def _margin(value: Any) -> tuple[Margin, float]:
-    """Parse a margin; return it with its numeric value, which is NaN if the text is not a number."""
+    """Parse a margin and return it with its numeric value.
+
+    The value is NaN if the text is not a number.
+    """
     if isinstance(value, str) and value.endswith("%"):
         number = number_or_nan(value[:-1])
         return (Percent(f"{number:.12g}%") if number else 0.0), number

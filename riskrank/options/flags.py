@@ -36,6 +36,9 @@ def _option_words(opt: Option, value: Any) -> Iterator[str]:
 
 
 def join_commas(names: Iterable[Any]) -> str:
-    """Join names with commas; names with a comma or a quote are quoted."""
+    """Join names with commas.
+
+    Names with a comma or a quote are quoted.
+    """
     texts = map(str, names)
     return ",".join('"' + s.replace('"', '""') + '"' if "," in s or '"' in s else s for s in texts)

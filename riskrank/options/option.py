@@ -170,7 +170,10 @@ class Option:
 
     @property
     def by_name(self) -> bool:
-        """True if the option takes numbers by metric name; the name "" stands for all other metrics."""
+        """True if the option takes numbers by metric name.
+
+        The name "" stands for all other metrics.
+        """
         return get_origin(self.kind) is dict or get_origin((get_args(self.kind) or (None,))[0]) is tuple
 
     @property
@@ -277,7 +280,7 @@ def options_of(group: Any) -> tuple[Option, ...]:
 
 @cache
 def _collect_options(group: Any) -> tuple[Option, ...]:
-    """Return the options of a settings class from its dataclass fields; cached."""
+    """Return the options of a settings class from its dataclass fields, cached by class."""
     hints = get_type_hints(group)
     return tuple(
         Option(

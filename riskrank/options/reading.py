@@ -87,7 +87,7 @@ class ReadOptions(Settings):
         (),
         metavar="COL,...",
         commas=True,
-        # Items and the named sources are the only random factors, and human labels calibrate only one judge.
+        # Items and the named sources are the only random factors, and labels can calibrate only one judge.
         against=("human", "unpaired", "cluster", "group_by", "time", "folds"),
     )
     wide: bool = switch("Read a wide table: one row per model and sample, one column per metric.")
@@ -228,7 +228,10 @@ class ReadOptions(Settings):
 
     @property
     def file_options(self) -> ReadOptions:
-        """Options for reading files; with a judge, scores stay uncalibrated and missing labels are kept."""
+        """Options for reading files.
+
+        With a judge, scores stay uncalibrated and missing labels are kept.
+        """
         if not self.corrects_judge:
             return self
         both = (str(self.human), str(self.judge))
@@ -273,7 +276,7 @@ class ReadOptions(Settings):
             )
 
 
-SHARED = "shared"  # value of missing: compare each pair of models on their common samples
+SHARED = "shared"  # value of the option missing: compare each pair of models on common samples
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ class ResamplingSettings(Settings):
 
     PANEL: ClassVar[str] = TESTS
 
-    # True if the number of resamples can follow from the family of tests.
+    # True if the command can choose the number of resamples to suit the family of tests.
     auto_resamples: ClassVar[bool] = False
 
     resamples: int = param("Number of bootstrap resamples.", 1000, metavar="B")

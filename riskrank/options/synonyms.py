@@ -1,4 +1,4 @@
-"""Words of other libraries for options, and the options that mean the same."""
+"""Option names of other libraries, and the equivalent options of riskrank."""
 
 from collections.abc import Iterable
 
@@ -62,7 +62,9 @@ ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
 
 
 def meant_option(name: str, options: Iterable[str]) -> str | None:
-    """Return the option that a word of another library means, else the most similar name, else None.
+    """Return the option that is equivalent to an option name of another library.
+
+    If there is no equivalent, return the most similar option name, or None.
 
     Parameters
     ----------

@@ -24,7 +24,9 @@ def number_or_nan(value: Any) -> float:
 def parse_numbers(
     values: Numbers, *, parameter: str, example: str = "0.05,0.1", kind: str = "numbers"
 ) -> tuple[float, ...]:
-    """Parse numbers into a tuple of floats; texts may contain several, separated by commas.
+    """Parse numbers into a tuple of floats.
+
+    Texts may contain several, separated by commas.
 
     Parameters
     ----------
@@ -51,7 +53,9 @@ def parse_numbers(
 
 
 def parse_ints(values: Numbers, *, parameter: str, example: str = "100,500") -> tuple[int, ...]:
-    """Parse integers into a tuple; texts may contain several, separated by commas.
+    """Parse integers into a tuple.
+
+    Texts may contain several, separated by commas.
 
     Raises
     ------
@@ -90,7 +94,9 @@ def to_names(values: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def split_names(values: Iterable[str], *, parameter: str) -> tuple[str, ...]:
-    """Split comma-separated texts into names; a name that contains a comma must be in double quotes.
+    """Split comma-separated texts into names.
+
+    A name that contains a comma must be in double quotes.
 
     Raises
     ------
@@ -136,7 +142,9 @@ def misplaced_option(problem: str, found: str, name: str, alternative: str = "")
 
 
 def name_value_pairs(values: Any) -> list[tuple[str, Any]]:
-    """Convert values by name to pairs; the name "" stands for all other names.
+    """Convert values by name to pairs.
+
+    The name "" stands for all other names.
 
     Parameters
     ----------
@@ -150,7 +158,10 @@ def name_value_pairs(values: Any) -> list[tuple[str, Any]]:
 
 
 def _split_pair(text: Any) -> tuple[str, Any]:
-    """Split ``NAME=VALUE`` at the last equals sign; without one, the name is ""."""
+    """Split ``NAME=VALUE`` at the last equals sign.
+
+    Without one, the name is "".
+    """
     name, separator, value = text.rpartition("=") if isinstance(text, str) else ("", "", text)
     return (name, value) if name or not separator else ("", text)  # "=3" has no name
 
