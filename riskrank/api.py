@@ -51,7 +51,7 @@ _TOLERANT = {
 
 
 class Scores:
-    """Score tables as input for commands, each of which validates them for its own requirements.
+    """Score tables to pass to the commands, each of which validates them against its own requirements.
 
     Attributes
     ----------
@@ -67,7 +67,9 @@ class Scores:
         self._read: dict[str, ScoreTable] = {}
 
     def load(self) -> Scores:
-        """Read the tables with minimal requirements, set the attributes, and return the object itself.
+        """Read the tables, set the attributes, and return the object itself.
+
+        Only the requirements that all commands share are checked.
 
         Raises
         ------
@@ -268,7 +270,7 @@ def _sources(scores: Input | Iterable[Input]) -> list[str | Source]:
 
 
 def _source(source: Input) -> str | Source:
-    """Convert one input to a path or a source; raise UsageError for any other type."""
+    """Convert one input to a path or a source, raising UsageError for any other type."""
     if is_frame(source):
         return FrameSource(source)
     if is_array(source) and source.ndim == 1:
@@ -346,7 +348,7 @@ def _refuse_judge(row: Command, options: Mapping[str, Any]) -> None:
 
 
 def _build_settings(row: Command, options: Mapping[str, Any]) -> Any:
-    """Create a study's settings; raise UsageError for invalid ones before any file is read."""
+    """Create a study's settings, raising UsageError for invalid ones before any file is read."""
     kind = row.settings_type
     names = {opt.name for opt in options_of(kind)}
     settings = kind(**check_types(kind, {name: value for name, value in options.items() if name in names}))

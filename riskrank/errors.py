@@ -54,7 +54,7 @@ class RiskrankError(Exception):
     problem : str
         The problem and its location: file, row, column, value.
     found : str
-        The actual input, in contrast to the required one.
+        The actual input, for comparison with the required one.
     hint : str
         Suggested next step, as concrete as possible.
     suggestions : sequence of (str, object)
@@ -140,7 +140,7 @@ def option(name: str, value: object = None) -> str:
 
 
 def interface_text(command_line: str, python: str) -> str:
-    """Return marked text of which each interface, command line or Python API, shows its own alternative."""
+    """Return marked text with one alternative for the command line and one for the Python API."""
     return f"{_ALT_START}{command_line}{_ALT_SEP}{python}{_ALT_END}"
 
 
@@ -262,7 +262,7 @@ def single_line(text: str) -> str:
 
 
 def mask_secrets(text: str) -> str:
-    """Replace the credentials in addresses by asterisks."""
+    """Replace the credentials in URLs with asterisks."""
     return _SECRET.sub(lambda match: f"{match[1] or match[2]}***", text)
 
 
@@ -274,7 +274,10 @@ def shorten(line: str) -> str:
 
 
 def listing(names: Iterable[object], most: int = 8) -> str:
-    """Join names with commas; a long list ends with the number of remaining names."""
+    """Join names with commas.
+
+    If there are more than `most` names, the text ends with the number of remaining names.
+    """
     texts = [str(name) for name in names]
     more = f" … and {len(texts) - most} more" if len(texts) > most else ""
     return (", ".join(texts[:most]) if texts else "none") + more

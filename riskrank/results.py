@@ -102,7 +102,10 @@ class Result:
 
     @property
     def p_values(self) -> pl.DataFrame:
-        """Adjusted p-values of one method and metric, low if the row is better than the column."""
+        """Adjusted p-values of the first method and metric, with one row and one column per model.
+
+        A small p-value means that the model of the row is significantly better than that of the column.
+        """
         frame = self.pairs
         first, second = next(pair for pair in _PAIRS if {*pair} <= {*frame.columns})
         keys = [name for name in _TEST_KEYS if name in frame.columns]
@@ -293,7 +296,7 @@ def result_of(document: Document) -> Result:
 
 
 def _check_path(path: object) -> str:
-    """Return a path as text; raise UsageError if the object is not a path."""
+    """Return a path as text, raising UsageError if the object is not a path."""
     try:
         name = fspath(path)  # type: ignore[call-overload]  # checks the type
     except TypeError:
