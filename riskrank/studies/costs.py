@@ -10,7 +10,7 @@ PER_SUCCESS = "cost-per-success"
 
 
 def cost_and_success(flag: str, text: str, metrics: Sequence[str]) -> tuple[str, str] | None:
-    """Parse ``cost-per-success:COST/SUCCESS`` into its two metrics; return None for any other text.
+    """Parse ``cost-per-success:COST/SUCCESS`` into its two metrics, or return None for any other text.
 
     Metric names may contain a slash.
 
@@ -56,7 +56,8 @@ def require_costs(
     request : (str, str)
         Name and value of the option, for messages.
     costs, successes : (bool, sequence of ndarray)
-        Pair of a flag, True if lower values are better, and each model's scores with larger values better.
+        Whether lower values are better in the file, and the scores of each model, oriented so that larger
+        values are better.
     independent : bool
         True if samples are resampled one by one.
     paired : bool

@@ -35,7 +35,8 @@ def detectable_differences(
     Returns
     -------
     dict of str to float
-        Metrics scored by a judge and aggregated suite metrics are omitted, because theirs is unknown.
+        Minimum detectable difference by metric. Metrics scored by a judge and aggregated suite metrics are
+        omitted, because their minimum detectable difference is unknown.
     """
     k, result = len(table.models), {}
     level = family.interval_level(k * (k - 1) // 2)
@@ -80,13 +81,16 @@ def format_detectable(difference: float, is_proportion: bool) -> str:
 
 
 def detectable_sentence(difference: float, is_proportion: bool) -> str:
-    """Return a sentence with the minimum detectable difference; empty if it is unknown."""
+    """Return a sentence with the minimum detectable difference, or an empty string if it is unknown."""
     words = format_detectable(difference, is_proportion)
     return f"Smallest detectable difference: {words} (power 80 %)." if words else ""
 
 
 def detectable_suffix(means: Sequence[MetricMeans], detectable: Mapping[str, float]) -> str:
-    """Return a clause with the minimum detectable difference on the only metric; empty if unknown."""
+    """Return a clause with the minimum detectable difference on the only metric.
+
+    The clause is empty if the difference is unknown.
+    """
     if len(means) != 1 or means[0].name not in detectable:
         return ""
     words = format_detectable(detectable[means[0].name], means[0].is_proportion)
@@ -94,7 +98,10 @@ def detectable_suffix(means: Sequence[MetricMeans], detectable: Mapping[str, flo
 
 
 def detectable_by_metric(means: Sequence[MetricMeans], detectable: Mapping[str, float]) -> str:
-    """Return a phrase with the minimum detectable difference of each metric; empty if none is known."""
+    """Return a phrase with the minimum detectable difference of each metric.
+
+    The phrase is empty if no difference is known.
+    """
     parts = [
         f"{words} on {mean.name}"
         for mean in means

@@ -36,7 +36,9 @@ def computed(source: Callable[..., Any], **default: Any) -> Any:
 
 
 def rows_from_records(kind: type[Row], part_names: str, records: Iterable[tuple[Any, ...]]) -> list[Row]:
-    """Build one row per record; functions declared by `computed` return the values of its fields.
+    """Build one row per record.
+
+    Functions declared by `computed` return the values of its fields.
 
     For example, a field with the source ``lambda model, i: model.names[i]`` takes the parts ``model`` and
     ``i`` of each record.
@@ -225,17 +227,23 @@ class Document(Generic[Row]):
 
     @property
     def certainty(self) -> str:
-        """Certainty of the verdict as a key; empty if nothing was tested."""
+        """Key for the certainty of the verdict, or an empty string if nothing was tested."""
         return ""
 
     @property
     def marker(self) -> str:
-        """Hidden first line of the Markdown output that identifies an earlier comment; usually empty."""
+        """Hidden first line of the Markdown output that identifies an earlier comment.
+
+        Most documents have an empty marker.
+        """
         return ""
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Field names of the rows, in order; optional fields are omitted if they are None in all rows."""
+        """Field names of the rows, in order.
+
+        Optional fields are omitted if they are None in all rows.
+        """
         return tuple(
             entry.name
             for entry in fields(self.row_type)
@@ -302,5 +310,8 @@ class GatedDocument(Document[Row]):
 
     @property
     def marker(self) -> str:
-        """HTML comment that identifies the command's Markdown output; empty if `comment` is False."""
+        """HTML comment that identifies the command's Markdown output.
+
+        The marker is empty if `comment` is False.
+        """
         return f"<!-- riskrank {self.provenance.command} -->" if self.comment else ""

@@ -57,9 +57,9 @@ def connect(place: str) -> Executor:
     _silence_logs()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions of other packages
+            warnings.simplefilter("ignore")  # Dask warns about package versions
             client = _run_with_timeout(_PATIENCE + 2, _connect_client, distributed, address)
-    except Exception as error:  # any error if another program answers
+    except Exception as error:  # if another program answers, any error may occur
         raise InputError(
             f"no Dask scheduler answers at {address}",
             found=_describe_error(error),
@@ -76,7 +76,7 @@ def connect(place: str) -> Executor:
 
 
 def _address(text: str) -> str:
-    """Return the address without the ``dask:`` prefix; raise UsageError if it is invalid."""
+    """Return the address without the ``dask:`` prefix, raising UsageError if it is invalid."""
     address = text.removeprefix(SCHEME)
     match = _ADDRESS.fullmatch(address)
     if not text.startswith(SCHEME) or match is None or not 1 <= int(match[1]) <= 65535:
@@ -114,7 +114,7 @@ async def _server_type(distributed: Any, address: str) -> str:
 
 
 def _run_with_timeout(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of a function; raise TimeoutError if it takes longer than `seconds`.
+    """Return the result of a function, raising TimeoutError if it takes longer than `seconds`.
 
     The function runs in a daemon thread, so it cannot keep the process alive.
     """
@@ -172,7 +172,7 @@ class DaskExecutor(Executor):
         """
         try:
             versions = set(self._client.run(_version).values())
-        except Exception as error:  # any error of a worker without this riskrank
+        except Exception as error:  # without riskrank, a worker may raise any error
             versions = {f"{type(error).__name__}: {error}"}
         if versions != {__version__}:
             raise InputError(
@@ -237,7 +237,10 @@ def _silence_logs() -> None:
 
 
 def _identity(data: Any) -> Any:
-    """Return the argument unchanged; used to transfer data to a worker."""
+    """Return the argument unchanged.
+
+    The executor uses this function to transfer data to a worker.
+    """
     return data
 
 

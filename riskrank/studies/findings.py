@@ -180,7 +180,7 @@ class Case:
 
     @property
     def required_suite(self) -> SuiteAnalysis:
-        """Analysis of the suite; an error if there is none."""
+        """Analysis of the suite, for tables that have one."""
         assert self.suite is not None
         return self.suite
 
@@ -191,7 +191,7 @@ class Case:
 
     @cached_property
     def identical_distributions(self) -> list[Finding]:
-        """Finding that all models have the same score distributions; an empty list if they do not."""
+        """Finding that all models have the same score distributions, or an empty list if they do not."""
         if not all(map(identically_distributed, self.columns.values())):
             return []
         on = "" if len(self.columns) > 1 else next(iter(self.columns))
@@ -199,12 +199,15 @@ class Case:
 
     @property
     def identical_models(self) -> list[Finding]:
-        """Findings about models with identical scores; empty if all models have the same distributions."""
+        """Findings about models with identical scores.
+
+        The result is empty if all models have the same distributions.
+        """
         return [] if self.identical_distributions else same_score_findings(self.table, self.models)
 
     @property
     def assumption(self) -> str:
-        """Assumption on which all sentences rest; empty if there is none."""
+        """Assumption on which all sentences rest, or an empty string if there is none."""
         return assumption_prefix(
             assumed_costs(self.means), "" if self.judged is None else self.judged.assumption
         )
@@ -215,7 +218,7 @@ class Case:
         return [*untested_finding(self.tested), *self.identical_models, *judge_findings(self)]
 
     def mean_of(self, column: str) -> MetricMeans | None:
-        """Return the raw means of a score column; None if the column is not a metric."""
+        """Return the raw means of a score column, or None if the column is not a metric."""
         return next((mean for mean in self.means if mean.name == column), None)
 
     def column_label(self, column: str) -> str:
@@ -230,12 +233,12 @@ NOTHING_TESTED = "Nothing was tested, so the uncertainty is unknown."
 
 
 def untested_finding(tested: bool) -> list[Finding]:
-    """Return a list with the finding that nothing was tested; empty if tests were run."""
+    """Return a list with the finding that nothing was tested, or an empty list if tests were run."""
     return [] if tested else [Finding("nothing-tested")]
 
 
 def judge_findings(case: Case) -> list[Finding]:
-    """Return a list with the finding on the gain from a judge; empty if the gain is negligible."""
+    """Return a list with the finding on the gain from a judge, or an empty list if the gain is negligible."""
     gain = case.judged
     return [Finding("judge-gain", figures=gain.figures)] if gain is not None and gain.gain_sentence else []
 
@@ -268,7 +271,7 @@ def better_mean_findings(case: Case, column: str, model: int) -> Iterator[Findin
         if mean.format_mean(mean.best) != mean.format_mean(model):
             figures = pair_figures([mean], mean.best, model)
             yield Finding("best-mean", (mean.best, model), on=column, figures=figures)
-    elif model not in worst_everywhere(case.means):  # it has its own sentence
+    elif model not in worst_everywhere(case.means):  # the worst model on every metric has its own sentence
         best = [mean.best for mean in case.means if mean.format_mean(mean.best) != mean.format_mean(model)]
         if best:
             figures = {f"{mean.name}.mean": float(mean.mean[mean.best]) for mean in case.means}

@@ -50,7 +50,7 @@ def check_types(owner: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _join_pairs(value: Any) -> Any:
-    """Convert pairs of model names to texts such as ``NEW:OLD``; return other values unchanged."""
+    """Convert pairs of model names to texts such as ``NEW:OLD``, or return other values unchanged."""
     if not isinstance(value, tuple | list):
         return value
     if len(value) == 2 and all(isinstance(name, str) and ":" not in name for name in value):
@@ -65,7 +65,7 @@ def check_integer(name: str, value: Any) -> int | None:
 
 
 def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
-    """Return the converted value; raise UsageError if it has the wrong type."""
+    """Return the converted value, raising UsageError if it has the wrong type."""
     result = _convert(hint, value)
     if result is _REFUSED and isinstance(value, list | tuple) and len(value) == 1:
         result = _convert(hint, value[0])
@@ -80,7 +80,7 @@ def _convert_or_raise(name: str, hint: Any, value: Any) -> Any:
 
 
 def _convert(hint: Any, value: Any) -> Any:
-    """Convert a value to its declared type; return the sentinel `_REFUSED` if that is impossible."""
+    """Convert a value to its declared type, or return the sentinel `_REFUSED` if that is impossible."""
     if get_origin(hint) in (Union, UnionType):
         # Numbers are tried before texts.
         kinds = sorted(get_args(hint), key=lambda kind: kind is str and not isinstance(value, str))
@@ -97,7 +97,7 @@ def _convert(hint: Any, value: Any) -> Any:
 
 
 def _convert_scalar(kind: Any, value: Any) -> Any:
-    """Convert a value to a bool, str, int or float; return `_REFUSED` if that is impossible."""
+    """Convert a value to a bool, str, int or float, or return `_REFUSED` if that is impossible."""
     truth = isinstance(value, bool | np.bool_)
     if truth or kind is bool:
         return bool(value) if truth and kind is bool else _REFUSED
@@ -114,7 +114,7 @@ def _convert_scalar(kind: Any, value: Any) -> Any:
 
 
 def _convert_text(value: Any) -> Any:
-    """Convert a string, path or integer to a string; return `_REFUSED` for other types."""
+    """Convert a string, path or integer to a string, or return `_REFUSED` for other types."""
     if isinstance(value, PathLike):
         path = fspath(value)
         return path if isinstance(path, str) else _REFUSED
@@ -124,7 +124,10 @@ def _convert_text(value: Any) -> Any:
 
 
 def _convert_sequence(kind: Any, value: Any) -> Any:
-    """Convert one or several values to a tuple, or return `_REFUSED`; the settings split strings later."""
+    """Convert one or several values to a tuple, or return `_REFUSED` if that is impossible.
+
+    The settings split strings later.
+    """
     if get_origin(kind) is tuple:  # names with numbers, which the settings parse
         return _named_numbers(value)
     if isinstance(value, str):  # which may contain several; the settings split it
@@ -142,7 +145,10 @@ def _convert_sequence(kind: Any, value: Any) -> Any:
 
 
 def _named_numbers(value: Any) -> Any:
-    """Accept numbers, strings, mappings and lists for the settings to parse; else return `_REFUSED`."""
+    """Convert numbers, strings, mappings and lists to values that the settings can parse.
+
+    Return `_REFUSED` for other types.
+    """
     if isinstance(value, bool | np.bool_ | bytes):
         return _REFUSED
     if isinstance(value, Real):
@@ -156,7 +162,7 @@ def _named_numbers(value: Any) -> Any:
 
 
 def _convert_member(kind: Any, value: Any) -> Any:
-    """Convert one entry of a sequence to its declared type; return `_REFUSED` if that is impossible."""
+    """Convert one entry of a sequence to its declared type, or return `_REFUSED` if that is impossible."""
     if isinstance(value, str):
         return str(value)
     # The settings check for integers, because their message names the purpose.

@@ -46,7 +46,10 @@ class MeanColumn:
     statistic: str = "mean"
 
     def to_display_units(self, differences: ArrayLike) -> Floats:
-        """Convert differences for display; differences of logarithms become relative differences."""
+        """Convert an array of differences for display, keeping its shape.
+
+        Differences of logarithms become relative differences.
+        """
         values = np.asarray(differences, dtype=np.float64)
         return values if self.statistic == "mean" else -np.expm1(-values)
 
@@ -61,7 +64,9 @@ class MeanColumn:
 
 
 def mean_column(table: ScoreTable, metric: int) -> MeanColumn | None:
-    """Return the means of a metric and their differences; None if the table allows more than comparing means.
+    """Return the means of a metric and their differences.
+
+    The result is None if the table allows other comparisons than those of means.
 
     Raises
     ------

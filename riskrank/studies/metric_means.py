@@ -63,7 +63,10 @@ class MetricMeans:
 
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
-        """Lower and upper limits of the pointwise 95 % interval of each mean; NaN if unknown."""
+        """Lower and upper limits of the pointwise 95 % intervals of the means, both of shape (k,).
+
+        Unknown limits are NaN.
+        """
         intervals = proportion_intervals if self.is_proportion else mean_intervals
         return intervals(self.mean, self.error, self.freedom)
 
@@ -118,7 +121,9 @@ def pair_figures(means: Sequence[MetricMeans], first: int, second: int) -> dict[
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
-    """Return means and standard errors of all metrics; those of a suite are weighted by task.
+    """Return means and standard errors of all metrics.
+
+    In a suite, the means are weighted by task.
 
     Parameters
     ----------
@@ -153,7 +158,7 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
 
 
 def _cluster_codes(clusters: Integers) -> Integers:
-    """Return cluster labels as consecutive integers, starting at 0."""
+    """Return the cluster labels of n samples as consecutive integers from 0, shape (n,)."""
     return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
 
@@ -209,7 +214,10 @@ WorstShare = tuple[float, Floats, Sequence[float] | Floats]
 
 
 def robust_standard_error(resampled: Floats) -> Floats:
-    """Return half the distance between the 16 % and 84 % quantiles of resampled estimates."""
+    """Return half the distance between the 16 % and 84 % quantiles of B resampled estimates of k models.
+
+    The estimates have shape (B, k), and the result has shape (k,).
+    """
     return np.ptp(np.quantile(resampled, [0.16, 0.84], axis=0), axis=0) / 2
 
 

@@ -7,7 +7,9 @@ from riskrank.scores.table.score_table import ScoreTable
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
-    """Return the indices of the models in a pair ``A:B``; names may contain colons.
+    """Return the indices of the models in a pair ``A:B``.
+
+    Names may contain colons.
 
     Raises
     ------

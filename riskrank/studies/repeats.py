@@ -66,7 +66,7 @@ class RunsSplit:
 
 
 def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None:
-    """Split the variance of the models' means into samples and runs; return None without repeats.
+    """Split the variance of the models' means into samples and runs, or return None without repeats.
 
     Parameters
     ----------
@@ -118,7 +118,9 @@ class PassCurve:
 def pass_curves(
     metric: str, scores: ClusteredScores, models: Sequence[str], *, less_is_better: bool
 ) -> list[PassCurve]:
-    """Return the pass^k curves of all models for a binary metric with repeats; empty for other metrics.
+    """Return the pass^k curves of all models for a binary metric with repeats.
+
+    The result is empty for other metrics.
 
     Parameters
     ----------

@@ -56,7 +56,9 @@ def detection_limit_remark(size: int, unit: str = "samples") -> Remark:
 def sample_findings(
     columns: Sequence[ClusteredScores], *, tested: bool = True, per: str = ""
 ) -> list[Remark]:
-    """Return all limitations of the score column with the smallest effective size; empty without columns.
+    """Return all limitations of the score column with the smallest effective size.
+
+    The result is empty without columns.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def table_limits(table: ScoreTable, *, tested: bool) -> list[Remark]:
 
 
 def group_sentence(group: str | None, sentence: str) -> str:
-    """Add the name of a group to a sentence; return it unchanged if the group is None (all samples)."""
+    """Add the name of a group to a sentence, or return it unchanged if the group is None (all samples)."""
     return sentence if group is None else f"Group {group}: {sentence[0].lower()}{sentence[1:]}"
 
 

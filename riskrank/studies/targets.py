@@ -56,15 +56,21 @@ class Units:
     def interval(
         self, low: np.ndarray | None, high: np.ndarray | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Convert interval limits to the units of the file; return (None, None) if a limit is None."""
+        """Convert interval limits to the units of the file.
+
+        If a limit is None, return (None, None).
+        """
         return (None, None) if low is None or high is None else self.interval_to_file_units(low, high)
 
     def estimates(self, diffs: Differences) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Return estimates and interval limits in the units of the file; limits may be None."""
+        """Return estimates and interval limits in the units of the file.
+
+        The limits are None without resampling.
+        """
         return self.to_file_units(diffs.estimate), *self.interval(diffs.low, diffs.high)
 
     def interval_figures(self, diffs: Differences, at: int | tuple[int, int]) -> dict[str, float]:
-        """Return one interval as figures ``low`` and ``high``; empty without resampling."""
+        """Return one interval as figures ``low`` and ``high``, or an empty dict without resampling."""
         low, high = self.interval(diffs.low, diffs.high)
         return {} if low is None or high is None else {"low": float(low[at]), "high": float(high[at])}
 
@@ -110,7 +116,7 @@ def equal_weight_warnings(table: ScoreTable) -> list[str]:
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:
-    """Return the weights of the metrics in the combined score, shape (m,).
+    """Return the weights of the m metrics in the combined score, shape (m,).
 
     Weights sum to 1 and are equal by default.
 
@@ -221,7 +227,9 @@ def no_tasks_error(setting: str, alternative: str) -> UsageError:
 
 
 def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
-    """Return the tasks of a suite as a `TaskDesign`; None without tasks, or if tasks are pooled.
+    """Return the tasks of a suite as a `TaskDesign`.
+
+    The result is None if the table has no tasks or the tasks are pooled.
 
     With a judge (method §12), the strata are the samples with and without human labels.
 
@@ -246,7 +254,7 @@ def build_task_design(table: ScoreTable, *, random: bool = False) -> TaskDesign 
 
 
 def combined_scores(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
-    """Return the combined score of every row, one array per model."""
+    """Return the combined scores as one array per model, with one score per row of the table."""
     independent = settings.copula == "independent"
     if not independent:
         refuse_weights(table)
@@ -308,7 +316,7 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
 def too_large_error(
     column: str, largest: float, n_scores: int, source: str = "the scores"
 ) -> NumericalError | None:
-    """Return the error for scores whose sum could overflow; None if it cannot."""
+    """Return the error for scores whose sum could overflow, or None if it cannot."""
     if largest <= _LARGEST_SUM / n_scores:
         return None
     return NumericalError(

@@ -22,7 +22,7 @@ _NOTES = {
 
 
 def rescale_tasks(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
-    """Convert the scores of a suite to a common scale; return other tables unchanged.
+    """Convert the scores of a suite to a common scale, or return other tables unchanged.
 
     Tasks with common metrics keep their units unless the options say otherwise. Tasks with different metrics
     are compared by ranks within each task, or relative to declared bounds (method §8).
@@ -114,7 +114,7 @@ def _unit_scale(spec: MetricSpec) -> MetricSpec:
 
 
 def _task_means(table: ScoreTable) -> Floats:
-    """Return means by metric, model and task, in the units of the file."""
+    """Return the means of m metrics, k models and T tasks in the units of the file, shape (m, k, T)."""
     suite = table.suite
     tasks = [suite.of_sample[samples] for samples in table.row_samples]
     task_signs = [metric.sign for metric in suite.specs]
@@ -126,14 +126,14 @@ def _task_means(table: ScoreTable) -> Floats:
 
 
 def _ranks_within_tasks(table: ScoreTable) -> tuple[Floats, ...]:
-    """Return the ranks of the scores within each task, one array per model."""
+    """Return the ranks of the scores within each task, as one array per model with one rank per row."""
     tasks = build_task_design(table)
     assert tasks is not None
     return ranks_within_tasks(table.values, tasks)
 
 
 def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
-    """Return scores rescaled from the bounds of their metric to [0, 1], one array per model."""
+    """Return scores rescaled from the bounds of their metric to [0, 1], as one array per model."""
     suite = table.suite
     task_specs = suite.specs
     by_task = [(task_specs[task],) if task_specs else table.metrics for task in range(len(suite.names))]
@@ -146,7 +146,7 @@ def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
 
 
 def _score_range(spec: MetricSpec) -> Sequence[float]:
-    """Return the smallest and the largest oriented score; raise UsageError if they are unknown."""
+    """Return the smallest and the largest oriented score, raising UsageError if they are unknown."""
     low, high = oriented_bounds(spec)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise UsageError(

@@ -120,7 +120,7 @@ def distinct_pair(x: float, y: float, write: Callable[[float, int], str], decima
 
 
 def int_or_none(count: float) -> int | None:
-    """Return a count as an int; None if it is not finite."""
+    """Return a count as an int, or None if it is not finite."""
     return int(count) if math.isfinite(count) else None
 
 
@@ -192,7 +192,10 @@ def format_range(low: float, high: float) -> str:
 
 
 def join_names(models: Sequence[str], most: int = 4) -> str:
-    """Join names for a sentence; after `most` names, the rest are only counted."""
+    """Join names for a sentence.
+
+    After `most` names, the rest are only counted.
+    """
     parts = list(models)
     if len(parts) > most:
         parts = [*parts[: most - 1], f"{len(parts) - most + 1} others"]
@@ -217,7 +220,7 @@ def undetected_share(tasks: int) -> float:
 
 
 def detection_limit_sentence(size: int, unit: str = "samples") -> str:
-    """Describe the detection limit of samples, or of sampled tasks, in a sentence."""
+    """Return a sentence that describes the detection limit of samples or of sampled tasks."""
     if unit == "tasks":
         rarer = math.floor(100 * undetected_share(size))
         return f"These {size} tasks may not include a kind of task rarer than {rarer} in 100."
@@ -258,7 +261,7 @@ def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -
 
 
 def method_words(method: str) -> str:
-    """Describe a dominance method in words, such as ``R-SSD``; return unknown names unchanged."""
+    """Describe a dominance method in words, such as ``R-SSD``, or return unknown names unchanged."""
     match = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
     if match is None:
         return method
@@ -282,7 +285,9 @@ def ordinal(rank: int) -> str:
 
 
 def split_verdict(sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Split sentences into those that fit into a verdict and the rest; the first one always fits.
+    """Split sentences into those that fit into a verdict and the rest.
+
+    The first one always fits.
 
     Parameters
     ----------

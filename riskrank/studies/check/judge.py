@@ -101,7 +101,7 @@ class JudgeCheck:
 
     @property
     def problems(self) -> list[str]:
-        """Warning that the judge ranks models in the opposite direction; empty if it does not."""
+        """Warning that the judge ranks models in the opposite direction, or an empty list if it does not."""
         if not self.section.direction_hint:
             return []
         text = f"{self.entry.judge} is negatively correlated with human scores for every model"
@@ -109,7 +109,7 @@ class JudgeCheck:
 
 
 def check_judge(table: ScoreTable) -> JudgeCheck | None:
-    """Check the judge of a table against the human labels; return None if the table has no judge."""
+    """Check the judge of a table against the human labels, or return None if the table has no judge."""
     judged, chapter = table.judged, analyze_judge(table)
     if judged is None or chapter is None:
         return None
@@ -136,5 +136,5 @@ def _model_entries(inspection: JudgeInspection, table: ScoreTable) -> list[Judge
 
 
 def _number_or_none(value: float) -> float | None:
-    """Return a float; None for NaN."""
+    """Return a float, or None for NaN."""
     return None if isnan(value) else float(value)

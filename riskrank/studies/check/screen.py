@@ -139,7 +139,7 @@ _RANGE = {"min": "minimum", "mean": "mean", "max": "maximum"}
 
 
 def _rounded(value: float | None, decimals: int) -> str:
-    """Format a number with fixed decimals; return a dash for None."""
+    """Format a number with fixed decimals, or return a dash for None."""
     return "–" if value is None else format_fixed(value, decimals)
 
 
@@ -234,7 +234,7 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
 
 
 def _format_pass_rate(k: int, curve: PassCurve, *, interval: bool = False) -> str:
-    """Format pass^k or its interval; return a dash if there are fewer than k runs."""
+    """Format pass^k or its interval, or return a dash if there are fewer than k runs."""
     if k > len(curve.curve):
         return "–"
     share, low, high = curve.curve[k - 1]
@@ -253,7 +253,10 @@ def _split_table(document: CheckDocument) -> Table:
 
 
 def _format_direction(metric: MetricRow) -> str:
-    """Return the direction of a metric as stored in the file; a negative logarithm reverses it."""
+    """Return the direction of a metric as stored in the file.
+
+    A negative logarithm reverses it.
+    """
     lower = (metric.direction == "lower") != (metric.transform == "neg_log")
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 

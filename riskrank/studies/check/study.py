@@ -87,7 +87,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
 
     @property
     def refusal(self) -> InputError | None:
-        """Error that all other commands would raise for this table; None if the table is valid."""
+        """Error that all other commands would raise for this table, or None if the table is valid."""
         errors = _problems_of_severity(self.inspection, "error")
         if not errors:
             return None

@@ -34,7 +34,9 @@ class Suggestion:
 
 
 def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
-    """Return commands that apply to a table, the most useful first; empty if the table is invalid.
+    """Return commands that apply to a table, the most useful first.
+
+    The result is empty if the table is invalid.
 
     Parameters
     ----------

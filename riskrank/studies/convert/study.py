@@ -165,7 +165,10 @@ def _add_directions(export: Export) -> pl.DataFrame:
 
 
 def _select_metrics(export: Export, metrics: Sequence[str]) -> Export:
-    """Return an export restricted to the requested metrics; unchanged if none are requested."""
+    """Return an export restricted to the requested metrics.
+
+    The export is unchanged if no metrics are requested.
+    """
     if not metrics:
         return export
     available = export.rows["metric"].unique().sort().to_list()

@@ -122,7 +122,7 @@ def explain_requested_model(request: CopaRequest) -> ExplanationDocument:
 
 
 def _requested_model(request: CopaRequest) -> int:
-    """Return the index of the model to explain; raise a UsageError if it is unknown or excluded."""
+    """Return the index of the model to explain, raising UsageError if it is unknown or excluded."""
     name = request.settings.why or ""
     if name in request.objectives.dropped:
         raise UsageError(

@@ -45,7 +45,7 @@ class CopaCase:
 
     @property
     def front_uncertainty(self) -> FrontUncertainty:
-        """Uncertainty of the front; an error if the front was not tested."""
+        """Uncertainty of the front, which must have been tested."""
         assert not isinstance(self.uncertainty, str)
         return self.uncertainty
 
@@ -149,19 +149,22 @@ def describe_dominator(table: Objectives, uncertainty: FrontUncertainty, i: int)
 
 
 def _margin_note(table: Objectives, first: int, second: int) -> str:
-    """Return a note if the first model matches the second only within the margins; otherwise ""."""
+    """Return a note if the first model matches the second only within the margins.
+
+    The note is empty otherwise.
+    """
     values = table.population.objectives
     return "" if np.all(values[first] >= values[second]) else " within the margins"
 
 
 def _describe_unmet_constraints(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
-    """Name the constraints that the tests do not show model `i` to meet."""
+    """Return a phrase that names the constraints that model `i` does not significantly meet."""
     pairs = zip(table.constraints, uncertainty.constraint_answers[i], strict=True)
     return f"may not meet {join_names([text for text, answer in pairs if answer != Answer.SIGNIFICANT], 3)}"
 
 
 def explain_open_state(table: Objectives, uncertainty: FrontUncertainty, i: int) -> str:
-    """Explain why the tests leave undecided whether model `i` is on the front.
+    """Explain why the tests cannot decide whether model `i` is on the front.
 
     Returns
     -------
@@ -219,7 +222,7 @@ def _tied_except_for_name(table: Objectives, ranking: CopaRanking, tied: Sequenc
 
 
 def _weakest_objective(table: Objectives, ranking: CopaRanking) -> int | None:
-    """Return the objective on which most models beat the chosen one; None if no model beats it on any."""
+    """Return the objective on which most models beat the chosen one, or None if no model beats it on any."""
     ranks = np.where(np.asarray(table.weights) > 0, table.population.u[ranking.chosen], -1.0)
     worst = int(np.argmax(ranks))
     return worst if ranks[worst] > 0 else None

@@ -29,7 +29,7 @@ from riskrank.studies.targets import build_task_design
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveColumn:
-    """Sample-level scores of one objective, without missing scores.
+    """Sample-level scores of N models on one objective, without missing scores.
 
     Attributes
     ----------
@@ -111,27 +111,33 @@ class ObjectiveColumn:
         )
 
     def clustered_successes(self) -> ClusteredScores | None:
-        """Return the successes as :class:`ClusteredScores`; None unless this is a cost per success."""
+        """Return the successes as :class:`ClusteredScores`, or None unless this is a cost per success."""
         return None if self.successes is None else replace(self, values=self.successes).clustered_scores()
 
     def costs(self) -> list[Costs]:
-        """Return the costs and successes of each model; empty unless the objective is a cost per success."""
+        """Return the costs and successes of each model.
+
+        The result is empty unless the objective is a cost per success.
+        """
         parts = zip(self.values, self.successes or (), self.clusters, strict=self.successes is not None)
         return [Costs.from_rows(-c, s, np.unique(units, return_inverse=True)[1]) for c, s, units in parts]
 
     def to_file_units(self, oriented: Floats) -> Floats:
-        """Convert oriented values to the units of the file."""
+        """Convert an array of oriented values to the units of the file, keeping its shape."""
         flat = np.asarray(oriented, dtype=np.float64)
         return to_original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """Degrees of freedom of each model's standard error: resampling units minus fixed tasks."""
+        """Degrees of freedom of the standard errors, shape (N,): resampling units minus fixed tasks."""
         strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
         return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
 
     def standard_errors(self) -> Floats:
-        """Return the standard error of each model's value in the units of the file; NaN where unknown."""
+        """Return the standard error of each model's value in the units of the file, shape (N,).
+
+        Unknown standard errors are NaN.
+        """
         errors = [estimate.error for estimate in self.costs()]
         if self.successes is not None:
             return np.array(errors)
@@ -306,7 +312,9 @@ def _as_cost_per_success(
 
 
 def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Sequence[str]) -> Floats:
-    """Return each model's value of the objective, larger is better; NaN where it is missing.
+    """Return the value of the objective for each of N models.
+
+    Larger values are better. Missing values are NaN.
 
     Parameters
     ----------

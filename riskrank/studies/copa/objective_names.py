@@ -48,7 +48,9 @@ class ObjectiveName:
 
 
 def parse_objectives(texts: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
-    """Parse the requested objectives; every other metric is represented by its mean.
+    """Parse the requested objectives.
+
+    Every other metric is represented by its mean.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ def parse_constraint(
     larger_is_better: Booleans,
     shares: Sequence[bool] = (),
 ) -> Constraint:
-    """Parse a constraint such as ``co2 <= 0.5``.
+    """Parse a constraint such as ``co2 <= 0.5`` on one of K objectives of N models.
 
     Parameters
     ----------

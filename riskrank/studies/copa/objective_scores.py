@@ -88,7 +88,7 @@ _TOO_MANY_MODELS = f"pairs of more than {_MOST_MODELS} models are not tested"
 
 
 def reason_not_testable(request: CopaRequest) -> str:
-    """Return the reason why the front cannot be tested; empty if it can be tested."""
+    """Return the reason why the front cannot be tested, or an empty string if it can be tested."""
     objectives, columns = request.objectives, request.objectives.columns
     if request.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
@@ -137,7 +137,7 @@ def reject_unused_test_settings(settings: CopaSettings, reason: str) -> None:
     """
     unused = [name for name in TEST_SETTINGS if name in non_defaults(settings) and name != "no_test"]
     if reason == _TOO_MANY_MODELS:
-        return  # the document reports it, and it is not an error of the user
+        return  # the document reports it, because the user made no mistake
     if settings.seed and settings.resample_models is not None:
         unused = [name for name in unused if name != "seed"]
     if not unused:

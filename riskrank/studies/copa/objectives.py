@@ -36,7 +36,7 @@ from riskrank.studies.wording import decimals_for_exact_values, decimals_from_er
 
 @dataclass(frozen=True)
 class Objectives:
-    """Values, ranks, constraints and weights of models on several objectives.
+    """Values, ranks, constraints and weights of N models on K objectives.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Objectives:
 
     @cached_property
     def means(self) -> list[MetricMeans]:
-        """Values of each objective with standard errors; empty for a table without samples."""
+        """Values of each objective with standard errors, or an empty list for a table without samples."""
         return [
             _objective_means(*column_and_values)
             for column_and_values in zip(self.columns, self.values.T, strict=bool(self.columns))
@@ -91,7 +91,10 @@ class Objectives:
 
     @cached_property
     def weakest(self) -> Booleans:
-        """Mask of each model's largest weighted rank, shape (N, K); all False if all its ranks are 0."""
+        """Mask of each model's largest weighted rank, shape (N, K).
+
+        A row is all False if all ranks of the model are 0.
+        """
         return weakest_objectives(self.population.u * self.weights)
 
     @property
@@ -104,7 +107,7 @@ class Objectives:
         return self.population.names[model]
 
     def name_or_none(self, model: int) -> str | None:
-        """Return the name of a model; None for the index −1."""
+        """Return the name of a model, or None for the index −1."""
         return self.population.names[model] if model >= 0 else None
 
     def by_objective(self, entries: ArrayLike) -> dict[str, Any]:
@@ -112,7 +115,7 @@ class Objectives:
         return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
 
     def resampled_models(self, objective: int) -> Integers:
-        """Return the models whose value of an objective is estimated from samples.
+        """Return the indices of the models whose value of an objective is estimated from samples.
 
         The result is empty for fixed values, such as prices, and if fewer than two models have a value.
         """

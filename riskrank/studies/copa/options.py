@@ -137,7 +137,10 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     @property
     def question(self) -> str | None:
-        """Requested question: ``why``, ``sweep``, ``sweep_p`` or ``compare``; None for the ranking."""
+        """Requested question: ``why``, ``sweep``, ``sweep_p`` or ``compare``.
+
+        None stands for the ranking.
+        """
         requested = {
             "why": self.why is not None,
             "sweep": self.sweep is not None,
@@ -148,7 +151,10 @@ class CopaSettings(ObjectiveSettings, FrontSettings):
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """Orders p of the norm to rank by; the first one determines the choice."""
+        """Orders p of the norm to rank by.
+
+        The first one determines the choice.
+        """
         return self.p or (inf,)
 
     def _reject_inapplicable_settings(self) -> None:

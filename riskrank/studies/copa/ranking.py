@@ -174,7 +174,10 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
 
     @property
     def weight_ranges(self) -> tuple[WeightRange, ...]:
-        """Range of each weight that keeps the choice; the other weights keep their proportions."""
+        """Range of each weight that keeps the choice.
+
+        The other weights keep their proportions.
+        """
         return weight_ranges(self.sweeps, self.leading_ranking.chosen, self.objectives.weights)
 
     @property
@@ -286,7 +289,7 @@ def rank_population(request: CopaRequest, runtime: Runtime = SERIAL) -> CopaDocu
 
 
 def _describe_tasks(request: CopaRequest) -> str:
-    """Describe the tasks of a suite and their weights; empty without a suite."""
+    """Describe the tasks of a suite and their weights, or return an empty string without a suite."""
     suite = request.table.suite
     if not suite or not request.table.options.weighs_tasks:
         return ""
@@ -295,7 +298,7 @@ def _describe_tasks(request: CopaRequest) -> str:
 
 
 def _test_settings(settings: CopaSettings, uncertainty: FrontUncertainty | None) -> dict[str, Any]:
-    """Return the provenance entries of the front tests; empty if the front was not tested."""
+    """Return the provenance entries of the front tests, or an empty dict if the front was not tested."""
     if uncertainty is None:
         return {}
     return {

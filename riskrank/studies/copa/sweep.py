@@ -156,7 +156,7 @@ def _sweep_document(
 
 
 def _swept_objective(request: CopaRequest) -> int:
-    """Return the index of the objective to sweep; raise a UsageError if its weight cannot be swept."""
+    """Return the index of the objective to sweep, raising UsageError if its weight cannot be swept."""
     name, metrics = request.settings.sweep or "", request.objectives.population.metrics
     if name == "p" and name not in metrics:
         raise UsageError(

@@ -39,7 +39,7 @@ from riskrank.studies.wording import count_range, counted
 def decide_constraints(
     table: Objectives, objectives: Sequence[ObjectiveScores], replicates: ObjectiveReplicates, family: Family
 ) -> tuple[tuple[Answer, ...], ...]:
-    """Test which constraints each model meets, as one family of tests over all models and constraints.
+    """Test which constraints each of N models meets, as one family of tests.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def decide_constraints(
 
 
 def joint_answer(answers: Sequence[Answer]) -> Answer:
-    """Return the joint answer on all constraints of one model: its least favourable one."""
+    """Return the least favourable of one model's answers, as the answer on all its constraints jointly."""
     return min(answers, default=Answer.SIGNIFICANT)
 
 
@@ -68,7 +68,9 @@ def _constraint_p_values(
     replicates: ObjectiveReplicates,
     k: int,
 ) -> tuple[Floats, Floats]:
-    """Return each model's one-sided p-values for "the constraint is met" and "the constraint is violated".
+    """Return one-sided p-values for "the constraint is met" and "the constraint is violated".
+
+    Both arrays have one p-value per model.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ _FEWEST, _MOST, _WORK = 2000, 40_000, 1e9
 
 @dataclass(frozen=True, eq=False)
 class FrontUncertainty:
-    """Uncertainty of the Pareto front and of the choice.
+    """Uncertainty of the Pareto front and of the choice, for N models and K objectives.
 
     Attributes
     ----------
@@ -271,7 +273,10 @@ def _smallest_share(settings: CopaSettings, family: int, objective: ObjectiveSco
 
 
 def _to_file_units(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
-    """Convert oriented values to the units of the file; NaN where they are missing."""
+    """Convert oriented values, shape (N, K), to the units of the file.
+
+    Missing values are NaN.
+    """
     finite = np.where(np.isinf(oriented), np.nan, oriented)
     return np.stack([column.to_file_units(finite[..., k]) for k, column in enumerate(columns)], axis=-1)
 

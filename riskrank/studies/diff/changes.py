@@ -27,7 +27,7 @@ from riskrank.studies.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class CaseComparison:
-    """Comparison of two models on one metric, on the samples that both have.
+    """Comparison of two models on one metric, on the n samples that both have.
 
     Attributes
     ----------
@@ -55,12 +55,14 @@ class CaseComparison:
 
     @property
     def gain(self) -> Floats:
-        """Difference new minus old; larger is better."""
+        """Score of the new model minus score of the old one, shape (n,), larger is better."""
         return self.new.means - self.old.means
 
 
 def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Family) -> CaseComparison:
-    """Compare two models on their common samples; with repeats, each case is tested.
+    """Compare two models on their common samples.
+
+    With repeats, each case is tested.
 
     Raises
     ------
@@ -93,7 +95,10 @@ def compare_cases(table: ScoreTable, new: int, old: int, metric: int, family: Fa
 
 
 def metrics_of_cases(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence[MetricSpec], Integers]:
-    """Return the metrics, and the index of each case's metric; tasks may have different metrics."""
+    """Return the metrics, and the index of the metric of each of n cases, shape (n,).
+
+    Tasks may have different metrics.
+    """
     suite = table.suite
     if not suite.specs:
         return [table.metrics[cases.metric]], np.zeros(cases.samples.size, dtype=np.int64)
@@ -101,7 +106,7 @@ def metrics_of_cases(table: ScoreTable, cases: CaseComparison) -> tuple[Sequence
 
 
 def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], of_case: Integers) -> Floats:
-    """Return the mean over repeats of each case, in the units of the file."""
+    """Return the mean over repeats of each of n cases, in the units of the file, shape (n,)."""
     values, of_row = np.empty_like(runs.values), of_case[runs.samples]
     for number, spec in enumerate(specs):
         rows = of_row == number
@@ -110,7 +115,10 @@ def _means_in_original_units(runs: Repeats, specs: Sequence[MetricSpec], of_case
 
 
 def _scale_by_metric(gain: Floats, of_case: Integers) -> Floats:
-    """Divide each gain by the largest absolute gain on its metric; a single metric is left unchanged."""
+    """Divide the gain of each of n cases by the largest absolute gain on its metric, shape (n,).
+
+    The gains on a single metric are left unchanged.
+    """
     largest = np.zeros(int(of_case.max()) + 1)
     np.maximum.at(largest, of_case, np.abs(gain))
     return gain if largest.size == 1 else gain / np.where(largest > 0, largest, 1.0)[of_case]
@@ -122,7 +130,9 @@ def _example_samples(table: ScoreTable, samples: Integers) -> list[str]:
 
 
 def group_or_task_of_samples(table: ScoreTable, model: int) -> list[str | None]:
-    """Return the group of every sample or, without groups, its task; None if it has neither.
+    """Return the group of every sample, or its task if there are no groups.
+
+    The entry of a sample with neither is None.
 
     Groups are read from the rows of `model`.
     """
@@ -139,7 +149,10 @@ def tasks_of_samples(table: ScoreTable) -> list[str | None]:
 
 
 def groups_of_model(table: ScoreTable, model: int) -> list[str | None]:
-    """Return the group of every sample of a model; None for other samples or without groups."""
+    """Return the group of every sample in the table, according to the rows of one model.
+
+    The group is None for samples that the model lacks, or if there are no groups.
+    """
     groups: list[str | None] = [None] * len(table.samples)
     if table.groups is not None:
         rows = zip(table.row_samples[model].tolist(), table.groups[model].tolist(), strict=True)

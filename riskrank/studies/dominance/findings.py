@@ -20,7 +20,7 @@ from riskrank.studies.targets import Target, Units
 
 @dataclass(frozen=True)
 class DominanceColumn(Target):
-    """Dominance tests on one score column.
+    """Dominance tests of k models on one score column.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class DominanceCase(Case):
     results: dict[str, DominanceColumn]
 
     def answer(self, side: Answer) -> Answer | None:
-        """Return the given answer to a claim, or None if the claims were not tested."""
+        """Return `side` as the answer to a claim, or None if the claims were not tested."""
         return side if self.tested else None
 
     def compare_means(self, column: DominanceColumn, i: int, j: int) -> str:
@@ -105,7 +105,7 @@ class DominanceCase(Case):
         )
 
     def interval(self, column: DominanceColumn, i: int, j: int) -> dict[str, float]:
-        """Return the interval of a mean difference as figures; empty for a combined score."""
+        """Return the interval of a mean difference as figures, or an empty dict for a combined score."""
         is_metric = column.units.label in self.metrics
         return column.units.interval_figures(column.differences, (i, j)) if is_metric else {}
 
@@ -136,12 +136,12 @@ def dominance_findings(case: DominanceCase) -> list[Finding]:
 
 
 def pair_winner(tests: DominanceTests) -> int | None:
-    """Return the model that dominates the other one of a pair; None if neither does."""
+    """Return the model that dominates the other one of a pair, or None if neither does."""
     return 0 if tests.dominates[0, 1] else 1 if tests.dominates[1, 0] else None
 
 
 def overall_winner(tests: DominanceTests) -> int | None:
-    """Return the model that dominates all others; None if there is none."""
+    """Return the model that dominates all others, or None if there is none."""
     best = np.flatnonzero(tests.dominates.sum(axis=1) == len(tests.dominates) - 1)
     return int(best[0]) if best.size else None
 
@@ -231,7 +231,10 @@ def _is_tail_informative(case: DominanceCase, column: DominanceColumn) -> bool:
 
 
 def _mean_findings(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[Finding]:
-    """Yield the finding on the means of two models; nothing for a combined score."""
+    """Yield the finding on the means of two models.
+
+    Nothing is yielded for a combined score, which has no raw mean.
+    """
     if (mean := case.mean_of(column.name)) is not None:
         figures = column.units.figures(column.differences, (i, 1 - i)) | pair_figures([mean], i, 1 - i)
         yield Finding("mean", (i, 1 - i), on=column.name, figures=figures)

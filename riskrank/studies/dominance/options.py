@@ -40,7 +40,10 @@ class DominanceTestSettings(LimitedSettings):
 
     @property
     def threshold(self) -> tuple[float, ...]:
-        """Thresholds of the violation ratio in absolute tests; empty for those of the paper."""
+        """Thresholds of the violation ratio in absolute tests.
+
+        If empty, the thresholds of the paper are used.
+        """
         return ()
 
     @property
@@ -87,7 +90,10 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings,
 
     @property
     def folds_metrics(self) -> bool:
-        """True if metrics are combined into one score; False if each is tested separately."""
+        """True if metrics are combined into one score.
+
+        Otherwise, each metric is tested separately.
+        """
         return not self.per_metric
 
     def __post_init__(self) -> None:

@@ -37,7 +37,7 @@ def _ahead_phrase(case: DominanceCase) -> str:
 
 
 def _not_decided_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State that there are too few resamples to decide."""
+    """Return a sentence stating that there are too few resamples to decide."""
     column, k = case.results[finding.on], len(finding.models)
     models = " and ".join(case.models) if k == 2 else f"the {k} models"
     separate = f"separate {models} on {case.column_label(finding.on)}"
@@ -45,7 +45,10 @@ def _not_decided_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State that neither of two models dominates the other, after a significant difference of their means."""
+    """Return a sentence stating that neither of two models dominates the other.
+
+    If their means differ significantly, the sentence names the model with the better mean.
+    """
     column, on, mean = case.results[finding.on], case.column_label(finding.on), case.mean_of(finding.on)
     if mean is not None and case.means_differ(column, 0, 1):
         i = 1 if has_worse_mean(mean, 0) else 0
@@ -57,14 +60,14 @@ def _not_separated_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _none_separated_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State that no model is ahead of any other."""
+    """Return a sentence stating that no model is ahead of any other."""
     scope = f"on {case.column_label(finding.on)}, {describe_order(case.results[finding.on].primary.claim)}"
     ahead = f"{'significantly ' * case.tested}ahead of another"
     return f"None of the {len(finding.models)} models is {ahead} {scope}."
 
 
 def _ahead_clause(finding: Finding, case: DominanceCase) -> str:
-    """Describe the model that is ahead, and the orders in which it dominates."""
+    """Return a clause that describes the model that is ahead, and the orders in which it dominates."""
     i, *rivals = finding.models
     column, on = case.results[finding.on], case.column_label(finding.on)
     rival_names = (
@@ -101,7 +104,7 @@ def _first_order_note(column: DominanceColumn, i: int) -> str:
 
 
 def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Describe a model that is ahead although its mean is worse on every metric."""
+    """Return a sentence that describes a model that is ahead although its mean is worse on every metric."""
     comparison = "worse" if len(case.models) == 2 else "the worst"
     metrics = metrics_phrase(len(case.means))
     mean = f"in these samples its mean is {comparison} on {metrics}"
@@ -109,7 +112,7 @@ def _against_means_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State that no model is ahead of all others, and name the unbeaten models."""
+    """Return a sentence stating that no model is ahead of all others and naming the unbeaten models."""
     word = "significantly ahead" if case.tested else "ahead, in these samples,"
     column, unbeaten = case.results[finding.on], join_names([case.models[i] for i in finding.models], 6)
     order = describe_order(column.primary.claim)
@@ -127,7 +130,7 @@ def _no_winner_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _more_often_sentence(finding: Finding, case: DominanceCase) -> str:
-    """State on what percentage of the samples the rival is better."""
+    """Return a sentence that states on what percentage of the samples the rival is better."""
     rival = case.models[finding.models[1]]
     return f"{rival} is better on {format_percent(finding.figures['share'])} of the samples."
 
@@ -139,7 +142,7 @@ def _compare_tails(finding: Finding, case: DominanceCase) -> str:
 
 
 def _mean_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Compare the means of two models."""
+    """Return a sentence that compares the means of two models."""
     (i, j), mean = finding.models, case.mean_of(finding.on)
     is_ahead = any(pair_winner(tests) == i for tests in case.results[finding.on].by_order.values())
     worse = "worse in these samples: " if is_ahead and mean is not None and has_worse_mean(mean, i) else ""
@@ -150,19 +153,19 @@ def _mean_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _tail_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Compare the tail means of two models in a sentence."""
+    """Return a sentence that compares the tail means of two models."""
     i, j = (case.models[m] for m in finding.models)
     return f"In these samples {i}'s {_compare_tails(finding, case)} for {j}."
 
 
 def _first_order_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Name the models that are ahead of the leader in first order."""
+    """Return a sentence that names the models that are ahead of the leader in first order."""
     i, *above = (case.models[m] for m in finding.models)
     return f"But {ORDERS[1]}, {join_names(above)} {'is' if len(above) == 1 else 'are'} ahead of {i}."
 
 
 def _column_sentence(_: Finding, case: DominanceCase) -> str:
-    """Describe the winner on each of several columns."""
+    """Return a sentence that names the winner on each of several score columns."""
     is_pair, models, columns_by_winner = len(case.models) == 2, case.models, dict[int | None, list[str]]()
     for name, column in case.results.items():
         leader = pair_winner(column.primary) if is_pair else overall_winner(column.primary)
@@ -180,7 +183,7 @@ def _column_sentence(_: Finding, case: DominanceCase) -> str:
 
 
 def _task_sentence(finding: Finding, case: DominanceCase) -> str:
-    """Compare the two best models by task."""
+    """Return a sentence that compares the two best models by task."""
     (i, j), suite = finding.models, case.required_suite
     comparison = sentences.task_sentence(suite, suite.columns[finding.on], i, j)
     return f"By task, {case.models[i]} against {case.models[j]}: {comparison}."

@@ -151,9 +151,9 @@ def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> No
 
 
 def _bet_clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
-    """Return the cluster of each sample; None if samples are independent."""
+    """Return the cluster of each of n samples, shape (n,), or None if samples are independent."""
     if scores.has_nested_samples:
         return scores.sample_clusters()[0]
-    # Bets are sized for the declared largest cluster from the first look on, because a later look could
-    # not take back what larger bets had won while every cluster had one sample.
+    # Size the bets for the declared largest cluster at every look. Larger bets, made while every cluster has
+    # one sample, could win wealth that a later look with larger clusters cannot revoke.
     return None if largest is None else np.arange(scores.cluster_counts[0])

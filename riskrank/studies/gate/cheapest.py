@@ -25,7 +25,9 @@ from riskrank.studies.wording import format_number, join_names
 def choose_cheapest(
     tables: Sequence[ScoreTable], settings: ClaimSettings, decide: Callable[[ClaimSettings], GateDocument]
 ) -> GateDocument:
-    """Choose the cheapest model that is significantly non-inferior to the reference; else keep the reference.
+    """Choose the cheapest model that is significantly non-inferior to the reference.
+
+    If there is none, keep the reference.
 
     A candidate must not be worse on any metric and, if costs are measured, must cost less. Its p-value is the
     largest one over these claims (intersection-union test), adjusted by Holm over all candidates.
@@ -73,14 +75,20 @@ def choose_cheapest(
 
 
 def _choose(candidates: Sequence[Candidate], reference: str, prices: Mapping[str, float]) -> Choice:
-    """Choose the cheapest candidate that passes; among equal prices, the first one."""
+    """Choose the cheapest candidate that passes.
+
+    Among candidates of equal price, the first one is chosen.
+    """
     candidates = sorted(candidates, key=lambda candidate: candidate.price)
     model = next((candidate.model for candidate in candidates if candidate.passed), reference)
     return Choice(model, reference, prices[reference], prices[reference] - prices[model], candidates)
 
 
 def _measured_prices(tables: Sequence[ScoreTable], price: str) -> dict[str, float]:
-    """Return the mean cost per model if the price is a metric; empty if prices come from a file."""
+    """Return the mean cost per model if the price is a metric.
+
+    The result is empty if prices come from a file.
+    """
     for table in tables:
         for mean in metric_means(table):
             if mean.name == price:
@@ -120,7 +128,7 @@ def _test_candidates(
 
 
 def _p_in_favour(row: GateRow) -> float:
-    """Return the p-value of a claim if the estimate supports it; otherwise 1."""
+    """Return the p-value of a claim if the estimate supports it, otherwise 1."""
     distance = row.boundary - row.estimate if row.direction == "lower" else row.estimate - row.boundary
     return row.p_value if distance > 0 and row.verdict != FAIL else 1.0
 
@@ -141,7 +149,10 @@ def _with_answer(row: GateRow, candidates: Sequence[Candidate]) -> GateRow:
 def _build_document(
     quality: GateDocument, rows: Sequence[GateRow], choice: Choice, settings: ClaimSettings
 ) -> GateDocument:
-    """Return the gate's document with the choice; the gate passes if a candidate is chosen."""
+    """Return the gate's document with the choice.
+
+    The gate passes if a candidate is chosen.
+    """
     if choice.model != choice.reference:
         outcome = PASS
     else:

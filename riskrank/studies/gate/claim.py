@@ -58,19 +58,24 @@ class Statistic:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Metrics that have their own score column; a cost per success has one joint column."""
+        """Metrics that have their own score column.
+
+        A cost per success has one joint column.
+        """
         return self.metrics[:1] if self.name == PER_SUCCESS else self.metrics
 
     @property
     def label(self) -> str:
-        """Name of the metric; for a cost per success both metrics, such as ``usd/correct``."""
+        """Name of the metric, or of both metrics of a cost per success, such as ``usd/correct``."""
         return "/".join(self.metrics)
 
 
 def parse_statistics(
     texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, random: bool = False
 ) -> list[Statistic]:
-    """Parse the requested statistics; by default, the mean of every metric.
+    """Parse the requested statistics.
+
+    The default is the mean of every metric.
 
     Parameters
     ----------
@@ -105,7 +110,10 @@ def parse_statistics(
 
 
 def _parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
-    """Parse a statistic of one or all metrics; a metric name alone means its mean."""
+    """Parse a statistic of one or all metrics.
+
+    A metric name alone means its mean.
+    """
     if pair := cost_and_success("on", text, metrics):
         return Statistic(PER_SUCCESS, pair)
     head, separator, metric = text.partition(":")
@@ -118,7 +126,7 @@ def _parse_statistic(text: str, metrics: Sequence[str]) -> Statistic:
 
 
 def _statistic_by_name(text: str, metrics: tuple[str, ...]) -> Statistic | None:
-    """Return the statistic with the given name; None if there is none."""
+    """Return the statistic with the given name, or None if there is none."""
     if text in (MEAN, *SUITE_STATISTICS):
         return Statistic(text, metrics)
     if text in ORDERS:
@@ -225,7 +233,10 @@ class GateClaim:
 
     @property
     def subset(self) -> str:
-        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``; empty for all samples."""
+        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``.
+
+        The phrase is empty for all samples.
+        """
         return describe_subset(self.column.task, self.column.group)
 
     @property
@@ -235,7 +246,10 @@ class GateClaim:
 
     @property
     def independent_samples(self) -> int:
-        """Number of independent samples of the model with fewer; with a judge, the number of labels."""
+        """Number of independent samples of the model that has fewer of them.
+
+        With a judge, this is the number of labels.
+        """
         scores = self.scores
         return scores.n_labelled or min(scores.cluster_counts[self.new], scores.cluster_counts[self.old])
 
@@ -245,7 +259,10 @@ class GateClaim:
         return self.scores.select_models([self.new, self.old])
 
     def to_file_units(self, estimate: np.ndarray) -> float:
-        """Convert an estimate to the units of the file; violation ratios are unchanged."""
+        """Convert an estimate to the units of the file.
+
+        Violation ratios are unchanged.
+        """
         boundary = None if self.dominance is None else self.dominance.boundary
         return float(self.column.units.to_file_units(estimate) if boundary is None else boundary - estimate)
 
@@ -275,5 +292,8 @@ def _swap_in(values: tuple[Floats, ...], replacements: tuple[Floats, ...], model
 
 
 def describe_subset(task: str | None, group: str | None) -> str:
-    """Return a task and a group as a phrase, such as `` on gsm8k in hard``; empty if both are None."""
+    """Return a task and a group as a phrase, such as `` on gsm8k in hard``.
+
+    The phrase is empty if both are None.
+    """
     return (f" on {task}" if task else "") + (f" in {group}" if group else "")

@@ -23,7 +23,9 @@ from riskrank.studies.task_scale import rescale_tasks, task_scale
 def assign_tiers(
     claims: Sequence[GateClaim], metrics: Sequence[MetricSpec], settings: ClaimSettings
 ) -> list[GateClaim]:
-    """Return the claims with their tiers; unchanged if no tier is given.
+    """Return the claims with their tiers.
+
+    Claims are unchanged if no tier is given.
 
     Raises
     ------
@@ -56,7 +58,9 @@ def assign_tiers(
 def with_margin(
     claim: GateClaim, margin: Margin, settings: ClaimSettings, models: Sequence[str]
 ) -> GateClaim:
-    """Return a claim with its margin in the units of the scores; a relative margin also sets `share`.
+    """Return a claim with its margin in the units of the scores.
+
+    A relative margin also sets `share`.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def _old_mean(claim: GateClaim) -> tuple[float, float]:
 def best_case_claims(
     tables: Sequence[ScoreTable], settings: ClaimSettings, statistics: Sequence[Statistic]
 ) -> list[GateClaim] | None:
-    """Return the claims with missing scores replaced by the best value; None if no score is missing.
+    """Return the claims with missing scores replaced by the best value, or None if no score is missing.
 
     Raises
     ------

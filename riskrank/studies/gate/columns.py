@@ -62,7 +62,10 @@ def refuse_wide_margin(metric: str, margin: float, limits: Range) -> None:
 
 
 def _known_bounds(metric: MetricSpec, columns: Sequence[Floats]) -> tuple[float, ...]:
-    """Return the declared bounds, or (0, 1) for scores of 0 and 1; empty if unknown or on a log scale."""
+    """Return the declared bounds of a metric, or (0, 1) if all its scores are 0 or 1.
+
+    The result is empty if the bounds are unknown or the metric is on a log scale.
+    """
     if metric.transform != "none":
         return ()
     if metric.bounds is not None:
@@ -152,7 +155,7 @@ def _range_fields(spec: MetricSpec, values: Sequence[Floats], margin: Margin) ->
 
 
 def unclaimed_task_notes(tables: Sequence[ScoreTable]) -> Iterator[str]:
-    """Yield a note that lists the tasks without a claim; their weight is 0."""
+    """Yield a note that lists the tasks without a claim, which have a weight of 0."""
     suites = [table.suite for table in tables if table.suite]
     idle = [suite.names[i] for suite in suites for i in np.flatnonzero(suite.weights == 0)]
     if idle:

@@ -103,7 +103,10 @@ def _bounded_evidence(
 
 
 def _with_plain_intervals(answers: Answers, plain: Answers, boundary: Floats, relative: Booleans) -> Answers:
-    """Replace intervals by those of plain differences; clip them at the margin if the claim is decided."""
+    """Replace the intervals by those of plain differences.
+
+    If a claim is decided, its interval is clipped at the margin.
+    """
     low = np.where(answers.significant, np.maximum(plain.low, boundary), np.minimum(plain.low, boundary))
     high = np.where(answers.contradicted, np.minimum(plain.high, boundary), np.maximum(plain.high, boundary))
     return replace(answers, low=np.where(relative, low, plain.low), high=np.where(relative, high, plain.high))

@@ -119,7 +119,10 @@ class GateRow:
 
     @property
     def subset(self) -> str:
-        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``; empty for all samples."""
+        """Task and group of the claim as a phrase, such as `` on gsm8k in hard``.
+
+        The phrase is empty for all samples.
+        """
         return describe_subset(self.task, self.group)
 
     @property
@@ -196,7 +199,7 @@ class LostCases:
 
     @property
     def subset(self) -> str:
-        """Task and group as a phrase; empty for all samples."""
+        """Task and group as a phrase, or an empty string for all samples."""
         return describe_subset(self.task, self.group)
 
     def entry(self) -> dict[str, Any]:
@@ -265,7 +268,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
 
     @property
     def judged_samples(self) -> int | None:
-        """Number of samples that a judge scored; None without a judge."""
+        """Number of samples that a judge scored, or None without a judge."""
         return None if self.judged is None else self.judged.entry.samples
 
     @property

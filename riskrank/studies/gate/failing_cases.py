@@ -81,7 +81,10 @@ def _claim_losses(tables: Sequence[ScoreTable], row: GateRow, settings: ClaimSet
 
 
 def _metric_columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
-    """Return the indices of a metric in a table; if tasks have different metrics, they share index 0."""
+    """Return the indices of a metric in a table.
+
+    If tasks have different metrics, all metrics share index 0.
+    """
     suite = table.suite
     if task is not None and suite.specs:
         spec_by_task = dict(zip(suite.names, suite.specs, strict=True))

@@ -21,7 +21,10 @@ ClaimTiers = dict[tuple[str, str, str], list[str | None]]
 
 
 def claim_tiers(rows: Sequence[GateRow], statistics: Sequence[Statistic]) -> ClaimTiers:
-    """Return the tiers of claims by new model, old model and metric; a cost per success has two metrics."""
+    """Return the tiers of claims by new model, old model and metric.
+
+    A claim on the cost per success is listed under both of its metrics.
+    """
     cost_metrics = {item.label: item.metrics for item in statistics if item.name == PER_SUCCESS}
     tiers: ClaimTiers = {}
     for row in rows:

@@ -60,7 +60,10 @@ def _intervals(rows: Sequence[GateRow], index: Mapping[str, int], *, same: bool,
 
 
 def _bounds(row: GateRow) -> tuple[float, float]:
-    """Return the limits of an interval; infinite if one-sided, NaN if there is none."""
+    """Return the limits of an interval.
+
+    The missing limit of a one-sided interval is infinite. Without an interval, both limits are NaN.
+    """
     if row.low is None and row.high is None:
         return np.nan, np.nan
     return -np.inf if row.low is None else row.low, np.inf if row.high is None else row.high

@@ -25,7 +25,7 @@ def _needed_words(case: GateDocument) -> str:
 
 
 def _tasks_with_same_verdict(case: GateDocument) -> list[str]:
-    """Return the other tasks with the same verdict as the deciding claim; empty for a pass."""
+    """Return the other tasks with the same verdict as the deciding claim, or an empty list for a pass."""
     deciding, rows = deciding_row(case.rows), (row for row in case.rows if row.task)
     tasks = [str(row.task) for row in rows if row.verdict == deciding.verdict and row != deciding]
     return [] if deciding.verdict == PASS else list(dict.fromkeys(tasks))

@@ -203,7 +203,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
 
     @property
     def listed_cases(self) -> int:
-        """Number of cases to list; a pull-request comment lists some by default."""
+        """Number of cases to list.
+
+        A pull-request comment lists a few cases by default.
+        """
         return (_COMMENT_CASES if self.comment else 0) if self.cases is None else self.cases
 
     @property

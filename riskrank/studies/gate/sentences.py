@@ -25,7 +25,7 @@ from riskrank.studies.wording import (
     typeset,
 )
 
-# Largest number of resamples to propose; a p-value that they leave undecided is at its level.
+# Largest number of resamples to propose. If it cannot decide a claim, p-value and level practically agree.
 _MAX_RESAMPLES = 1_000_000
 # Maximum length of a column head that names two models.
 _MAX_HEAD = 20
@@ -56,13 +56,16 @@ def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
     if row.out_of_reach:
         return f"no feasible number of {row_unit(row, unit)}"
     count = rounded_up(row.samples_needed)
-    if judged is not None and row.samples_needed <= judged:  # no more samples to label
+    if judged is not None and row.samples_needed <= judged:  # there are no more samples to label
         count = min(count, judged)
     return f"about {count:,} {row_unit(row, unit)}"
 
 
 def deciding_row(rows: Sequence[GateRow]) -> GateRow:
-    """Return the first row whose verdict is the overall one; prefer significant losses if inconclusive."""
+    """Return the first row whose verdict is the overall one.
+
+    If the overall verdict is inconclusive, rows with a significant loss take precedence.
+    """
     outcome = joint_verdict(rows)
     candidates = (row for row in rows if row.verdict == outcome and row.tier != ADVISORY)
     return min(candidates, key=lambda row: not row.inconclusive_loss)
@@ -76,7 +79,10 @@ def insufficient_labels(row: GateRow, judged: int | None) -> str | None:
 
 
 def row_unit(row: GateRow, unit: str) -> str:
-    """Return the plural noun for a row's resampling units; claims on a single task count samples."""
+    """Return the plural noun for a row's resampling units.
+
+    Claims on a single task count samples.
+    """
     return "samples" if row.task is not None and unit == "tasks" else unit
 
 
@@ -138,7 +144,7 @@ def _describe_result(row: GateRow, scope: str) -> str:
 
 
 def margin_phrase(row: GateRow, prefix: str = " by ") -> str:
-    """Return the margin as a phrase such as " by 0.02"; empty if 0.
+    """Return the margin as a phrase such as " by 0.02", or an empty string for a margin of 0.
 
     A relative margin is followed by its absolute value.
     """
@@ -172,7 +178,7 @@ def format_value(row: GateRow, value: float) -> str:
 
 
 def format_interval(row: GateRow, default: str = "") -> str:
-    """Format the interval of a difference; return `default` if there is none.
+    """Format the interval of a difference, or return `default` if there is none.
 
     Limits have enough digits to show on which side of the boundary they lie.
     """
@@ -250,7 +256,7 @@ def _p_value_quote(row: GateRow, n_claims: int) -> Quote:
 
 
 def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) -> RiskrankError | None:
-    """Return the error to raise after the result has been written; None if the gate passes.
+    """Return the error to raise after the result has been written, or None if the gate passes.
 
     Parameters
     ----------
@@ -285,7 +291,7 @@ def gate_error(document: GateDocument, settings: ClaimSettings, *, cases: bool) 
 
 
 def _are_absent(document: GateDocument) -> bool:
-    """Return True if samples without a row are missing, and few enough of them to exclude."""
+    """Return True if some samples have no row, and few enough of them that they can be excluded."""
     counts = document.provenance.scored
     droppable = document.provenance.method.get("missing") == "auto" and document.looks is None
     return (
@@ -296,7 +302,10 @@ def _are_absent(document: GateDocument) -> bool:
 
 
 def _absence_hint(document: GateDocument) -> str:
-    """Return a clause on cases that were removed on purpose; empty if no sample of a model is absent."""
+    """Return a clause on cases that were removed on purpose.
+
+    The clause is empty if no sample of a model is absent.
+    """
     if _are_absent(document):
         return f"; if the cases were removed on purpose: {option('missing', 'drop')}"
     if document.overlap is None or not document.overlap.missing:

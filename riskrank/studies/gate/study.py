@@ -195,13 +195,19 @@ def _unbounded_metrics(tables: Sequence[ScoreTable], stats: Sequence[Statistic])
 
 
 def _sampling_unit(claims: Sequence[GateClaim]) -> str:
-    """Return the plural noun for the resampling unit; "clusters" if any group has clusters."""
+    """Return the plural noun for the resampling unit.
+
+    The noun is "clusters" if any group has clusters.
+    """
     units = {claim.scores.unit_name for claim in claims}
     return "tasks" if "tasks" in units else min(units)
 
 
 def _largest_noise(table: ScoreTable, rows: Sequence[GateRow]) -> str:
-    """Return the largest noise source in the first inconclusive claim; empty if samples are the only one."""
+    """Return the largest noise source in the first inconclusive claim.
+
+    The result is empty if samples are the only source.
+    """
     row = next((row for row in rows if row.verdict == INCONCLUSIVE), None)
     if row is None or table.noise is None or table.noise.samples_only:
         return ""

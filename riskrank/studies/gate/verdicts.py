@@ -14,13 +14,16 @@ VERDICTS = {Answer.SIGNIFICANT: PASS, Answer.CONTRADICTED: FAIL, Answer.UNDECIDE
 
 
 def error_type(outcome: str, inconclusive: str | None) -> type[GateFailed] | type[GateInconclusive] | None:
-    """Return the error class for an outcome, given how inconclusive claims count; None for a pass."""
+    """Return the error class for an outcome, or None for a pass.
+
+    `inconclusive` determines how inconclusive claims count.
+    """
     verdict = inconclusive if outcome == INCONCLUSIVE and inconclusive else outcome
     return GateFailed if verdict == FAIL else GateInconclusive if verdict == INCONCLUSIVE else None
 
 
 def finite_or_none(bound: float) -> float | None:
-    """Return a limit of an interval; None if it is infinite."""
+    """Return a limit of an interval, or None if it is infinite."""
     return float(bound) if math.isfinite(bound) else None
 
 

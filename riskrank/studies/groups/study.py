@@ -34,7 +34,7 @@ _NO_REVERSAL = "no pair of models is reversed significantly"
 
 @dataclass(frozen=True)
 class Standing:
-    """Ranking of all models by one method.
+    """Ranking of all k models by one method.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Standing:
 
     @property
     def ranks(self) -> np.ndarray:
-        """Ranks, starting at 1; tied models share the smallest rank."""
+        """Ranks of the k models, starting at 1, shape (k,); tied models share the smallest rank."""
         return 1 + (self.scores[None, :] > self.scores[:, None]).sum(axis=1)
 
 
@@ -135,7 +135,10 @@ class Groups(Generic[Kind]):
 
     @property
     def main_methods(self) -> list[str]:
-        """First method on each score column; RA(MRM@acc) and semideviation@acc have the same column."""
+        """First method on each score column.
+
+        For example, RA(MRM@acc) and semideviation@acc have the same column.
+        """
         by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.overall])}
         return [method for method in self.overall if method in by_column.values()]
 
@@ -165,7 +168,9 @@ class Groups(Generic[Kind]):
                     yield Reversal(method, model, other, better, worse)
 
     def _significant_by_group(self, method: str) -> dict[str | None, Booleans]:
-        """Return a mask of significant leads in each group, adjusted by Holm over all groups and pairs.
+        """Return a mask of the significant leads in each group, shape (k, k).
+
+        The p-values are adjusted by Holm's method over all groups and pairs.
 
         Each group has its own family of tests, so without this adjustment some pairs would reverse by chance.
         """
@@ -248,12 +253,15 @@ class GroupedDocument(Document[Row]):
     groups: Groups | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Return the ``meta`` entries on the groups; empty without groups."""
+        """Return the ``meta`` entries on the groups, or an empty dict without groups."""
         return {} if self.groups is None else self.groups.meta()
 
 
 def format_groups(groups: Sequence[str | None]) -> str:
-    """Join group names for a sentence; None stands for all samples."""
+    """Join group names for a sentence.
+
+    None stands for all samples.
+    """
     return listing(["all together" if group is None else group for group in groups], 3)
 
 
@@ -309,7 +317,9 @@ def study_by_group(
     settings: Any,
     runtime: Runtime,
 ) -> Kind:
-    """Run a study on all samples, then on each group; stability is assessed on all samples only.
+    """Run a study on all samples, then on each group.
+
+    The stability of the ranking is assessed on all samples only.
 
     Parameters
     ----------
@@ -398,6 +408,6 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, alter
 
 
 def _kendall_tau(standing: np.ndarray, other: np.ndarray) -> float | None:
-    """Return Kendall's tau between two score vectors; None if all scores are tied."""
+    """Return Kendall's tau between two score vectors, or None if all scores are tied."""
     tau = float(kendall_tau(np.stack([standing, other]).astype(np.float64))[0, 1])
     return None if np.isnan(tau) else tau

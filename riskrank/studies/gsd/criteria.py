@@ -22,7 +22,7 @@ from riskrank.studies.targets import build_task_design
 
 
 def tasks_as_samples(table: ScoreTable, settings: GsdSettings) -> ScoreTable:
-    """Convert a suite to a table in which each task is one sample; return other tables unchanged.
+    """Convert a suite to a table in which each task is one sample, or return other tables unchanged.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def _require_suitable_suite(suite: Suite, *, requested: bool) -> None:
 
 
 def _task_means(tasks: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """Return the mean of every column on every task, shape (T, m)."""
+    """Return the means of m columns on T tasks, shape (T, m)."""
     sizes = np.bincount(tasks, minlength=count)
     return np.column_stack([np.bincount(tasks, column, minlength=count) / sizes for column in values.T])
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Quality vectors of all models, and the criteria from which they were built.
+    """Quality vectors of k models on s samples, and the n criteria from which they were built.
 
     Attributes
     ----------
@@ -201,7 +201,10 @@ def _override_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tup
 def _numbers_by_criterion(
     parameter: str, numbers: ByName, specs: Sequence[MetricSpec]
 ) -> tuple[float | None, ...]:
-    """Return a per-criterion option's value for each criterion; None if not set or ordinal."""
+    """Return the value of a per-criterion option for each criterion.
+
+    The value is None if the option is not set or the criterion is ordinal.
+    """
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]
     default: float | None = None

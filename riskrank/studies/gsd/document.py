@@ -104,7 +104,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
         )
 
     def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
-        """Return the null distribution of a pair's test: the optima of all relabellings, computed exactly."""
+        """Return the exact null distribution of a pair's test: the optima of all relabellings, shape (N,)."""
         utilities = Utilities(self.quality, analysis.threshold, self.system)
         return null_optima(utilities, winner, loser, self.relabelling)
 

@@ -122,7 +122,7 @@ def _normalise_roundings(parameter: str, values: Any) -> ByName:
 
 
 def _normalise_rounding(parameter: str, name: str, number: Any) -> tuple[str, float]:
-    """Validate the rounding of one criterion; raise a UsageError if the number is not valid."""
+    """Validate the rounding of one criterion, raising UsageError if the number is not valid."""
     is_digits, value = parameter == "digits", number_or_nan(number)
     if not (value.is_integer() and abs(value) <= MOST_DIGITS if is_digits else 0 < value < inf):
         expected = f"a whole number from -{MOST_DIGITS} to {MOST_DIGITS}" if is_digits else "a number above 0"

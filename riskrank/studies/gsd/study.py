@@ -169,8 +169,8 @@ def power_warnings(quality: QualityTable, relabelling: Relabelling) -> list[str]
     samples, k = quality.samples, quality.models
     n_labellings = count_labellings(samples, relabelling.resampling)
     n_used = min(n_labellings, relabelling.resamples + 1)
-    # Every correction multiplies the smallest p-value by the size of the family; only Benjamini-Hochberg
-    # divides again by the number of results that share it.
+    # Every correction multiplies the smallest p-value by the size of the family. Benjamini-Hochberg then
+    # divides it by the number of results with this p-value, which may be all of them.
     n_tests = 1 if relabelling.family.correction in ("none", "bh") else k * (k - 1)
     if n_tests / n_used <= relabelling.family.interval_level(1):
         return []

@@ -43,7 +43,10 @@ def mean_sections(chapter: JudgeAnalysis) -> list[Section]:
 
 
 def _pair_table(chapter: JudgeAnalysis) -> Table:
-    """Return a table of the effective number of labels for each pair of models; folded if there are many."""
+    """Return a table of the effective number of labels for each pair of models.
+
+    A long table is folded.
+    """
     models = chapter.models
     rows = tuple(
         (f"{models[i]} and {models[j]}", f"{two_digits(labels):,}")

@@ -107,7 +107,10 @@ class JudgeAnalysis:
 
     @property
     def assumption(self) -> str:
-        """Statement that random labelling is assumed although a test contradicts it; otherwise empty."""
+        """Statement that random labelling is assumed although a test contradicts it.
+
+        The statement is empty if no test contradicts it.
+        """
         p = self.entry.chosen_p
         return (
             ""
@@ -117,7 +120,7 @@ class JudgeAnalysis:
 
     @property
     def gain_sentence(self) -> str:
-        """Sentence on the effective number of labels; empty if no means are compared."""
+        """Sentence on the effective number of labels, or an empty string if no means are compared."""
         entry = self.entry
         n, least, most = entry.labelled, entry.effective_labels_low, entry.effective_labels_high
         if least is None or most is None:
@@ -175,7 +178,7 @@ def refuse_options_with_judge(table: ScoreTable, settings: Settings) -> None:
 def analyze_judge(
     table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
 ) -> JudgeAnalysis | None:
-    """Calibrate the judge of a table on the human labels; return None if the table has no judge.
+    """Calibrate the judge of a table on the human labels, or return None if the table has no judge.
 
     Parameters
     ----------
@@ -251,7 +254,7 @@ def chance_sentence(judge: Mapping[str, Any]) -> str:
 
 
 def judge_meta(chapter: JudgeAnalysis | None) -> Mapping[str, Any]:
-    """Return the ``meta`` entry ``judge``; empty if there is no judge."""
+    """Return the ``meta`` entry ``judge``, or an empty dict if there is no judge."""
     return {} if chapter is None else {"judge": asdict(chapter.entry)}
 
 

@@ -89,7 +89,10 @@ def _tied_first(study: MeanRiskStudy) -> list[int]:
 
 
 def _first_consistent(study: MeanRiskStudy) -> int:
-    """Return the index of the first risk consistent with second-order dominance; 0 if there is none."""
+    """Return the index of the first risk that is consistent with second-order dominance.
+
+    The default is 0 if there is none.
+    """
     return int(np.argmax(study.models.ssd_consistent))
 
 
@@ -105,7 +108,7 @@ def _lead_figures(study: MeanRiskStudy) -> dict[str, float]:
 
 
 def _first_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Name the leaders on one score column, and single risks that disagree."""
+    """Return a sentence that names the leaders on one score column, and single risks that disagree."""
     study, models = case.studies[finding.on], case.models
     rank, columns = study.models.rank, study.models.columns
     count, aggregation = int(study.models.ssd_consistent.sum()), study.aggregation
@@ -124,7 +127,7 @@ def _first_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 
 def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Name the leader on each of several score columns."""
+    """Return a sentence that names the leader on each of several score columns."""
     columns_of: dict[int, list[str]] = {}
     for name, study in case.studies.items():
         columns_of.setdefault(model_order(study)[0], []).append(case.column_label(name))
@@ -136,7 +139,7 @@ def _columns_sentence(finding: Finding, case: MeanRiskCase) -> str:
 
 
 def _overall_sentence(finding: Finding, case: MeanRiskCase) -> str:
-    """Name the leader of the rankings aggregated over all metrics."""
+    """Return a sentence that names the leader of the rankings aggregated over all metrics."""
     caveat = "" if case.aggregations["RA(MRM@M)"].unique else " (other orders fit equally well)"
     return f"Over all metrics, {case.models[finding.models[0]]} comes first{caveat}."
 

@@ -178,7 +178,10 @@ def mrm(table: ScoreTable, settings: MeanRiskSettings, runtime: Runtime = SERIAL
 
 
 def _worst_means(study: MeanRiskStudy) -> WorstShare | None:
-    """Return level, tail means and standard errors of the smallest tail; None without a tail risk."""
+    """Return the level of the smallest tail, its tail means, shape (k,), and their standard errors.
+
+    The result is None if no tail risk was requested.
+    """
     columns = enumerate(study.models.columns)
     tails = [
         (column.level, at) for at, column in columns if column.risk.name == TAIL and column.level is not None

@@ -98,7 +98,7 @@ class FoldedDocument(Document[Row]):
     Attributes
     ----------
     scores : tuple of k ndarrays, shapes (n_i,)
-        Scores of each model.
+        Scores of the k models, where model i has n_i scores.
     weights : tuple of k ndarrays, shapes (n_i,), or None
         Weight of each score; None without a suite.
     suite : SuiteOutline or None
@@ -185,7 +185,7 @@ def _best_models(values: Floats) -> tuple[int, ...]:
 
 
 def _best_mean_sentence(finding: Finding, case: PortfolioCase) -> str:
-    """Name the models with the largest mean."""
+    """Return a sentence that names the models with the largest mean."""
     mean, best = format_fixed(finding.figures["mean"], case.decimals), finding.models
     subject, verb = join_names([case.models[i] for i in best]), "has" if len(best) == 1 else "have"
     if len(best) == len(case.models):
@@ -194,7 +194,7 @@ def _best_mean_sentence(finding: Finding, case: PortfolioCase) -> str:
 
 
 def _best_tail_sentence(finding: Finding, case: PortfolioCase) -> str:
-    """Name the models with the largest tail mean."""
+    """Return a sentence that names the models with the largest tail mean."""
     worst, average = (
         format_percent(finding.figures["level"]),
         format_fixed(finding.figures["tail"], case.decimals),

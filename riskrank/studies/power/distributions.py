@@ -8,7 +8,7 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 
 
 def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
-    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; return {} for tables.
+    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``, or return {} for tables.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
     refuse_options_with_judge(table, settings)
     pair = require_pair(table, settings.pair, judge_option)
     check_portfolio(table, settings)
-    score_columns(table, {metric: margin}, settings)  # refuses a margin wider than the scores
+    score_columns(table, {metric: margin}, settings)  # called to reject a margin that is too wide
     need_of = partial(
         LabelNeed.from_pilot,
         boundary=-margin,

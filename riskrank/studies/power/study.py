@@ -202,7 +202,7 @@ def build_claim(settings: PowerSettings) -> Claim:
 
 
 def _resolve_pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:
-    """Return the indices of the named pair; None if no pair is named."""
+    """Return the indices of the models in the named pair, or None if no pair is named."""
     return None if settings.pair is None else resolve_pair(settings.pair, models, parameter="pair")
 
 

@@ -21,7 +21,10 @@ def power_findings(study: PowerStudy) -> list[Remark]:
 
 
 def _disagreement(study: PowerStudy) -> dict[str, float]:
-    """Return how many full tests disagree with the approximation; empty if they confirm the size."""
+    """Return the number of full tests that disagree with the approximation.
+
+    The result is empty if the full tests confirm the size.
+    """
     if study.confirmed or study.size is None or study.size == study.plan.min_size:
         return {}
     checks = study.agreement
@@ -29,7 +32,10 @@ def _disagreement(study: PowerStudy) -> dict[str, float]:
 
 
 def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
-    """Return the finding on the range of sizes compatible with the pilot; empty if not informative."""
+    """Return the finding on the range of sample sizes that are compatible with the pilot.
+
+    The result is empty if the range is not informative.
+    """
     if interval is None or interval.low is None or interval.low == interval.high:
         return []
     beyond = interval.limit if interval.high is None else None
@@ -92,7 +98,10 @@ def describe_unit(study: PowerStudy) -> str:
 
 
 def _endless_sentence(study: PowerStudy) -> str:
-    """Return a sentence on the tasks needed with infinitely many samples each; empty if there are enough."""
+    """Return a sentence on the number of tasks needed with infinitely many samples per task.
+
+    The sentence is empty if there are enough tasks.
+    """
     fewest, count = study.tasks_needed, len(study.plan.sampler.unit_sizes[0])
     if fewest is None or (study.size is not None and study.size <= count):
         return ""

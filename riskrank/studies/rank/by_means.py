@@ -46,7 +46,7 @@ class CostMeans(MetricMeans):
 
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
-        """Pointwise 95 % intervals of the costs per success."""
+        """Lower and upper limits of the pointwise 95 % intervals of the costs, both of shape (k,)."""
         low, high = np.array([cost.interval(0.05) for cost in self.costs]).T
         return low, high
 
@@ -178,7 +178,10 @@ def rank_by_means(table: ScoreTable, settings: RankSettings) -> MeanRankDocument
 
 
 def _mean_columns(table: ScoreTable, settings: RankSettings) -> Iterator[tuple[MeanColumn, MetricMeans]]:
-    """Yield the column of each requested statistic with its means; by default, the mean of every metric."""
+    """Yield the column of each requested statistic with its means.
+
+    The default statistic is the mean of every metric.
+    """
     if settings.on:
         yield from (cost_column(table, text) for text in settings.on)
         return
@@ -189,7 +192,10 @@ def _mean_columns(table: ScoreTable, settings: RankSettings) -> Iterator[tuple[M
 
 
 def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[MeanRanking]) -> list[Remark]:
-    """Return the limitations of the samples; empty for folds, because their rows are not samples."""
+    """Return the limitations of the samples.
+
+    The result is empty for folds, because their rows are not samples.
+    """
     if settings.on:
         return table_limits(table, tested=not settings.no_test)
     if table.noise is None:
@@ -200,7 +206,10 @@ def _sample_limits(table: ScoreTable, settings: RankSettings, results: Sequence[
 
 
 def _counting_note(table: ScoreTable, settings: RankSettings) -> DesignNote:
-    """Return the note on how rows count; for costs per success, a fixed one."""
+    """Return the note on how rows count.
+
+    Costs per success have a fixed note.
+    """
     return DesignNote(COST_NOTE, {}) if settings.on else design_note(table)
 
 

@@ -90,7 +90,9 @@ def _most_significant(
     milder: Booleans,
     metrics: Sequence[MetricSpec],
 ) -> TailWarning | None:
-    """Return the warning with the smallest p-value; None if no rival's tail is significantly milder.
+    """Return the warning with the smallest p-value among k models and m metrics.
+
+    The result is None if no rival's tail is significantly milder.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ class ColumnTails(TailMeans):
         return [i for i in order if risks.status[i] == RISK]
 
     def rank_by_mean(self, model: int) -> int:
-        """Return a model's rank by its mean; 0 if hidden risks were not analysed."""
+        """Return a model's rank by its mean, or 0 if hidden risks were not analysed."""
         risks = self._study.hidden_risks
         return 0 if risks is None else int(risks.rank_by_mean[model])
 
@@ -275,7 +277,7 @@ def has_uncertain_mean(leader: Leader, rival: int, case: RankCase) -> bool:
 
 
 def difference_interval(leader: Leader, pair: tuple[int, int], case: RankCase) -> dict[str, float]:
-    """Return the interval of the difference in the metric's units; empty for a combined score."""
+    """Return the interval of the difference in the metric's units, or an empty dict for a combined score."""
     if column_units(leader.column, case.table.metrics).label != case.means[0].name:
         return {}
     figures = mean_difference(leader, pair, case)
@@ -285,7 +287,7 @@ def difference_interval(leader: Leader, pair: tuple[int, int], case: RankCase) -
 def describe_interval(
     leader: Leader, pair: tuple[int, int], case: RankCase, template: str = " (difference {})"
 ) -> str:
-    """Format the interval of the difference; return an empty string if there is none."""
+    """Format the interval of the difference, or return an empty string if there is none."""
     interval = difference_interval(leader, pair, case)
     return template.format(case.means[0].format_interval(**interval)) if interval else ""
 

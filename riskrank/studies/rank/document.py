@@ -202,7 +202,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
         return replace(summary, tail_values=judged_tail_means(scores, np.array(summary.levels)))
 
     def medians(self, column: str) -> Floats:
-        """Return the median of each model on a score column, shape (k,)."""
+        """Return the medians of the k models on a score column, shape (k,)."""
         from riskrank.engine.portfolio.quantiles import quantile
 
         scores = self.study.columns[column]

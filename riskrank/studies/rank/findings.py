@@ -127,7 +127,7 @@ def _best_mean_findings(leader: Leader, answer: Finding, case: RankCase) -> Iter
     mean = leader.study.effects[leader.method].mean
     best = int(np.argmax(mean))
     larger = mean[best] - mean[leader.first] > _ROUNDING * np.abs(mean).max()
-    larger = larger and best not in ColumnTails(leader, case.table).hidden_risks  # reported with its risk
+    larger = larger and best not in ColumnTails(leader, case.table).hidden_risks  # another finding reports it
     if larger and best not in answer.models and leader.objection is None:
         units = column_units(leader.column, case.table.metrics)
         figures = dict(

@@ -76,7 +76,7 @@ class Leader:
 
     @property
     def tests(self) -> DominanceTests | None:
-        """Tests on which the ranking is based; None for win rates."""
+        """Tests on which the ranking is based, or None for a ranking by win rates."""
         return self.study.tests_for(self.method)
 
     @property
@@ -133,7 +133,7 @@ class Leader:
 
     @property
     def metric_tails(self) -> TailContrasts | None:
-        """Tests of all models' tails on single metrics against the leader's; None if not tested."""
+        """Tests of all models' tails on single metrics against the leader's, or None if not tested."""
         return None if self.recommendation is None else self.recommendation.leader.tails
 
     @property
@@ -144,7 +144,7 @@ class Leader:
 
     @property
     def objection(self) -> Recommendation | None:
-        """Recommendation that contradicts the leader; None if nothing does."""
+        """Recommendation that contradicts the leader, or None if nothing does."""
         recommendation = self.recommendation
         return None if recommendation is None or recommendation.confirmed else recommendation
 
@@ -156,7 +156,10 @@ class Leader:
 
     @property
     def trade_offs(self) -> tuple[int, ...]:
-        """Models with a higher mean than a leader that is clear, or tied only for want of weights."""
+        """Models with a higher mean than the leader.
+
+        The tuple is empty unless the leader is clear, or is tied only because no weights were given.
+        """
         advice, valid = self.recommendation, self.is_clear or self._tied_by_weights
         return advice.trade_offs if advice is not None and valid else ()
 
@@ -171,7 +174,10 @@ class Leader:
 
     @property
     def recommended_leader(self) -> tuple[int, ...]:
-        """The leader and models with identical scores, if they are recommended; otherwise empty."""
+        """The leader and models with identical scores, if they are recommended.
+
+        The tuple is empty otherwise.
+        """
         ships = self.is_clear and self.random_labels and not self.trade_offs
         return (self.first, *self.identical) if ships else ()
 
@@ -197,7 +203,7 @@ class Leader:
         return next(model for model in self.pair if model != self.first)
 
     def format_sizes(self, model: int, rival: int) -> str:
-        """Format the sample counts of two unpaired models; empty if equal."""
+        """Format the sample counts of two unpaired models, or return an empty string if equal."""
         counts = self.scores.cluster_counts
         if self.scores.joint_resamples or counts[model] == counts[rival]:
             return ""
@@ -258,7 +264,10 @@ def column_leaders(
 
 
 def _metric_tails(study: MethodStudy, tables: ScoreTables, inference: Inference) -> MetricTails | None:
-    """Return the tails on single metrics if a combined score is ranked; None otherwise."""
+    """Return the tails on single metrics.
+
+    The result is None unless a combined score is ranked.
+    """
     if all(name in tables.metrics for name, _ in leading_methods(study)):
         return None
     tails = MetricTails.from_tables(tables, inference)
@@ -291,7 +300,10 @@ def first_models(leaders: Mapping[str, Leader], rank_by: str) -> dict[str, TopMo
 
 
 def _significant_tails(leader: Leader, inference: Inference) -> tuple[WorseTail, ...]:
-    """Return the significantly worse tails of the leader and its tied rivals; empty for binary scores."""
+    """Return the significantly worse tails of the leader and its tied rivals.
+
+    The result is empty for binary scores.
+    """
     dominance = leader.study.dominance
     if dominance.replicates is None or leader.recommendation is None or not leader.tied:
         return ()

@@ -21,7 +21,7 @@ from riskrank.studies.wording import join_names, others_phrase
 
 @dataclass(frozen=True, eq=False)
 class MeanRanking:
-    """Ranking of models by their mean on a metric.
+    """Ranking of k models by their mean on a metric.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ def mean_findings(case: MeanCase) -> Iterator[Finding]:
 
 
 def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
-    """Recommend a leader whose mean is significantly better than all others."""
+    """Return a sentence that recommends a leader whose mean is significantly better than all others."""
     label, (first, *rivals) = case.ranking(finding.on).label, (case.models[i] for i in finding.models)
     if assumed_costs([result.means for result in case.rankings]):
         return f"{first} has a significantly better {label} than {others_phrase(rivals)}."
@@ -219,21 +219,21 @@ def _ahead_sentence(finding: Finding, case: MeanCase) -> str:
 
 
 def _partly_ahead_sentence(finding: Finding, case: MeanCase) -> str:
-    """Describe a leader that was not compared with all other models."""
+    """Return a sentence that describes a leader that was not compared with all other models."""
     first, *rivals = (case.models[i] for i in finding.models)
     better = f"{first} has a significantly better {case.ranking(finding.on).label} than {join_names(rivals)}"
     return f"{better}, but was not compared with all others: do not ship it on this result alone."
 
 
 def _not_compared_sentence(finding: Finding, case: MeanCase) -> str:
-    """Name the models that share too few samples with the leader."""
+    """Return a sentence that names the models that share too few samples with the leader."""
     first, *rivals = (case.models[i] for i in finding.models)
     reason = f"they share fewer than {MIN_SHARED} samples"
     return f"{first} is not compared with {listing(rivals, 4)}, because {reason}."
 
 
 def _tie_sentence(finding: Finding, case: MeanCase) -> str:
-    """Name the models whose means do not differ significantly."""
+    """Return a sentence that names the models whose means do not differ significantly."""
     tied_models, result = [case.models[i] for i in finding.models], case.ranking(finding.on)
     beats = len(result.beaten(case.family))
     k = len(tied_models) + beats
@@ -248,12 +248,12 @@ def _tie_sentence(finding: Finding, case: MeanCase) -> str:
 
 
 def _first_sentence(finding: Finding, case: MeanCase) -> str:
-    """Name the model with the best mean."""
+    """Return a sentence that names the model with the best mean."""
     return f"{case.models[finding.models[0]]} has the best {case.ranking(finding.on).label}."
 
 
 def _gain_sentence(finding: Finding, case: MeanCase) -> str:
-    """Compare the means of the leader and the runner-up."""
+    """Return a sentence that compares the means of the leader and the runner-up."""
     result, (first, second) = case.ranking(finding.on), finding.models
     span, figures = "", finding.figures
     if "low" in figures:

@@ -53,7 +53,10 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
 
     @property
     def folds_metrics(self) -> bool:
-        """True if metrics are combined or rankings aggregated; False if each is only ranked separately."""
+        """True if metrics are combined or rankings aggregated.
+
+        Otherwise, each metric is only ranked separately.
+        """
         return not self.per_metric or self.aggregate is not None
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ def rank_quotes(case: RankCase) -> tuple[Quote, ...]:
     figures = [_mean_quote(leader, case.means[m], case) for m in _clearest_metrics(leader, case)]
     figures += _tail_quotes(leader, case)
     if leader.objection is not None and tail_warning(leader, case.table.metrics) is not None:
-        figures.reverse()  # the tails decide; means may differ by noise
+        figures.reverse()  # the tails decide, so they come first
     return (*figures, *_count_quotes(leader, case))
 
 
@@ -61,7 +61,7 @@ def _clearest_metrics(leader: Leader, case: RankCase) -> list[int]:
     """
     if leader.recommendation is None:
         return [0]
-    contrasts, rival = leader.contrasts, leader.rival  # the leader is the reference
+    contrasts, rival = leader.contrasts, leader.rival  # contrasts with the leader
     strength = contrasts.absolute_t[rival]
     if _is_metric_trade_off(leader, case):
         sides = contrasts.worse[rival], contrasts.better[rival]
@@ -76,7 +76,10 @@ def _is_metric_trade_off(leader: Leader, case: RankCase) -> bool:
 
 
 def _tail_quotes(leader: Leader, case: RankCase) -> Iterator[Quote]:
-    """Yield the tail means of both models if significantly different; for binary scores, the win rate."""
+    """Yield the tail means of both models if they differ significantly.
+
+    For binary scores, yield the win rate instead.
+    """
     on_metric = tail_warning(leader, case.table.metrics)
     if on_metric is not None:
         pair = leader.pair if leader.objection else (on_metric.first, on_metric.rival)

@@ -53,7 +53,7 @@ def _leader_names(leader: Leader, case: RankCase) -> str:
 
 
 def _first_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the model that comes first, without a statement on significance."""
+    """Return a sentence that names the model that comes first, without a statement on significance."""
     leader = case.leaders[finding.on]
     label = case.column_label(leader.column)
     return f"{_leader_names(leader, case)} comes first on {label}{_method_note(leader)}."
@@ -76,7 +76,10 @@ def _shared_sample_note(leader: Leader, case: RankCase) -> str:
 
 
 def _ship_sentence(finding: Finding, case: RankCase) -> str:
-    """Recommend the leader, unless the result depends on assumptions or on excluded samples."""
+    """Return a sentence that recommends the leader.
+
+    The recommendation is qualified if the result depends on assumptions or on excluded samples.
+    """
     leader, same = case.leaders[finding.on], [case.models[i] for i in finding.models]
     names_text = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
     result = f"significantly better {_describe_lead(leader, case)}"
@@ -96,7 +99,10 @@ def _ship_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the model with a significantly better mean, although dominance does not separate it."""
+    """Return a sentence that names a model with a significantly better mean.
+
+    Dominance does not separate this model from the others.
+    """
     leader, (best, *rivals) = case.leaders[finding.on], finding.models
     mean, several = case.mean_of(finding.on), len(leader.rivals) > 1
     assert mean is not None
@@ -113,7 +119,7 @@ def _higher_mean_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _trade_off_sentence(finding: Finding, case: RankCase) -> str:
-    """Describe the trade-off between the leader and a model whose mean is better."""
+    """Return a sentence that describes the trade-off between the leader and a model whose mean is better."""
     leader, (first, rival, *more) = case.leaders[finding.on], finding.models
     suffix = f" ({counted(len(more), 'other model')} as well)" if more else ""
     means = [mean for mean in case.means if mean.name == leader.column] or case.means
@@ -189,12 +195,15 @@ def _list_metrics(mask: np.ndarray, pair: tuple[int, int], case: RankCase) -> st
 
 
 def _deciding_metric_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the metric that decides the first place, and the model that would lead without it."""
+    """Return a sentence that names the metric that decides the first place.
+
+    The sentence also names the model that would lead without this metric.
+    """
     return f"Without {finding.on}, {case.models[finding.models[1]]} would come first (not tested)."
 
 
 def _best_mean_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the model with the best mean, and compare it with the leader."""
+    """Return a sentence that names the model with the best mean, and compares it with the leader."""
     leader, (best, first) = case.leader, finding.models
     mean, on = case.mean_of(leader.column), case.column_label(leader.column)
     figures = "" if mean is None else f", {mean.format_comparison(best, first)} for {case.models[first]}"
@@ -202,7 +211,7 @@ def _best_mean_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _tie_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the models that are tied with the leader."""
+    """Return a sentence that names the models that are tied with the leader."""
     leader = case.leaders[finding.on]
     scope = f" {case.suite.scope_text}" if case.suite is not None and leader.column in case.metrics else ""
     rivals = join_names([case.models[i] for i in leader.undecided], 2)
@@ -224,7 +233,7 @@ def _describe_lead(leader: Leader, case: RankCase) -> str:
 
 
 def _method_note(leader: Leader) -> str:
-    """Return a note with the name of the method; empty for the default method."""
+    """Return a note with the name of the method, or an empty string for the default method."""
     return "" if leader.method == "R-SSD" else f" by {leader.method}"
 
 
@@ -290,7 +299,7 @@ def _other_test_differs(leader: Leader, case: RankCase) -> bool:
 
 
 def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
-    """Describe the evidence against the leader, and the alternative to it."""
+    """Return a sentence that describes the evidence against the leader, and the alternative to it."""
     leader, models = case.leaders[finding.on], case.models
     objection = leader.objection
     assert objection is not None
@@ -320,7 +329,7 @@ def _contradiction_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase) -> str:
-    """Describe the alternative to a contradicted leader, and the metrics that favour it."""
+    """Return a sentence on the alternative to a contradicted leader, and the metrics that favour it."""
     if advice.choice is None:
         return "Every other model is beaten by another model."
     choice = case.models[advice.choice]
@@ -362,7 +371,7 @@ def _alternative_sentence(leader: Leader, advice: Recommendation, case: RankCase
 
 
 def _aggregation_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the first model in an aggregate order, which is not tested."""
+    """Return a sentence that names the first model in an aggregate order, which is not tested."""
     order = [case.models[i] for i in finding.models]
     note = "" if case.unique else " (another order fits equally well)"
     rivals = join_names(order[1:])
@@ -370,7 +379,7 @@ def _aggregation_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _metric_tail_sentence(_: Finding, case: RankCase) -> str:
-    """Describe the leader's tail risk on a metric."""
+    """Return a sentence that describes the leader's tail risk on a metric."""
     leader = case.leader
     warning = tail_warning(leader, case.table.metrics)
     assert warning is not None
@@ -378,7 +387,7 @@ def _metric_tail_sentence(_: Finding, case: RankCase) -> str:
 
 
 def _undecided_tail_sentence(finding: Finding, case: RankCase) -> str:
-    """State that a tail comparison needs more resamples."""
+    """Return a sentence stating that a tail comparison needs more resamples."""
     first, *models = (case.models[i] for i in finding.models)
     rivals = join_names(models, 2)
     claim = f"{first} has worse bad cases on a metric than {rivals}"
@@ -386,7 +395,7 @@ def _undecided_tail_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _task_sentence(finding: Finding, case: RankCase) -> str:
-    """Compare the leader with the runner-up task by task."""
+    """Return a sentence that compares the leader with the runner-up task by task."""
     leader, suite, (first, second) = case.leaders[finding.on], case.required_suite, finding.models
     text = sentences.task_sentence(suite, suite.columns[leader.column], first, second)
     if text.startswith(("better", "worse")) and suite.tested:
@@ -399,7 +408,7 @@ def _task_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _judge_sentence(finding: Finding, case: RankCase) -> str:
-    """Compare the leader by the judge alone with the calibrated leader."""
+    """Return a sentence that compares the leader by the judge alone with the calibrated leader."""
     assert case.judged is not None
     (best, first), mean, scored = finding.models, case.means[0], case.judged.entry.models
     judge_means = " against ".join(mean.format_value(scored[i].judge_mean) for i in finding.models)
@@ -411,7 +420,7 @@ def _judge_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _gain_sentence(finding: Finding, case: RankCase) -> str:
-    """Describe the metrics on which the leader is better or worse than the runner-up."""
+    """Return a sentence on the metrics on which the leader is better or worse than the runner-up."""
     leader, second = case.leader, finding.models[1]
     contrasts = leader.contrasts
     order = strongest_metrics(contrasts.absolute_t[second], len(case.means))
@@ -462,14 +471,17 @@ def _lost_metrics(leader: Leader, case: RankCase) -> str:
 
 
 def _join_metrics(parts: Sequence[str], total: int) -> str:
-    """Join up to two descriptions of metrics; give a count if there are more."""
+    """Join up to two descriptions of metrics.
+
+    If there are more, return their number instead.
+    """
     if len(parts) <= 2:
         return " and ".join(parts)
     return f"{count_of_total(len(parts), total, 'metrics')}, for example {parts[0]}"
 
 
 def _more_often_sentence(finding: Finding, case: RankCase) -> str:
-    """State on what percentage of the samples the runner-up is better."""
+    """Return a sentence that states on what percentage of the samples the runner-up is better."""
     (first, second), tail = finding.models, ColumnTails(case.leader, case.table)
     text = f"{case.models[second]} is better on {format_percent(finding.figures['share'])} of the samples"
     if finding.kind == "more-often":
@@ -478,20 +490,20 @@ def _more_often_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _hidden_risk_sentence(finding: Finding, case: RankCase) -> str:
-    """Describe the hidden risk of a model."""
+    """Return a sentence that describes the hidden risk of a model."""
     leader, model = case.leader, finding.models[0]
     risk = ColumnTails(leader, case.table).describe_risk(model)
     text = f"Tail risk of {case.models[model]}"
     if finding.kind == "best-mean-hides-risk":
         score = "" if leader.column in case.metrics else " combined score"
         text = f"{case.models[model]} has the best mean{score} but hides a tail risk"
-        risk = risk.replace(" of the combined score", "")  # already in the sentence
+        risk = risk.replace(" of the combined score", "")  # the sentence already names the score
     # One-sided, because intervals are two-sided.
     return f"{text}: {risk} (one-sided {p_value_phrase(finding.figures['p_adjusted'])})."
 
 
 def _tail_sentence(finding: Finding, case: RankCase) -> str:
-    """Compare the tail means of two models."""
+    """Return a sentence that compares the tail means of two models."""
     model, rival = finding.models
     milder = finding.kind == "tail-of-the-first" and finding.answer == Answer.SIGNIFICANT
     average = ColumnTails(case.leader, case.table).describe(model, rival)
@@ -499,13 +511,16 @@ def _tail_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _same_scores_sentence(finding: Finding, case: RankCase) -> str:
-    """Name models with identical scores; empty if they are named with the leader."""
+    """Return the sentence that names models with identical scores.
+
+    The sentence is empty if the models are named with the leader.
+    """
     includes_leader = len(case.leaders) == 1 and case.leader.first in finding.models  # named with the leader
     return "" if includes_leader else SHARED_SENTENCES["same-scores"](finding, case)
 
 
 def _first_without_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the model that would lead if another model were not in the table."""
+    """Return a sentence that names the model that would lead if another model were not in the table."""
     advice, (excluded, new_leader) = (case.leader.recommendation, (case.models[i] for i in finding.models))
     assert advice is not None
     more = len(advice.first_without or ()) - 1
@@ -519,13 +534,13 @@ def _column_names(case: RankCase, first: int | None = None) -> list[str]:
 
 
 def _split_lead_sentence(finding: Finding, case: RankCase) -> str:
-    """Name the leader of each score column."""
+    """Return a sentence that names the leader of each score column."""
     parts = [f"{case.models[i]} on {join_names(_column_names(case, i))}" for i in finding.models]
     return f"No model comes first everywhere: {join_names(parts, 6)}."
 
 
 def _column_sentence(_: Finding, case: RankCase) -> str:
-    """Describe the evidence about the leaders of several score columns."""
+    """Return a sentence that describes the evidence about the leaders of several score columns."""
     states = case.columns_by_state.items()
     text = "; ".join(f"on {join_names(columns, 6)} {state}" for state, columns in states)
     return f"{text[0].upper()}{text[1:]}."

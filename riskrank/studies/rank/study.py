@@ -166,7 +166,7 @@ def _rank_rows(
             }
             difference = unit.estimates(effects.mean_difference)
             fields |= dict(zip(("difference", "difference_low", "difference_high"), difference, strict=True))
-            if tests is not None and tests.p_value is not None:  # True if all tests of a model are decided
+            if tests is not None and tests.p_value is not None:  # a model needs all its tests decided
                 fields["decided"] = tests.decided.all(axis=1) & tests.decided.all(axis=0)
         names = np.array(models, dtype=object)
         yield from rows_from_columns(RankRow, ranking.order[:top], method=method, model=names, **fields)

@@ -20,12 +20,12 @@ from riskrank.studies.targets import Units, column_units
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Macro means in one scope: these tasks (fixed), or tasks like these (random).
+    """Macro means of k models in one scope: these tasks (fixed), or tasks like these (random).
 
     Attributes
     ----------
     means, differences : Student
-        Macro means of k models, shape (k,), and differences of all pairs, first minus second, shape (k, k).
+        Macro means, shape (k,), and differences of all pairs, first minus second, shape (k, k).
         Larger is better.
     p_adjusted : ndarray, shape (k, k)
         One-sided p-values for the claim that the first model is ahead, adjusted by Holm over all pairs.
@@ -38,7 +38,7 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class SuiteColumn:
-    """Results of one score column, task by task.
+    """Results of k models on one score column, for each of T tasks.
 
     Attributes
     ----------
@@ -91,11 +91,11 @@ class SuiteColumn:
 
     @property
     def by_mean(self) -> list[int]:
-        """Models by macro mean, the best first."""
+        """Models sorted by macro mean, the best first."""
         return np.argsort(-self.scores.macro_means, kind="stable").tolist()
 
     def lead_by_task(self, model: int, other: int, level: float) -> tuple[Floats, Floats, Floats]:
-        """Return the lead of one model over another on every task, with pointwise interval limits.
+        """Return the lead of one model over another on each of T tasks, with pointwise interval limits.
 
         Parameters
         ----------
@@ -146,7 +146,10 @@ class SuiteColumn:
         return np.flatnonzero(self.marks[model, other] > 0).tolist()
 
     def p_random_tasks(self, model: int, other: int) -> float | None:
-        """Return the adjusted p-value of a lead in the random scope; None if that scope is not available."""
+        """Return the adjusted p-value of a lead in the random scope.
+
+        The result is None if that scope is not available.
+        """
         like = self.scopes.get(RANDOM)
         return None if like is None else float(like.p_adjusted[model, other])
 
@@ -163,7 +166,7 @@ def suite_column(
     inference: Inference,
     scope: str,
 ) -> SuiteColumn:
-    """Compare models on one score column, task by task.
+    """Compare k models on one score column, task by task.
 
     Parameters
     ----------

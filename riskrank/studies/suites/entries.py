@@ -122,7 +122,7 @@ class SuiteEntry:
 
 
 def suite_meta(chapter: SuiteAnalysis | None) -> dict[str, Any]:
-    """Return the ``meta`` entry ``suite``; empty if there is no suite."""
+    """Return the ``meta`` entry ``suite``, or an empty dict if there is no suite."""
     if chapter is None:
         return {}
     task_metrics = chapter.metrics or [None] * len(chapter.names)
@@ -171,7 +171,7 @@ def _macro_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
 
 
 def macro_intervals(chapter: SuiteAnalysis, column: SuiteColumn, scope: str) -> list[tuple[float, float]]:
-    """Return the interval of each model's macro mean, in the units of the file."""
+    """Return the interval (low, high) of each model's macro mean, in the units of the file."""
     low, high = column.units.interval_to_file_units(
         *column.scopes[scope].means.interval(chapter.family.interval_level(1))
     )

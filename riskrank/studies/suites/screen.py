@@ -178,7 +178,10 @@ def macro_table(analysis: SuiteAnalysis, column: SuiteColumn) -> Table:
 
 
 def leave_one_out_tables(analysis: SuiteAnalysis, column: SuiteColumn) -> list[Section]:
-    """Return a table of leader, best macro mean and lead without each task; empty if not computed."""
+    """Return a table of leader, best macro mean and lead without each task.
+
+    The result is empty if these values were not computed.
+    """
     if (without_task := column.left_out) is None:
         return []
     ranked, leaders = dict(column.decisive_tasks()), without_task.leader

@@ -93,7 +93,10 @@ class SuiteAnalysis(SuiteOutline):
 
     @property
     def scope_text(self) -> str:
-        """Phrase for a verdict's scope, such as ``on these 12 tasks``; tasks with weight 0 do not count."""
+        """Phrase for a verdict's scope, such as ``on these 12 tasks``.
+
+        Tasks with weight 0 do not count.
+        """
         count, weighing = len(self.names), int(np.count_nonzero(self.weights))
         if weighing < count:
             return f"on {weighing} of these {count} tasks"
@@ -101,7 +104,7 @@ class SuiteAnalysis(SuiteOutline):
 
 
 def suite_outline(table: ScoreTable) -> SuiteOutline | None:
-    """Return the tasks of a table with their sizes and weights; None if the table has no suite."""
+    """Return the tasks of a table with their sizes and weights, or None if the table has no suite."""
     suite = table.suite
     if not suite:
         return None
@@ -118,7 +121,7 @@ def analyze_suite(
     inference: Inference,
     scope: str = FIXED,
 ) -> SuiteAnalysis | None:
-    """Analyse the suite of a table task by task; return None if the table has no suite.
+    """Analyse the suite of a table task by task, or return None if the table has no suite.
 
     Parameters
     ----------

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def task_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Describe on how many tasks a model wins or loses against another, and whether a single task decides.
+    """Return a sentence on how many tasks one model wins and loses against another.
+
+    The sentence also states whether a single task decides.
 
     Example: ``better on 7, worse on 1 (gsm8k), undecided on 4; no single task decides``
     """
@@ -41,7 +43,10 @@ def task_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other
 
 
 def task_counts(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> dict[str, float]:
-    """Return the numbers of tasks that `first` wins, loses and leaves undecided; empty if not tested."""
+    """Return the numbers of tasks that `first` wins, loses and leaves undecided.
+
+    The dict is empty if the tasks were not tested.
+    """
     if not chapter.tested:
         return {}
     counts = (
@@ -63,8 +68,9 @@ def _task_count_text(prefix: str, tasks: list[str], count: int) -> str:
 
 
 def omission_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """Name the model that leads without the most critical task, by the ranking method or by the macro mean.
+    """Return a sentence that names the model that leads if the most critical task is omitted.
 
+    The leader is determined by the ranking method or by the macro mean.
     If no omission changes the leader, state whether its lead over another model remains significant.
     """
     by_method = column.decisive_tasks() if first == column.first.model else []
@@ -81,7 +87,10 @@ def omission_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, o
 
 
 def _lead_without_tasks(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """State whether a lead stays significant when any task is omitted; empty if it is not significant."""
+    """State whether a lead stays significant when any single task is omitted.
+
+    The text is empty if the lead is not significant to begin with.
+    """
     p = column.scopes[chapter.scope].p_adjusted[first, other] if chapter.scope in column.scopes else 1.0
     significant = chapter.family.significant(p) and (
         column.first.ahead is None or column.first.ahead[first, other]

@@ -58,7 +58,7 @@ class RunColumn:
 
     @cached_property
     def samples(self) -> Integers:
-        """Distinct samples, as indices into the table."""
+        """Sorted indices of the distinct samples in the table."""
         return np.unique(self.table.row_samples[self.model])
 
     @cached_property
@@ -67,7 +67,7 @@ class RunColumn:
         return tuple(self.table.samples[at] for at in self.samples.tolist())
 
     def values(self, *, favourable: bool = False) -> Floats:
-        """Return the scores, larger is better.
+        """Return the score of each row, larger is better.
 
         Missing scores of bounded metrics are replaced by the worst value, or by the best one if `favourable`.
         """
@@ -95,7 +95,10 @@ class RunColumn:
         return self.values(favourable=favourable)[is_shared][order], row_units[order]
 
     def shared_units(self, shared: Mapping[str, int]) -> Integers:
-        """Return the resampling unit of each shared sample, its cluster or itself, numbered from 0."""
+        """Return the resampling unit of each of n shared samples, numbered from 0, shape (n,).
+
+        A unit is a cluster, or a single sample if there are no clusters.
+        """
         if self.table.cluster_names is None:
             return np.arange(len(shared))
         rows, clusters = self._shared_positions(shared), np.zeros(len(shared), dtype=np.int64)
@@ -103,7 +106,7 @@ class RunColumn:
         return np.unique(clusters, return_inverse=True)[1]
 
     def _shared_positions(self, shared: Mapping[str, int]) -> Integers:
-        """Return the index of each row's shared sample; −1 for other samples."""
+        """Return the index of the shared sample of each row, or −1 for rows of other samples."""
         positions = np.array([shared.get(name, -1) for name in self.table.samples], dtype=np.int64)
         return positions[self.table.row_samples[self.model]]
 
@@ -122,7 +125,7 @@ def _shared_samples(new: RunColumn, old: RunColumn) -> dict[str, int]:
 
 
 class PairedDifference(NamedTuple):
-    """Mean difference of a run from its reference, for worst-case and best-case values of missing scores."""
+    """Mean difference of a run from its reference, with missing scores at their worst and best values."""
 
     shared: int
     against: MeanContrast
@@ -130,7 +133,7 @@ class PairedDifference(NamedTuple):
 
 
 def compare_columns(new: RunColumn, old: RunColumn) -> PairedDifference | None:
-    """Return the paired difference on the shared samples; None if there are too few."""
+    """Return the paired difference on the shared samples, or None if there are too few."""
     shared = _shared_samples(new, old)
     if len(shared) < MIN_SAMPLES:
         return None

@@ -58,7 +58,7 @@ class TrendRow:
 
     @property
     def loss(self) -> float:
-        """Loss relative to the baseline; negative if the run is better."""
+        """Loss relative to the baseline, which is negative if the run is better."""
         change = self.against_baseline or 0.0
         return change if self.direction == "lower" else -change
 

@@ -147,20 +147,20 @@ def _line_finding_sentence(finding: Finding, document: TrendDocument) -> str:
 
 
 def _no_change_sentence(_: Finding, document: TrendDocument) -> str:
-    """State that no line has a significant loss."""
+    """Return a sentence stating that no line has a significant loss."""
     last, better = document.runs[-1], any(line.state == BETTER for line in document.lines)
     or_gain = "" if better else " or gain"
     return f"No significant loss{or_gain} from {document.baseline} to {last}."
 
 
 def _scoring_change_sentence(finding: Finding, document: TrendDocument) -> str:
-    """Name the runs at which the scoring of a metric changed."""
+    """Return a sentence that names the runs at which the scoring of a metric changed."""
     at = join_names(list(document.scoring_changes[finding.on]))
     return f"The scoring of {finding.on} changed at {at}, as its fixed set shows: no comparison crosses that."
 
 
 def _failed_scores_sentence(finding: Finding, document: TrendDocument) -> str:
-    """State the percentage of missing scores in the last run."""
+    """Return a sentence that states the percentage of missing scores in the last run."""
     share, model = format_percent(finding.figures["share"]), document.provenance.models[finding.models[0]]
     return f"{share} of the scores of {model} on {finding.on} are missing in {document.runs[-1]}."
 

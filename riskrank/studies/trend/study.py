@@ -143,7 +143,7 @@ def _trend_line(key: LineKey, rows: Sequence[TrendRow], baseline: str, most_fail
 
 
 def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSettings) -> RiskrankError | None:
-    """Return the error to raise after the result has been written; None for a pass."""
+    """Return the error to raise after the result has been written, or None for a pass."""
     kind = error_type(outcome, settings.inconclusive)
     if settings.fail_on is None or kind is None:
         return None
@@ -213,7 +213,10 @@ def add_cases(
 
 
 def _passed_samples(column: RunColumn) -> dict[str, bool] | None:
-    """Return a dict of which samples passed, by majority over repeats; None unless all scores are 0 or 1."""
+    """Return whether each sample passed, by majority over its repeats.
+
+    The result is None unless all scores are 0 or 1.
+    """
     values, sign = column.values(), column.spec.sign
     if not np.isin(values * sign, (0.0, 1.0)).all():
         return None

@@ -32,7 +32,7 @@ _FEWEST_FOR_BOX = 4
 def draw_boxes(
     order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
 ) -> Plot:
-    """Draw one horizontal box plot per model: the proportion of models that it beats, over the objectives.
+    """Draw a horizontal box plot for each of N models: the proportion of models beaten, over the objectives.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ from riskrank.studies.copa.uncertainty import FrontUncertainty
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Positions of the models on two objectives.
+    """Positions of N models on two objectives.
 
     Attributes
     ----------

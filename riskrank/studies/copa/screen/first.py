@@ -24,7 +24,7 @@ def build_sections(document: CopaDocument) -> list[Section]:
     """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
     table = document.objectives
     n_models = len(table.population.names)
-    max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # leaves a line for the number of hidden models
+    max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
     models = document.models_by_rank[: document.settings.top or max_rows]
     suggestions = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
     return [
@@ -53,7 +53,10 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
 
 
 def _format_place(document: CopaDocument, model: int) -> str:
-    """Format a model's place; models with equal ranks on all objectives share their places."""
+    """Format the place of a model.
+
+    Models with equal ranks on all objectives share their places.
+    """
     u, rank = document.objectives.population.u, document.leading_ranking.rank
     if not rank[model]:
         return "–"
@@ -123,7 +126,10 @@ def _describe_front(document: CopaDocument) -> str:
 
 
 def _suite_lines(document: CopaDocument) -> list[str]:
-    """Return a line about the tasks of a suite and the scope of the inference; empty without a suite."""
+    """Return a line about the tasks of a suite and the scope of the inference.
+
+    The result is empty without a suite.
+    """
     if not document.tasks:
         return []
     scope = (

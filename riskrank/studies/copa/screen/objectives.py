@@ -32,7 +32,10 @@ def objective_columns(table: Objectives) -> list[Column]:
 
 
 def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColumn]:
-    """Return one column per objective with value and top-%; the best and weakest entries are highlighted."""
+    """Return one column per objective with value and top-%.
+
+    The best and weakest entries are highlighted.
+    """
     return [(head, _cell_formatter(table, k, models)) for k, head in enumerate(objective_columns(table))]
 
 
@@ -99,7 +102,7 @@ def uncertainty_sections(
 
 
 def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
-    """Format the p-value of a model's front membership; a dash if a constraint decides it."""
+    """Format the p-value of a model's front membership, or return a dash if a constraint decides it."""
     membership = uncertainty.membership
     dominator = int(membership.dominator[model])
     if dominator >= 0:
@@ -129,7 +132,7 @@ def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int)
 
 
 def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
-    """Format the interval of a model's value on one objective; a dash if unknown."""
+    """Format the interval of a model's value on one objective, or return a dash if unknown."""
     low, high = uncertainty.low[model, k], uncertainty.high[model, k]
     if np.isnan(low) or np.isnan(high):
         return "–"

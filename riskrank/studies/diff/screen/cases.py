@@ -16,7 +16,10 @@ _MOST_LOG_CHARACTERS = 2000
 
 
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
-    """Return a table with one row per case; uninformative columns are omitted."""
+    """Return a table with one row per case.
+
+    Uninformative columns are omitted.
+    """
     several = len({row.metric for row in cases}) > 1
     grouped = len({row.group for row in cases}) > 1
     is_tested = any(row.p_value is not None for row in cases)
@@ -32,7 +35,7 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
 
 
 def texts_tables(cases: Sequence[CaseRow], new: str, old: str, source: str) -> list[Table]:
-    """Return a table with the input and outputs of the cases; empty if there are no texts."""
+    """Return a table with the input and outputs of the cases, or an empty list if there are no texts."""
     rows: list[tuple[str, ...]] = []
     for row in cases:
         lines = [(label, _shorten(text)) for label, text in _texts(row, new, old)]
@@ -81,7 +84,9 @@ def _p_value_cell(row: CaseRow) -> Cell | str:
 
 
 def suite(document: DiffDocument) -> Suite:
-    """Return a JUnit suite with one test case per sample and metric; a worse case is a failure.
+    """Return a JUnit suite with one test case per sample and metric.
+
+    A case that got worse is a failure.
 
     With repeats, a case that is worse but not significantly so is skipped.
     """

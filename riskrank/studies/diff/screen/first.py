@@ -108,7 +108,10 @@ def _changes_table(document: DiffDocument, changes: Sequence[Change], title: str
 
 
 def _format_chance_losses(change: Change) -> str:
-    """Format the number of cases that get worse by chance between two runs; a dash if unknown."""
+    """Format the number of cases expected to get worse by chance between two runs.
+
+    An unknown number is written as a dash.
+    """
     return "–" if change.worse_by_chance is None else f"{change.worse_by_chance:.1f}"
 
 
@@ -140,7 +143,10 @@ def _details(document: DiffDocument, n_listed: int, *, every_change: bool) -> li
 
 
 def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction: str) -> list[Section]:
-    """Return a folded table of the cases not listed above; empty if they are too many to read."""
+    """Return a folded table of the cases that are not listed above.
+
+    The result is empty if there are too many of them to read.
+    """
     if not 0 < len(cases) <= _MOST_LISTED:
         return []
     start = "The other" if document.n_cases else "The"

@@ -139,7 +139,10 @@ def _difference_columns(
 
 
 def _verdict_cell(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
-    """Return a cell with the verdict on a pair; only a violation ratio of 0 is called dominance."""
+    """Return a cell with the verdict on a pair.
+
+    Only a violation ratio of 0 is called dominance.
+    """
     if column.study.estimates.identical[i, j]:
         return Cell("same distribution", "dim")
     phrases, undecided = dict[str, list[str]](), False
@@ -164,7 +167,10 @@ def _verdict_cell(column: DominanceColumn, orders: Sequence[int], i: int, j: int
 
 
 def _ahead_with_worse_mean(column: DominanceColumn) -> Booleans:
-    """Return a mask of pairs ``[i, j]`` where i is ahead of j but has the (significantly) worse mean."""
+    """Return a mask of the pairs in which model i is ahead of j but has the worse mean, shape (k, k).
+
+    If tests were run, the mean must be significantly worse.
+    """
     difference, tests = column.differences, column.study.tests
     ahead = np.logical_or.reduce([test.dominates for test in tests])
     if tests[0].p_value is None:
@@ -175,7 +181,10 @@ def _ahead_with_worse_mean(column: DominanceColumn) -> Booleans:
 
 
 def _ratio_matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
-    """Return a matrix of violation ratios; an asterisk marks dominance."""
+    """Return a matrix of violation ratios.
+
+    An asterisk marks dominance.
+    """
 
     def cell(j: int, i: int) -> str:
         return (

@@ -26,7 +26,7 @@ def build_sections(document: GateDocument) -> list[Section]:
     """Return the sections of the screen: claims, tests and next steps, then the details."""
     rows = document.rows
     short = _share_old_model(rows) or max(len(f"{row.new} {_short_claim(row)}") for row in rows) <= _SHORT
-    unsettled = any(finding.kind == "by-seed" for finding in document.findings)  # takes a line of the verdict
+    unsettled = any(finding.kind == "by-seed" for finding in document.findings)  # its sentence needs a line
     rows = _select_rows(document, (_ROWS if short else _FEWER) - unsettled)
     cases = _case_sections(document)
     return [
@@ -43,7 +43,10 @@ def build_sections(document: GateDocument) -> list[Section]:
 
 
 def _select_rows(document: GateDocument, limit: int) -> list[GateRow]:
-    """Select at most `limit` rows, failures first; for a choice, the chosen model first, then by price."""
+    """Select at most `limit` rows, failures first.
+
+    If the gate chooses a model, the chosen model comes first, followed by the others in order of price.
+    """
     choice, rows = document.choice, [*document.rows]
     if choice is not None:
         prices = {candidate.model: candidate.price for candidate in choice.candidates}
@@ -54,7 +57,10 @@ def _select_rows(document: GateDocument, limit: int) -> list[GateRow]:
 
 
 def _claims_table(document: GateDocument, rows: Sequence[GateRow], *, details: bool = False) -> Table:
-    """Return a table of claims; with `details`, it includes sample sizes, p-values and samples needed."""
+    """Return a table of claims.
+
+    With `details`, it includes sample sizes, p-values and samples needed.
+    """
     grouped = any(row.group is not None for row in document.rows)
     tasks = any(row.task is not None for row in document.rows)
     sizes_differ = len({row.samples for row in document.rows}) > 1
@@ -95,7 +101,7 @@ def _format_difference(row: GateRow) -> str:
 
 
 def _format_interval(row: GateRow) -> str:
-    """Format the interval of a difference; return a dash if there is none."""
+    """Format the interval of a difference, or return a dash if there is none."""
     return "–" if row.statistic in ORDERS else sentences.format_interval(row, "–")
 
 
@@ -186,7 +192,7 @@ def _case_sections(document: GateDocument) -> list[Section]:
 
 
 def _next_step_lines(document: GateDocument) -> list[Line]:
-    """Return a line on how to decide inconclusive claims; empty if another claim failed."""
+    """Return a line on how to decide inconclusive claims, or an empty list if another claim failed."""
     if document.outcome != INCONCLUSIVE or not sentences.inconclusive_rows(document.rows):
         return []
     return [Line(f"{sentences.next_steps(document)}.", "To decide:", "yellow")]

@@ -58,7 +58,9 @@ def _case_lines(document: GateDocument, row: GateRow) -> Iterator[str]:
 
 
 def result_kind(verdict: str, inconclusive: str | None) -> str:
-    """Return the JUnit result for a verdict: "failure", "error" or "skipped"; "" for a pass.
+    """Return the JUnit result for a verdict: "failure", "error" or "skipped".
+
+    The result of a pass is an empty string.
 
     Parameters
     ----------

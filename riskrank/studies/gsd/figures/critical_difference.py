@@ -32,7 +32,7 @@ _BAR_HEIGHT = 5.0
 
 @dataclass(frozen=True)
 class CriticalDifference:
-    """Critical-difference diagram of one criterion.
+    """Critical-difference diagram of k models on one criterion.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: 
 
 
 def find_cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
-    """Return the maximal runs of positions within which no pair differs significantly.
+    """Return the maximal runs of k positions within which no pair differs significantly.
 
     Runs of length one are excluded.
 

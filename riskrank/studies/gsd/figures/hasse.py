@@ -110,7 +110,7 @@ class HassePanel:
 
 @in_common_style
 def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
-    """Draw the Hasse diagrams of all thresholds side by side.
+    """Draw the Hasse diagrams of k models at all thresholds, side by side.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from riskrank.render.figures.units import Unit
 def draw_null_distribution(
     optima: Floats, observed: float, p_value: float, winner: str, loser: str, label: str
 ) -> Plot:
-    """Draw a histogram of the optima of relabelled samples, with the observed optimum as a line.
+    """Draw a histogram of the optima of N relabelled samples, with the observed optimum as a line.
 
     In the marks of the figure, 0 stands for the winner and 1 for the loser.
 
@@ -81,7 +81,7 @@ def draw_null_distribution(
 def draw_contamination(
     tests: Sequence[RelabellingTest], names: Sequence[str], *, level: float, samples: int, label: str
 ) -> Plot:
-    """Draw each pair's p-value against the number of contaminated samples, with the significance level.
+    """Draw the p-value of each pair of k models against the number of contaminated samples.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def _reading(document: GsdDocument) -> Line:
 
 
 def _tests_line(document: GsdDocument) -> list[Line]:
-    """Return a line about the relabelling tests; empty without tests."""
+    """Return a line about the relabelling tests, or an empty list without tests."""
     relabelling, k = document.relabelling, len(document.provenance.models)
     if relabelling.pairs == "none":
         return []

@@ -9,7 +9,10 @@ from riskrank.render.view import Cell, Column, ModelColumn, Table, build_table
 
 
 def hasse_table(analysis: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
-    """Return a table with one row per node, from top to bottom; models with equal utility share a node."""
+    """Return a table with one row per node, from top to bottom.
+
+    Models with equal utility share a node.
+    """
     hasse = analysis.hasse
     names = _node_names(analysis, models)
     order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))

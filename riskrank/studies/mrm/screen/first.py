@@ -51,7 +51,10 @@ def details(document: MeanRiskDocument) -> Iterator[Section]:
 
 
 def _risk_headings(study: MeanRiskStudy) -> Iterator[str]:
-    """Yield the column headings of the risks; * marks risks that may contradict second-order dominance."""
+    """Yield the column headings of the risks.
+
+    An asterisk marks risks that may contradict second-order dominance.
+    """
     for column in study.models.columns:
         mark = "" if column.risk.ssd_consistent else "*"
         level = "" if column.level is None else f"\n{column.level:g}"
@@ -135,7 +138,10 @@ def build_sections(document: MeanRiskDocument) -> list[Section]:
 
 
 def _consistent_ranks(study: MeanRiskStudy) -> dict[int, str]:
-    """Return the rank of each model over all consistent risks; ties share the best rank."""
+    """Return the rank of each model over all consistent risks.
+
+    Ties share the best rank.
+    """
     if study.aggregation is None:
         return {i: str(rank) for i, rank in enumerate(study.models.rank[:, 0].tolist())}
     return {i: str(rank) for i, rank in enumerate(study.aggregation.ranks)}

@@ -26,7 +26,10 @@ def pictures(document: MeanRankDocument) -> list[Picture]:
 
 
 def arrange_forest(result: MeanRanking) -> Forest:
-    """Return the data of a forest plot: ranks, means and differences in rank order; NaN if not compared."""
+    """Return the data of a forest plot: ranks, means and differences in rank order.
+
+    Differences from models that were not compared are NaN.
+    """
     order, ranking, means = result.ranking.order, result.ranking, result.means
     sign = -1.0 if means.lower_is_better else 1.0
     columns = [

@@ -198,7 +198,7 @@ def _test_line(document: RankDocument) -> Line:
 
 
 def _needed_suffix(document: RankDocument, leader: Leader) -> str:
-    """Return a clause on how to separate the first two models; empty if they are separated."""
+    """Return a clause on how to separate the first two models, or an empty string if they are separated."""
     if not leader.tied or leader.rivals[0] != leader.tied[0] or document.suite is not None:
         return ""
     mean = document.means[0]

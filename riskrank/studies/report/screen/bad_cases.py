@@ -22,7 +22,10 @@ _SIDES = {Answer.CONTRADICTED: "milder", Answer.SIGNIFICANT: "worse", Answer.UND
 
 
 def tail_comparison(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe how the tail means of the leader and its rival differ; empty if not tested."""
+    """Describe how the tail means of the leader and its rival differ.
+
+    The text is empty if the difference was not tested.
+    """
     leader, models, tail = ranking.leader, ranking.provenance.models, ranking.tails[ranking.leader.column]
     if not (leader.rivals and leader.tested and tail.is_informative):
         return ""

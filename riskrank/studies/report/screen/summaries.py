@@ -42,7 +42,10 @@ def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Compare the leader with its rival on single tasks; empty without a suite."""
+    """Compare the leader with its rival on single tasks.
+
+    The text is empty without a suite.
+    """
     leader, models, suite = ranking.leader, ranking.provenance.models, ranking.suite
     text = (
         leader.rivals
@@ -72,7 +75,10 @@ def noise_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def label_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Name the leader by the judge alone if it differs; otherwise describe the gain from the judge."""
+    """Describe the effect of the judge on the ranking.
+
+    Name the leader by the judge alone if it differs. Otherwise, describe the gain from the judge.
+    """
     texts = (finding.sentence for finding in ranking.findings if finding.kind == "judge-alone")
     return "" if ranking.judged is None else next(texts, ranking.judged.gain_sentence).rstrip(".")
 

@@ -37,7 +37,7 @@ def limit_lines(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
 
 
 def _detectable_difference_line(ranking: RankDocument) -> Iterator[Line]:
-    """The smallest differences on single metrics that tests would mostly show of the verdict's two models."""
+    """Yield a line with the minimum detectable differences between the verdict's two models, by metric."""
     leader, models, metrics = ranking.leader, ranking.provenance.models, [mean.name for mean in ranking.means]
     if leader.recommendation is None:
         return

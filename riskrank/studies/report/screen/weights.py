@@ -90,6 +90,6 @@ def _metric_weights(ranking: RankDocument) -> list[float]:
 
 
 def _first_without_metric(ranking: RankDocument) -> dict[int, int]:
-    """Return the model that comes first without each metric; empty if not computed."""
+    """Return the model that comes first without each metric, or an empty dict if not computed."""
     recommendation = ranking.leader.recommendation
     return (recommendation and recommendation.first_without_metric) or {}

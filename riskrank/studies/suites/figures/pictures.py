@@ -20,7 +20,10 @@ from riskrank.studies.wording import format_percent
 
 @in_common_style
 def draw_profiles(chapter: SuiteAnalysis, column: SuiteColumn) -> Plot:
-    """Draw performance profiles: one curve with a band per model; thresholds in the units of the file."""
+    """Draw performance profiles, with one curve and confidence band per model.
+
+    The thresholds are in the units of the file.
+    """
     profile, units, order = (
         column.profile(chapter.family.interval_level(1)),
         column.units,
@@ -64,7 +67,10 @@ _MOST_RIVALS = 4
 
 
 def pictures(chapter: SuiteOutline) -> list[Picture]:
-    """Return two pictures per score column; empty if the document has only an outline of its tasks."""
+    """Return two pictures per score column.
+
+    The result is empty if the document has only an outline of its tasks.
+    """
     if not isinstance(chapter, SuiteAnalysis):
         return []
     return [picture for column in chapter.columns.values() for picture in _column_pictures(chapter, column)]

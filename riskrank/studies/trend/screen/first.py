@@ -68,7 +68,7 @@ def _format_scored(row: TrendRow) -> str:
 
 
 def _answer_cell(answer: str | None) -> Cell:
-    """Return a coloured cell with the answer of a comparison; a dash without one."""
+    """Return a coloured cell with the answer of a comparison, or with a dash if there is no answer."""
     return Cell((answer or "–").replace("-", " "), _STYLES.get(answer or "", ""))
 
 
@@ -100,7 +100,7 @@ def _changed_cases(document: TrendDocument) -> list[Section]:
 
 
 def _cases_tables(cases: Sequence[TrendCase], title: str) -> list[Section]:
-    """Return a table of cases; empty if there are none."""
+    """Return a table of cases, or an empty list if there are none."""
     columns: list[RowColumn] = [
         (Column("case", "left"), lambda case: case.sample),
         (Column("metric", "left"), lambda case: case.metric),

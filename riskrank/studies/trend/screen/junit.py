@@ -7,7 +7,10 @@ from riskrank.studies.trend.findings import line_sentence
 
 
 def suite(document: TrendDocument) -> Suite:
-    """Return a JUnit suite with one test case per line; an option determines how inconclusive lines count."""
+    """Return a JUnit suite with one test case per line.
+
+    The option ``inconclusive`` determines how inconclusive lines count.
+    """
     cases = [
         TestCase(
             result_kind(line.verdict, document.inconclusive),
