@@ -85,14 +85,14 @@ class Format:
     averages: str = ""
 
     def matches(self, names: Iterable[str], *marks: str) -> bool:
-        """Return whether a file with some fields has the marks of the format, and further ones."""
-        lines = "\n".join(names)  # one search over all names; there may be thousands
+        """Return whether field names match the marks of the format and any additional marks."""
+        lines = "\n".join(names)  # one search over all names, of which there may be thousands
         found = (re.search(f"^(?:{mark})$", lines, re.MULTILINE) for mark in (*self.marks.split(), *marks))
         return all(found) and not (self.absent and re.search(f"^(?:{self.absent})$", lines, re.MULTILINE))
 
 
 def is_export_table(columns: Iterable[str]) -> bool:
-    """Return whether a table has columns that only the exports of one format have."""
+    """Return whether a table has columns that occur only in the exports of one format."""
     columns = [*columns]
     return any(form.unique and form.matches(columns, form.unique) for form in EXPORTS.values())
 

@@ -17,7 +17,7 @@ from riskrank.scores.files.contents import first_bytes
 from riskrank.scores.files.json_objects import json_object
 
 _SUFFIX = "_samples.jsonl"
-_DIRECTIONS = {"True": "lower", "False": "higher"}  # by lower_is_better
+_DIRECTIONS = {"True": "lower", "False": "higher"}  # keyed by lower_is_better
 _REQUIRED = {"evaluation_name": str, "evaluation": dict, "sample_id": str | int | float, "model_id": object}
 
 
@@ -36,7 +36,7 @@ def _has_instances(path: Path) -> bool:
 
 
 def _finish_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Keep the requested filter of each evaluation, and name several results of an evaluation distinctly."""
+    """Keep the requested filter of each evaluation, and give its results distinct names."""
     pairs = rows.select("task", "evaluation").unique(maintain_order=True).rows()
     requested = requested_metrics(collector.options.metric, [task for task, _ in pairs])
     needed = {task for task, evaluation in pairs if evaluation in requested[task] or not requested[task]}
@@ -105,10 +105,10 @@ def _first_logged_value(text: object) -> object:
 
 
 def _set_directions(file: reader.ExportFile, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record the directions from the aggregates, and note evaluations with fewer samples than these report.
+    """Record directions from the aggregated results, and note evaluations with missing samples.
 
-    An aggregate is matched by the result that a row names, or otherwise by the name of the evaluation. If
-    aggregates disagree, no direction is recorded.
+    Aggregated results are matched to rows by the identifier of the result, or by the name of the evaluation
+    if rows have no identifier. If the aggregated results disagree, no direction is recorded.
     """
     if not file.path.name.endswith(_SUFFIX):
         return

@@ -37,7 +37,7 @@ def flat_reader(name: str, form: Format) -> reader.RowReader:
 
 
 def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Rows:
-    """Yield one row per record and metric."""
+    """Yield one row for each record and metric of a flat file."""
     records = [record for raw in _records(form, file) for record in prepare(file, raw)]
     fields = dict.fromkeys(
         name for record in records for name, value in record.items() if not isinstance(value, dict)
@@ -95,7 +95,7 @@ def _refuse(form: Format, _prepare: Prepare, file: reader.ExportFile) -> reader.
 
 
 def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
-    """Yield the records of a file, with the fields around their lists."""
+    """Yield the records of a file, including the fields of the objects that enclose their lists."""
     metric = re.compile(f"{form.metric}|value")
     for document in file.rows(metric.fullmatch, is_table=form.distinct):
         outer = reader.Record(document.location, _flatten(document))
@@ -106,7 +106,7 @@ def _records(form: Format, file: reader.ExportFile) -> Iterator[reader.Record]:
 
 
 def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
-    """Return the fields of nested objects by dotted names, next to the objects themselves."""
+    """Return a mapping with the fields of nested objects added under dotted names."""
     flat = dict[str, Any]()
     for key, cell in value.items():
         flat[key] = cell
@@ -120,12 +120,12 @@ def _flatten(value: Mapping[str, Any], levels: int = _LEVELS) -> dict[str, Any]:
 
 
 def _value(record: Mapping[str, Any], names: str) -> Any:
-    """Return the first of several fields, ``a|b``, that is not empty."""
+    """Return the first non-empty value among alternative fields, written as ``a|b``."""
     return next((record[name] for name in names.split("|") if record.get(name) not in (None, "")), None)
 
 
 def _join(record: reader.Record, fields: str) -> str:
-    """Return the values of some fields as a name on one line; objects are written as JSON."""
+    """Join the values of several fields to a one-line name, with objects written as JSON."""
     values = [(names, value) for names in fields.split() if (value := _value(record, names)) is not None]
     texts = (
         json.dumps(value, sort_keys=True)
@@ -137,7 +137,7 @@ def _join(record: reader.Record, fields: str) -> str:
 
 
 def _text(record: reader.Record, fields: str) -> object:
-    """Return the text in some fields, or in the first field below one of them."""
+    """Return the text in the given fields, or a list of texts if several fields have one."""
     texts = []
     for names in fields.split():
         value = _value(record, names)
@@ -147,7 +147,7 @@ def _text(record: reader.Record, fields: str) -> object:
 
 
 def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Convert AlpacaEval's preference, 1 for the reference and 2 for the model, to a win rate."""
+    """Convert an AlpacaEval preference (1 for the reference, 2 for the model) to a win rate."""
     preference = record.get("preference")
     if isinstance(preference, int | float) and not isinstance(preference, bool):
         if preference and not 1 <= preference <= 2:
@@ -162,7 +162,7 @@ def _prepare_preference(_file: reader.ExportFile, record: reader.Record) -> Iter
 
 
 def _add_reference(rows: pl.DataFrame, _collector: reader.RowCollector) -> pl.DataFrame:
-    """Add the reference of AlpacaEval as the second model, if there is only one."""
+    """Add the AlpacaEval reference as a second model if the file contains only one model."""
     if rows["model"].n_unique() > 1 or rows["reference"].n_unique() > 1:
         return rows
     return pl.concat([rows, rows.with_columns(model="reference", score=1 - pl.col("score"))])
@@ -174,9 +174,9 @@ _VALUES = {"a": 1.0, "b": 0.0, "both-good": 0.5, "both-bad": 0.5, "tie": 0.5}
 
 
 def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a rating of MT-Bench, or the games of both models in a pairwise judgment.
+    """Yield an MT-Bench rating, or one record per model for a pairwise judgment.
 
-    As in FastChat, a model wins a pair if it wins in both orders; otherwise the pair is tied and counts ½.
+    As in FastChat, a model wins a pair if it wins in both orders; otherwise the pair is a tie and counts ½.
     """
     judge = record.get("judge")
     record["judge"], prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
@@ -204,7 +204,7 @@ def _prepare_verdict(file: reader.ExportFile, record: reader.Record) -> Iterator
 
 
 def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a record with a rating, where −1 marks one that could not be parsed."""
+    """Yield a record with its rating. A rating of −1 could not be parsed and becomes missing."""
     if record.get("score") == -1:
         file.count("score: judgments of -1, which cannot be read")
         record["score"] = None
@@ -212,7 +212,10 @@ def _read_rating(file: reader.ExportFile, record: reader.Record) -> Iterator[rea
 
 
 def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Average a model's games on each sample over its opponents; repeated pairs count as repeats."""
+    """Average the scores of each model on each sample over its opponents.
+
+    Repeated games against the same opponent become repeats of the sample.
+    """
     if "opponent" not in rows.columns:
         return rows
     pairs = rows.filter(pl.col("opponent").is_not_null())
@@ -230,7 +233,7 @@ def _mean_over_opponents(rows: pl.DataFrame, collector: reader.RowCollector) -> 
 
 
 def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Complete a judgment of LiveBench, also from ``<category>/<task>/model_judgment/<file>``."""
+    """Complete a LiveBench judgment with its turn, and with category and task from its path."""
     folders = file.path.resolve().parts[:-1]
     if len(folders) > 3 and folders[-1] == "model_judgment":
         for key, folder in zip(("category", "task"), folders[-3:-1], strict=True):
@@ -242,7 +245,7 @@ def _prepare_judgment(file: reader.ExportFile, record: reader.Record) -> Iterato
 
 
 def _prepare_test_case(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Infer the direction of DeepEval's metrics from the side of their threshold that passes."""
+    """Infer the direction of a DeepEval metric from the side of the threshold that passes."""
     for entry in record.get_records("metricsData"):
         score, threshold, success = (entry.get(name) for name in ("score", "threshold", "success"))
         if not isinstance(score, int | float) or not isinstance(threshold, int | float):
@@ -253,7 +256,7 @@ def _prepare_test_case(file: reader.ExportFile, record: reader.Record) -> Iterat
     yield record
 
 
-# List of a report of SWE-bench → score of its instances, reason of a missing score, and note.
+# List in a SWE-bench report → score of its instances, reason for a missing score, and note.
 _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
     "resolved_ids": (True, "", ""),
     "unresolved_ids": (False, "", ""),
@@ -264,9 +267,9 @@ _OUTCOMES: dict[str, tuple[bool | None, str, str]] = {
 
 
 def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterator[reader.Record]:
-    """Yield the instances in a report of SWE-bench.
+    """Yield the instances in a SWE-bench report.
 
-    The model is in the file name ``<model>.<run>.json``, or the folder ``<model>/<instance>/report.json``.
+    The model is named by the file ``<model>.<run>.json`` or the folder in ``<model>/<instance>/report.json``.
     """
     if "no_generation" in document:
         folder = file.path.resolve().parent
@@ -297,7 +300,7 @@ def _prepare_report(file: reader.ExportFile, document: reader.Record) -> Iterato
 
 
 def _add_unlisted(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Add the instances of SWE-bench that a submission does not list, as not resolved."""
+    """Add SWE-bench instances that a submission does not list, scored as not resolved."""
     if "listed" not in rows.columns:
         return rows
     partial_models = rows.filter(pl.col("listed") == "some").select("model", "metric", reader.FILE).unique()
@@ -309,7 +312,7 @@ def _add_unlisted(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.Data
 
 
 def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Mark trials of Terminal-Bench that were not verified, which have no score."""
+    """Mark Terminal-Bench trials that were not verified and therefore have no score."""
     rewards = record.get_record("verifier_result").get_record("rewards")
     if record.get("exception_info"):
         file.count(f"trials that ended in an error, {'with' if rewards else 'without'} a reward")
@@ -319,7 +322,7 @@ def _prepare_trial(file: reader.ExportFile, record: reader.Record) -> Iterator[r
 
 
 def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a root span of Braintrust, which is a test case, and count other spans."""
+    """Yield Braintrust root spans, which represent test cases, and count all other spans."""
     if record.get("is_root") is False or record.get("span_id", 0) != record.get("root_span_id", 0):
         file.count("ignored spans within a case")
     else:
@@ -327,7 +330,7 @@ def _prepare_span(file: reader.ExportFile, record: reader.Record) -> Iterator[re
 
 
 def _prepare_trace_score(file: reader.ExportFile, record: reader.Record) -> Iterator[reader.Record]:
-    """Yield a score of Langfuse as a field named after its metric, and a run item as the metric `_ITEM`."""
+    """Yield a Langfuse score as a field named after its metric, and a run item as `_ITEM`."""
     if not _value(record, "traceId|trace_id"):
         file.count("ignored scores of sessions and runs")
         return
@@ -348,7 +351,7 @@ _ITEM = "(item)"
 
 
 def _join_items(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataFrame:
-    """Name the samples of Langfuse by the dataset items of their traces, and the models by the runs."""
+    """Name Langfuse samples after the dataset items of their traces, and models after the runs."""
     items = rows.filter(pl.col("metric") == _ITEM)
     rows = rows.filter(pl.col("metric") != _ITEM)
     if not items.height:

@@ -49,7 +49,7 @@ def _select_rows(rows: pl.DataFrame, collector: reader.RowCollector) -> pl.DataF
 
 @reader.row_reader(supported_options=("split",), postprocess=_select_rows)
 def read(file: reader.ExportFile) -> reader.Rows:
-    """Yield the statistics of instances; a file contains one model on one scenario.
+    """Yield the statistics of the instances in a file, which contains one model on one scenario.
 
     A sample is ``scenario/instance``, and train trials are its repeats. Further columns are ``task``,
     ``split`` and ``perturbation``. The option `split` selects splits (``test``) and perturbations

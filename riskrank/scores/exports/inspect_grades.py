@@ -58,7 +58,7 @@ def score_grades(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
 
 
 def _are_grades(counts: Mapping[str, int]) -> bool:
-    """Return whether texts are grades, apart from a minority of other values."""
+    """Return whether texts are grades, allowing for a minority of other values."""
     if counts.keys() <= GRADES.keys():
         return True
     grades = sum(count for text, count in counts.items() if text in GRADES)
@@ -66,7 +66,10 @@ def _are_grades(counts: Mapping[str, int]) -> bool:
 
 
 def _are_choices(texts: Iterable[str]) -> bool:
-    """Return whether texts are letters of choices: from A on, with at least half of the letters present."""
+    """Return whether texts are the letters of answer choices.
+
+    The letters must be upper case, and include at least half of the alphabet up to the last one.
+    """
     letters = set(texts)
     if not letters <= set(ascii_uppercase):
         return False

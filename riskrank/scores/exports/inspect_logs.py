@@ -132,7 +132,7 @@ def _rows(
 
 
 def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
-    """Return the header and the samples of a log; samples include texts only if these are requested."""
+    """Return the header and the samples of a log, with texts of samples only if requested."""
     if first_bytes(file.path)[:4] != _ZIP:
         header = file.document()
         return header, header.get_list("samples")
@@ -146,7 +146,7 @@ def _read_log(file: reader.ExportFile) -> tuple[reader.Record, list[Any]]:
 
 
 def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
-    """Raise InputError if entries are not samples, or samples have mixed layouts."""
+    """Raise InputError if entries are not samples, or if samples have mixed layouts."""
     if version not in _VERSIONS or isinstance(version, bool):
         raise InputError(
             f"{path}: unknown log version",
@@ -175,7 +175,7 @@ def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
 
 
 def _read_header(path: Path, archive: ZipMembers) -> Any:
-    """Return the header of an archive; an aborted run only has the header written at its start."""
+    """Return the header of an archive, or the initial header if the run was aborted."""
     if "header.json" in archive:
         return archive.json("header.json")
     if "_journal/start.json" in archive:
@@ -204,7 +204,10 @@ def _read_samples(archive: ZipMembers, wants_texts: Callable[[object], bool]) ->
 
 
 def _read_sample(name: str, archive: ZipMembers) -> Any:
-    """Return a sample; if it is stored in parts, its metadata are read from a separate file."""
+    """Return a sample of an archive.
+
+    If the sample is stored in parts, its metadata are read from a separate file.
+    """
     sample = archive.json(name)
     metadata_name = name.removesuffix("sample.json") + "metadata.json"
     if name.endswith("/sample.json") and metadata_name in archive and isinstance(sample, dict):
@@ -213,7 +216,10 @@ def _read_sample(name: str, archive: ZipMembers) -> Any:
 
 
 def _add_texts(summary: Any, archive: ZipMembers) -> Any:
-    """Add a sample's input and output to its summary, or None if they are damaged, too long or missing."""
+    """Return a summary with the input and output of its sample added.
+
+    They are None if the sample is damaged, too large or missing.
+    """
     name = f"samples/{summary['id']}_epoch_{reader.get_nested(summary, 'epoch')}"
     member = next(
         (candidate for candidate in (f"{name}.json", f"{name}/sample.json") if candidate in archive), None

@@ -44,10 +44,11 @@ def _drop_skipped_tests(rows: pl.DataFrame, collector: RowCollector) -> pl.DataF
     postprocess=_drop_skipped_tests,
 )
 def read(file: ExportFile) -> Rows:
-    """Yield whether each test passed; tests that were skipped or ended in an error have no score.
+    """Yield whether each test passed.
 
-    A failure is a failed assertion. A sample is named by class and test; the enclosing suites are a column.
-    If there are several files, each is one model, named by the part of its path that differs.
+    Tests that were skipped or ended in an error have no score; a failed assertion is a failure. A sample is
+    named by class and test, and the enclosing suites are a column. If there are several files, each is one
+    model, named by the part of its path that differs.
     """
     model = file.model_name()
     for suite, case, outcomes in _TestParser(file.path).read(file.data):
@@ -65,7 +66,7 @@ def read(file: ExportFile) -> Rows:
 
 
 class _TestParser:
-    """XML parser for test reports; entities are neither expanded nor fetched."""
+    """XML parser for test reports, which neither expands nor fetches entities."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -29,7 +29,10 @@ def recognises(path: Path) -> bool:
 
 
 def _has_details(path: Path) -> bool:
-    """Return whether a file contains details; results in the same folder then only add directions."""
+    """Return whether a file contains details.
+
+    Results in the same folder as details are read only for directions.
+    """
     return path.suffix != ".json"
 
 
@@ -88,7 +91,10 @@ def _set_directions(file: ExportFile, results: Record, metrics: Iterable[tuple[s
 
 
 def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return scores, documents and responses; responses and prompts are loaded only if requested."""
+    """Return the scores, documents and responses in a file of details.
+
+    Responses and prompts are loaded only if requested.
+    """
     source = ParquetSource(str(file.path), file.data, "", file.collector.budget)
     needs_texts = bool(file.collector.samples_with_texts)
     column = next((name for name in ("metric", "metrics") if name in source.columns), "")
@@ -103,7 +109,10 @@ def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> list[Any]:
-    """Return those of the given fields that exist in a struct column."""
+    """Return the values of the given fields of a struct column, one dictionary per row.
+
+    Fields that do not exist are omitted.
+    """
     dtype = frame.schema.get(column)
     present = (
         [field.name for field in dtype.fields if field.name in fields] if isinstance(dtype, pl.Struct) else []
@@ -139,7 +148,7 @@ def _model_in_path(path: Path) -> str | None:
 
 
 def _direction(results: Record, task: str, metric: str) -> str | None:
-    """Return the direction of a metric from the configuration of its task.
+    """Return the direction of a metric from the configuration of its task, or None if unknown.
 
     Grouped metrics declare one direction per metric.
     """

@@ -50,7 +50,10 @@ def recognises(path: Path) -> bool:
 
 
 def _has_samples(path: Path) -> bool:
-    """Return whether a file contains samples; results in the same folder then do not add scores."""
+    """Return whether a file contains samples.
+
+    Results in the same folder as samples do not contribute scores.
+    """
     return not RESULTS.match(path.name)
 
 
@@ -146,7 +149,10 @@ def _read_averages(file: reader.ExportFile) -> reader.Rows:
 
 
 def _task_name(path: Path, run: Results | None) -> str:
-    """Return the task named in a file name; task names may contain underscores and share prefixes."""
+    """Return the task named in a file name.
+
+    Task names may contain underscores and share prefixes.
+    """
     match = SAMPLES.match(path.name)
     if match:
         return match[1]
@@ -162,7 +168,10 @@ def _task_name(path: Path, run: Results | None) -> str:
 
 
 def _model_name(path: Path, run: Results | None) -> str | None:
-    """Return the model from the results file, else from the folder name, where ``__`` stands for ``/``."""
+    """Return the model named in the results file, or otherwise by the folder.
+
+    In folder names, ``__`` stands for ``/``.
+    """
     if run is not None and run.model:
         return run.model
     folder = path.parent.name
@@ -170,7 +179,7 @@ def _model_name(path: Path, run: Results | None) -> str | None:
 
 
 def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reader.RowCollector) -> set[str]:
-    """Return the tasks with a requested metric; note the excluded tasks and the option that includes them."""
+    """Return the tasks with a requested metric, and note the excluded tasks and how to include them."""
     requested = requested_metrics(collector.options.metric, names_by_task)
     selected = {
         task for task, names in requested.items() if not names or not names.isdisjoint(names_by_task[task])
@@ -189,7 +198,7 @@ def _select_tasks(names_by_task: Mapping[str, Collection[str]], collector: reade
 def _note_differing_documents(rows: pl.DataFrame, collector: reader.RowCollector) -> None:
     """Add a note if documents with the same number differ between models.
 
-    Their scores cannot be paired.
+    The scores on such documents cannot be paired.
     """
     if HASH not in rows.columns:
         return
@@ -208,12 +217,13 @@ def sample_rows(
     Parameters
     ----------
     file : ExportFile
-        File in JSON Lines, or a JSON array whatever the file name.
+        JSON Lines file or JSON array; the file name does not matter.
     model, task : str
+        Names of the model and the task.
     filters : sequence of str
         Filters in row order, for rows that do not name their filter.
     metrics : sequence of str
-        Metrics of the results file, for rows that do not list their metrics.
+        Metrics in the results file, for rows that do not list their metrics.
     """
     for row, filter_name in _rows_with_filters(file, filters):
         sample = f"{task}/{row['doc_id']}"
@@ -276,7 +286,10 @@ def _is_empty(responses: object) -> bool:
 
 
 def _metrics_of(row: reader.Record, reported: Names) -> list[str]:
-    """Return the metrics of a row: those it lists, those of the results file, or all remaining fields."""
+    """Return the metrics of a row.
+
+    These are the metrics that the row lists, those in the results file, or otherwise all remaining fields.
+    """
     if row.get("metrics") is not None:
         listed = row.get_list("metrics")
         if not all(isinstance(name, str) for name in listed):
@@ -308,7 +321,7 @@ def _brier_score(value: object) -> object:
 
 
 def _input_text(document: object) -> object:
-    """Return the question in a document, or the whole document if it has no such field."""
+    """Return the question in a document, or the whole document if it has no question field."""
     fields: Mapping[str, Any] = document if isinstance(document, dict) else {}
     return next((fields[name] for name in _QUESTIONS if isinstance(fields.get(name), str)), document)
 

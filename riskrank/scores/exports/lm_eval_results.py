@@ -98,7 +98,10 @@ class Results:
 
 
 def find_results(file: ExportFile) -> Results | None:
-    """Return the results of a sample file's run: those with its date, or the only ones in its folder."""
+    """Return the results of the run to which a sample file belongs, or None if there are none.
+
+    The results file has the same date as the sample file, or is the only results file in its folder.
+    """
     candidates = sorted(file.path.parent.glob("results*"))
     paths_by_date = {match[1] or "": path for path in candidates if (match := RESULTS.match(path.name))}
     samples_match = SAMPLES.match(file.path.name)

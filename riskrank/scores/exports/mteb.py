@@ -11,7 +11,10 @@ _META = "model_meta.json"
 
 
 def _average_subsets(rows: pl.DataFrame, collector: RowCollector) -> pl.DataFrame:
-    """Average the scores of each task over the subsets that all models have, within the requested split."""
+    """Average the scores of each task over its subsets, within the requested split.
+
+    Only subsets that all models have are included.
+    """
     rows = select_by_task(
         rows, collector.options.split, "split", task_column="sample", plural="splits", context="task"
     )

@@ -1,4 +1,4 @@
-"""OpenAI Evals: a log of events; events of type ``match`` and ``metrics`` contain scores."""
+"""OpenAI Evals: a log of events, of which those of type ``match`` and ``metrics`` contain scores."""
 
 from collections.abc import Mapping
 
@@ -63,7 +63,7 @@ def _model_name(spec: reader.Record) -> str | None:
 
 
 def _event_scores(event: reader.Record) -> Mapping[str, object]:
-    """Return the scores in an event; empty if the event does not contain any."""
+    """Return the scores in an event, or an empty mapping if there are none."""
     if event["type"] == "match":
         return {CORRECT: event.get_record("data").get("correct")}
     return event.get_record("data") if event["type"] == "metrics" else {}

@@ -22,7 +22,7 @@ from riskrank.scores.files.json_objects import message_text, plain_text, preview
 from riskrank.scores.files.parsing import ERROR, REFUSAL, UNSCORED
 
 _LONGEST_NAME = 80
-_ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
+_ERROR = 2  # failureReason of a row that ended in an error (1 means a failed assertion)
 # Marks of a CSV table, whose scores are rounded to two decimals.
 _TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] \(\d')
 _GENERAL = ("score", "success")
@@ -47,7 +47,7 @@ def _has_suffix(path: Path, suffix: str) -> bool:
 
 
 def _is_not_csv(path: Path) -> bool:
-    """Return whether a file is in a format other than CSV."""
+    """Return whether a file is not in CSV format."""
     return not _has_suffix(path, ".csv")
 
 
@@ -136,7 +136,10 @@ def _read_results(file: reader.ExportFile) -> tuple[Sequence[reader.Record], Seq
 
 
 def _is_failed(row: Mapping[str, Any]) -> bool:
-    """Return whether a row ended in an error; the field `error` alone may also report a failed assertion."""
+    """Return whether a row ended in an error.
+
+    The field `error` alone does not decide this, because it may also report a failed assertion.
+    """
     reason = row.get("failureReason")
     if reason is not None:
         return bool(reason == _ERROR)
@@ -151,7 +154,13 @@ def _missing_reason(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _provider_name(row: reader.Record) -> str:
-    """Return the label or id of a provider; raise InputError if the row does not name one."""
+    """Return the label or id of a provider.
+
+    Raises
+    ------
+    InputError
+        If the row does not name a provider.
+    """
     provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
@@ -178,14 +187,20 @@ def _prompt_name(row: reader.Record, columns: Sequence[Any]) -> str:
 
 
 def _test_key(row: reader.Record) -> str:
-    """Return the variables, description and assertions of a test, which are the same for all its repeats."""
+    """Return the variables, description and assertions of a test as text.
+
+    The text is the same for all repeats of a test.
+    """
     case = row.get_record("testCase")
     variables = (row if row.get("vars") else case).get_record("vars")
     return json.dumps([variables, case.get_text("description") or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(tests: Iterable[str]) -> dict[str, str]:
-    """Return test names that are the same in every file: unique descriptions, or otherwise the variables."""
+    """Return names of tests that are the same in every file.
+
+    A test is named by its description if descriptions are unique, and otherwise by its variables.
+    """
     parsed = {test: json.loads(test) for test in tests}
     described = Counter(str(description) for _, description, _ in parsed.values())
     names = []

@@ -258,11 +258,14 @@ _ROW = ("model", "sample", "metric", "draw", "score", GRADE)
 
 
 def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int]:
-    """Return the files whose rows are all contained in another file of the same run, mapped to that file.
+    """Return a mapping from each redundant file to the file that contains all its rows.
+
+    Both files must belong to the same run.
 
     Parameters
     ----------
     rows : DataFrame
+        Rows of all files.
     runs : mapping of int to object
         Identifier of each file's run, by file number; a false value if the file does not name its run. If
         only one of two files names its run, the decision is based on the rows alone.
@@ -289,7 +292,7 @@ def find_copies(rows: pl.DataFrame, runs: Mapping[int, object]) -> dict[int, int
 
 
 def _may_be_same_run(first_run: object, second_run: object) -> bool:
-    """Return whether two run identifiers are equal, or exactly one of them is unknown."""
+    """Return whether two run identifiers are equal, or one of them is known and the other is not."""
     return first_run == second_run if first_run and second_run else bool(first_run) != bool(second_run)
 
 
@@ -363,7 +366,10 @@ class RowCollector:
             self.note(f"ignored: {prefix}{error.problem} ({error.found})")
 
     def read(self, path: Path) -> bytes:
-        """Return the decompressed content of a file without byte order mark; record the file as an input."""
+        """Return the decompressed content of a file without byte order mark.
+
+        The file is recorded as an input.
+        """
         raw = read_bytes(str(path), self.budget)
         if not raw.strip():
             raise empty_error(str(path), f"{len(raw)} bytes")
@@ -432,7 +438,10 @@ class RowCollector:
             self._rows.append(row | {"metric": name, "score": number})
 
     def parse_scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
-        """Return the metric names and scores in a logged value; count values that are not scores."""
+        """Return the metric names and scores in a logged value.
+
+        Values that are not scores are counted and excluded.
+        """
         if self.options.parts and isinstance(value, list | tuple):
             return [
                 pair
@@ -457,7 +466,10 @@ class RowCollector:
         return sample in self._names_with_texts
 
     def count(self, description: str, times: int = 1) -> None:
-        """Count items under a description; the notes state the total, as in ``failed samples: 2``."""
+        """Count items under a description.
+
+        The notes state the total, as in ``failed samples: 2``.
+        """
         if times:
             self._counts[description] += times
 
@@ -481,7 +493,10 @@ class RowCollector:
             self.note(f"'{metric}': the runs disagree on the direction ({', '.join(runs)}); {remedy}")
 
     def set_primary_metric(self, task: str, metric: str) -> None:
-        """Record the primary metric of a task; if runs disagree, the task has none."""
+        """Record the primary metric of a task.
+
+        If runs disagree, the task has no primary metric.
+        """
         if self._primary_metrics.setdefault(task, metric) != metric:
             self._primary_metrics[task] = ""
 
@@ -574,7 +589,7 @@ def _apply_labels(rows: pl.DataFrame, labels: Sequence[str | None]) -> pl.DataFr
     """
     if not any(labels):
         return rows
-    names = pl.Series("label", [*labels, None], dtype=pl.String)  # the last entry is for rows without a file
+    names = pl.Series("label", [*labels, None], dtype=pl.String)  # last entry: rows without a file
     rows = rows.with_columns(names.gather(rows[FILE] % len(names)))
     alone = pl.col("model").n_unique().over("label") == 1
     before = pl.when(alone).then("label").otherwise(pl.concat_str("label", "model", separator="/"))
@@ -607,7 +622,12 @@ class ExportFile:
         return self.collector.read(self.path)
 
     def lines(self, entry_name: str = "line") -> Iterator[Record]:
-        """Yield the objects in a JSON Lines file; `entry_name` is the word for a line in messages.
+        """Yield the objects in a JSON Lines file.
+
+        Parameters
+        ----------
+        entry_name : str
+            Word for a line in messages.
 
         Raises
         ------
@@ -778,7 +798,7 @@ class RowReader:
         options: ReadOptions,
         samples_with_texts: frozenset[str] = frozenset(),
     ) -> Export:
-        """Read some files and folders, and return their scores as an export."""
+        """Read files and folders, and return their scores as an export."""
         reject_unsupported_options(
             options, self.name, supported=(*self.supported_options, *(("filter",) if self.choices else ()))
         )

@@ -1,4 +1,4 @@
-"""Entry point to all export readers; task averages are read with tasks as samples."""
+"""Entry point to all export readers, with functions that select task averages."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ AUTO = "auto"
 
 
 def load_reader(name: str) -> RowReader:
-    """Return the reader of a format, as registered in `EXPORTS`.
+    """Return the reader of a format registered in `EXPORTS`.
 
     Raises
     ------
     UsageError
-        If the format is unknown; the message proposes the nearest name.
+        If the format is unknown; the message suggests the closest name.
     """
     check_choice("from", name, READERS)
     form = EXPORTS[name]
@@ -129,7 +129,7 @@ SCORE = "score"
 
 
 def select_averages(export: Export, options: ReadOptions) -> Export:
-    """Select the metrics of task averages: the requested ones, or those that all tasks share.
+    """Select the requested metrics of task averages, or by default those that all tasks share.
 
     Parameters
     ----------

@@ -100,7 +100,10 @@ def select_values(
 
 
 def requested_metrics(requested: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the metrics requested for each task, by name or as ``TASK=NAME``; an empty set means all."""
+    """Return the metrics requested for each task.
+
+    Metrics are requested by name or as ``TASK=NAME``. An empty set means all metrics.
+    """
     prefixes = {task: f"{task}=" for task in tasks}
     for_all_tasks = frozenset(text for text in requested if not text.startswith(tuple(prefixes.values())))
     return {
@@ -129,7 +132,9 @@ def require_known_values(
 def reject_unsupported_options(
     options: ReadOptions, format_name: str, *, supported: Sequence[str] = ()
 ) -> None:
-    """Reject options that a format does not support; the value ``*`` is accepted.
+    """Reject options that a format does not support.
+
+    The value ``*`` is accepted for every option.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from riskrank.scores.names.vocabulary import is_unnamed
 _FOLD = re.compile(r"split(\d+)_test_(.+)")
 _SCORER = re.compile(r"test_(.+)")
 _TRUTHS = ("y_true", "y")
-# With more distinct numbers the target is continuous, and predictions have an error.
+# If there are more distinct numbers, the target is continuous, and predictions are scored by their error.
 _MOST_CLASSES = 20
 
 
@@ -101,7 +101,7 @@ def _read_predictions(file: ExportFile, columns: Columns, truth: str) -> Rows:
 
 
 def _candidate_names(columns: Columns) -> list[str]:
-    """Return the candidates' parameters as names, with the row number if these are not unique."""
+    """Return the parameters of candidates as names, followed by the row number if not unique."""
     height = len(next(iter(columns.values())))
     parameters = columns.get("params")
     if parameters is None:
@@ -110,7 +110,7 @@ def _candidate_names(columns: Columns) -> list[str]:
             [(name.removeprefix("param_"), columns[name][index]) for name in grid] for index in range(height)
         ]
         parameters = [{name: cell for name, cell in row if cell is not None} for row in cells]
-    # ``C=0.1, kernel=rbf``, the same for JSON objects and for their text in CSV.
+    # Example: ``C=0.1, kernel=rbf``. JSON objects and their text in CSV give the same name.
     texts = [re.sub("['\"]", "", str(entry).strip(" {}")).replace(": ", "=") for entry in parameters]
     names = [text or f"candidate {row}" for row, text in enumerate(texts)]
     return [name if names.count(name) == 1 else f"{name} (candidate {row})" for row, name in enumerate(names)]

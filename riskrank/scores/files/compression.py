@@ -18,7 +18,7 @@ _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Bytes per step: each may expand 40,000-fold with Zstandard, so a bomb is detected within 40 MB.
 _CHUNK = 1 << 10
-# Budget cells per member: starting one is as slow as parsing many numbers.
+# Cells charged to the budget per member, because starting one is as slow as parsing many numbers.
 _CELLS_PER_MEMBER = 16
 # First bytes of Parquet and zip files, whose readers check the budget themselves.
 _BINARY = (b"PA", b"PK")
@@ -56,7 +56,7 @@ def decompress(label: str, data: bytes, budget: Budget) -> bytes:
 
 
 def _is_utf_16(data: bytes) -> bool:
-    """Return whether data begin with a byte order mark of UTF-16, and have its zero bytes."""
+    """Return whether data begin with a UTF-16 byte order mark and contain the expected zero bytes."""
     return data[:2] in _UTF_16 and b"\0" in data[:4096]
 
 

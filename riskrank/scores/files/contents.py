@@ -57,7 +57,7 @@ def read_bytes(path: str, budget: Budget) -> bytes:
 
 
 def require_file(path: str) -> None:
-    """Raise InputError if a file cannot be opened; its content is not read."""
+    """Raise InputError if a file cannot be opened. The content of the file is not read."""
     try:
         with Path(path).open("rb"):
             return
@@ -146,7 +146,10 @@ def has_keys(path: Path, *keys: str) -> bool:
 
 
 def head_names(path: Path) -> tuple[str, ...]:
-    """Return the names at the beginning of a file: keys of JSON or cells of a CSV header, and its folder."""
+    """Return the names at the beginning of a file.
+
+    These are the keys of a JSON file or the header cells of a CSV file, and the name of the folder.
+    """
     try:
         status = path.stat()
     except OSError:

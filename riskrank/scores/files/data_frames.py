@@ -80,9 +80,11 @@ def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> C
     Parameters
     ----------
     path : Path
+        Name of the file in messages.
     data : bytes
+        Contents of the file.
     ignored : list of str, optional
-        List to which the keys around rows are appended that are not read.
+        List to which the names of ignored keys are appended.
 
     Raises
     ------
@@ -123,10 +125,11 @@ def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> C
 
 
 def _find_rows(document: object, ignored: list[str]) -> object:
-    """Return the only list of rows in a document, or the numbers below its keys as a long table.
+    """Return the list of rows in a document, or the numbers below its keys as a long table.
 
-    A key next to the rows is a column if it names the model; otherwise it is ignored. Lists of rows under
-    several keys belong to one model each. Other documents are returned unchanged.
+    If there is one list of rows, a key next to it is a column if it names the model, and is otherwise
+    ignored. If there are several lists of rows, each key names the model of its list. Other documents are
+    returned unchanged.
     """
     pairs = document if isinstance(document, dict) else {}
     tables = {key: value for key, value in pairs.items() if isinstance(value, list)}
@@ -154,10 +157,11 @@ def _are_plain_rows(value: object) -> bool:
 
 
 def _keyed_columns(document: object) -> Columns | None:
-    """Return the numbers below nested keys as a long table, or None if the levels are not uniform.
+    """Return the numbers below nested keys as a long table, or None if nesting is not uniform.
 
-    A level whose keys are names of metrics is the metric, and positions in a list are samples, or runs and
-    samples. Other levels are called ``level_1``, ``level_2``, so that their values decide what they are.
+    Keys that are all names of metrics form the column ``metric``. Positions in a list form the column
+    ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
+    named ``model``, ``level_1``, ``level_2`` and so on.
     """
     leaves = [*_leaves(document)]
     paths = [path for path, _ in leaves]
@@ -185,7 +189,7 @@ def _keyed_columns(document: object) -> Columns | None:
 
 
 def _leaves(node: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], object]]:
-    """Yield the values in nested objects and lists with their keys and positions, up to a depth of six."""
+    """Yield each value in nested objects and lists with its path, up to a depth of six."""
     pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     if isinstance(node, dict | list) and len(path) < 6:
         for key, part in pairs:

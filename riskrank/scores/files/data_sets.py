@@ -59,7 +59,7 @@ class DataSetSource(Source):
 
     @property
     def paths(self) -> list[str]:
-        """Paths of the parts."""
+        """Paths of all parts."""
         return [part.path for part in self._parts]
 
     @property
@@ -85,14 +85,17 @@ class DataSetSource(Source):
         return self._concat_frames(frames, names)
 
     def load_rows(self, names: Sequence[str], positions: np.ndarray) -> pl.DataFrame:
-        """Return the named columns at ascending row positions; only the parts with these rows are read."""
+        """Return the named columns at ascending row positions.
+
+        Only the parts that contain these rows are read.
+        """
         ends = np.cumsum(self.lengths)
         parts, starts = np.split(positions, np.searchsorted(positions, ends[:-1])), ends - self.lengths
         frames = [self._load_part(i, names)[rows - starts[i]] for i, rows in enumerate(parts) if rows.size]
         return self._concat_frames(frames, names)
 
     def file_without(self, column: str) -> str | None:
-        """Return the label of the first non-empty part that lacks a column, or None."""
+        """Return the label of the first non-empty part without a given column, or None."""
         for part, source in zip(self._parts, self._sources, strict=True):
             if column not in part.keys and column not in source.columns and source.height():
                 return source.label
@@ -112,7 +115,10 @@ class DataSetSource(Source):
         return self._sources[self._locate(position)[0]].label
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance and row count of every part; parts without selected rows are omitted."""
+        """Return the provenance and row count of every part.
+
+        If `positions` is given, parts without any of these rows are omitted.
+        """
         counts = np.array(self.lengths)
         if positions is not None:
             counts = np.bincount(self._part_indices(positions), minlength=counts.size)
@@ -143,7 +149,7 @@ class DataSetSource(Source):
         )
 
     def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
-        """Concatenate one column of all parts; columns of different types are converted to text."""
+        """Concatenate one column of all parts, converted to text if the types differ."""
         filled = [column for column in columns if column.dtype != pl.Null]
         types = {column.dtype for column in filled}
         if len(types) <= 1:
@@ -171,7 +177,7 @@ class DataSetSource(Source):
 
 
 def _require_agreement(label: str, name: str, key: str | None, values: pl.Series) -> None:
-    """Raise InputError if a file contradicts the column that its folder names."""
+    """Raise InputError if the values in a column disagree with the value in the folder name."""
     different = _contradictions(key, values)
     if different.any():
         row = int(different.arg_max() or 0)
@@ -183,7 +189,7 @@ def _require_agreement(label: str, name: str, key: str | None, values: pl.Series
 
 
 def _contradictions(key: str | None, values: pl.Series) -> pl.Series:
-    """Return a mask of the values in a file that differ from the value in its folder name."""
+    """Return a mask of the column values that differ from the value in the folder name."""
     if key is None:
         return values.is_not_null()
     expected: object = key.strip()

@@ -121,7 +121,7 @@ def _concat_pieces(name: str, pieces: Sequence[Piece]) -> pl.Series:
 
 
 def _compact(values: tuple[object, ...]) -> Piece:
-    """Return values of a single basic type as a lossless series; return other values unchanged."""
+    """Convert values of a single basic type to a lossless series, and return others unchanged."""
     kinds = set(map(type, values)) - {type(None)}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind in _PLAIN_TYPES:
@@ -253,7 +253,7 @@ def _table_columns(run: Run, tables: Names) -> dict[str, list[str]]:
     for table in tables:
         try:
             columns[table] = list(run(f"{_select_all(table)} LIMIT 0").names)
-        except Exception:  # a view on a missing table
+        except Exception:  # for example, a view on a missing table
             columns[table] = []
     return columns
 

@@ -106,7 +106,10 @@ class DelimitedSource(Source):
         reject_two_headers(self.label, rows[:4])
 
     def _read_names(self) -> list[str]:
-        """Return the names in the header; a file whose first row is data gets numbered names."""
+        """Return the names in the header.
+
+        A file whose first row contains data has numbered names.
+        """
         names, *rows = list(csv.reader(self._head().splitlines(), delimiter=self._separator))
         columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
         numbers = [*filter(math.isfinite, map(number_or_nan, names))]
@@ -143,9 +146,9 @@ class DelimitedSource(Source):
         return unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
 
     def _detect_thousands(self) -> dict[int, str]:
-        """Return the thousands separator of each column that has one, by column position.
+        """Return the thousands separators by column position, for the columns that have one.
 
-        Only the first rows are inspected.
+        Only the first rows of the file are inspected.
         """
         lines = self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[1:]
         lines = lines[:-1] if len(self._data) > _HEAD_SIZE else lines
@@ -170,7 +173,7 @@ class DelimitedSource(Source):
             return self._cache[names]
         lines = self._data.count(b"\n")
         require_plausible_size(self.label, lines, len(positions), len(self._data))
-        # More cells than bytes: short or blank rows would take far more memory.
+        # With more cells than bytes, short or blank rows would take far more memory.
         if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
         try:
@@ -216,7 +219,7 @@ class DelimitedSource(Source):
         Raises
         ------
         InputError
-            If a row has a wrong number of fields.
+            If a row has too many fields or, unless `allow_short` is set, too few.
         """
         try:
             with long_fields():
@@ -250,7 +253,10 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _join_header_lines(body: bytes) -> bytes:
-    """Return the file without line breaks in header cells, which spreadsheets write for wrapped text."""
+    """Return the file without line breaks in header cells.
+
+    Spreadsheets write such line breaks for wrapped text.
+    """
     head, in_quotes = body[:_HEAD_SIZE], False
     for mark in () if head.startswith(b"#") else re.finditer(rb'["\n]', head):
         in_quotes ^= mark[0] == b'"'
@@ -262,7 +268,11 @@ def _join_header_lines(body: bytes) -> bytes:
 
 
 def _unify_separators(body: bytes) -> bytes:
-    """Return a file with a usual separator if it has bars, colons or spaces, or another in the header."""
+    """Convert a file with unusual separators to common ones.
+
+    Bars, colons or runs of spaces become tabs. If the separator of the header differs from that of the rows,
+    the former is converted. Other files are returned unchanged.
+    """
     lines = [
         line for line in body[:_HEAD_SIZE].decode(errors="replace").splitlines()[:_HEAD_LINES] if line.strip()
     ]
@@ -297,7 +307,7 @@ def _skip_comments(body: bytes, separator: str) -> bytes:
     if skipped:
         delimiter = _sniff_separator(lines[skipped], separator)
         counts = [len(_fields(line, delimiter)) for line in lines]
-        # A header may begin with #: it has as many fields as the rows below.
+        # A header may begin with # if it has as many fields as the rows below.
         skipped = 0 if counts[skipped - 1] == counts[skipped] > 1 else skipped
     return body[sum(len(line.encode()) for line in lines[:skipped]) :]
 

@@ -29,7 +29,7 @@ class DerivedSource(Source):
         self._inner = inner
 
     def _inner_position(self, position: int) -> int:
-        """Return the position of a row in the source that is transformed."""
+        """Return the position of a row in the inner source."""
         return position
 
     def file_of(self, position: int) -> str:
@@ -125,7 +125,7 @@ class JoinedSource(DerivedSource):
         return self._inner.texts(positions)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns; a joined value is missing if any of its parts is missing."""
+        """Return the named columns. A joined value is missing if any of its parts is missing."""
         needed = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
         frame = self._inner.load(list(needed))
         return frame.select(
@@ -144,7 +144,7 @@ class FlatSource(DerivedSource):
         self._fields = fields
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns; a value is missing if its object lacks the field."""
+        """Return the named columns. A value is missing if its object lacks the field."""
         origins = {name: self._fields.get(name, (name, "")) for name in names}
         frame = self._inner.load(list(dict.fromkeys(column for column, _ in origins.values())))
         nested = {origins[name][0] for name in names if name in self._fields}

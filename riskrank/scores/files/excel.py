@@ -94,7 +94,7 @@ def _read_sheets(label: str, data: bytes, options: OpenOptions) -> dict[str, She
         name, chosen = options.sheet, book.worksheets
         chosen = chosen if name is None else [_select_sheet(label, chosen, name)]
         cells = {sheet.title: [*_iter_rows(sheet, parts)] for sheet in chosen}
-    # The file stores a text once, also if many cells share it.
+    # The file stores a text only once, even if many cells share it.
     texts = (cell for rows in cells.values() for row in rows for cell in row if isinstance(cell, str))
     options.budget.charge(label, len(data), sum(map(len, texts)))
     parsed = {title: _build_sheet(label, title, rows, options.skip_rows) for title, rows in cells.items()}
@@ -155,7 +155,10 @@ def _build_sheet(label: str, title: str, rows: Rows, skipped: int) -> Sheet | No
 
 
 def _uncomputed_error(label: str, title: str, positions: Sequence[tuple[int, int]]) -> InputError:
-    """Return the error for formulas without a stored value; some programs leave computing it to Excel."""
+    """Return the error for formulas without a stored value.
+
+    Some programs leave the computation of formulas to Excel.
+    """
     from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
 
     cells = [f"{get_column_letter(column)}{row}" for row, column in positions]
@@ -173,7 +176,7 @@ _MAX_FORMAT = 255
 _WIDTH_ROWS = 30
 # Maximum rows and columns of an Excel sheet.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
-# Budget cells per XML element (a cell has two), and the cost of a sheet in elements.
+# Cells charged to the budget per XML element (a cell has two), and cost of a sheet in elements.
 _CELLS_PER_ELEMENT, _ELEMENTS_PER_SHEET = 12, 200
 _CHUNK = 1 << 18
 _CELL_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?\d+")
@@ -228,7 +231,10 @@ class _Part:
         self._parser.EndElementHandler = self._end
 
     def read(self, file: IO[bytes]) -> Iterator[None]:
-        """Parse a file in chunks up to its end or the first invalid XML; images, for example, are not XML."""
+        """Parse a file in chunks, up to its end or the first invalid XML.
+
+        Parts that are not XML, such as images, end the parsing without an error.
+        """
         n_read = 0
         while chunk := file.read(_CHUNK):
             try:
@@ -258,7 +264,7 @@ class _Part:
             self._column = _column_number(reference[1]) if reference else self._column + 1
         elif kind in ("v", "f", "is"):
             self._width = max(self._width, self._column)
-            self._formula |= kind == "f" and self._kind != "str"  # its result may be an empty text
+            self._formula |= kind == "f" and self._kind != "str"  # its value may be an empty text
             if kind == "v":
                 self._parser.CharacterDataHandler = self._value
 

@@ -56,10 +56,11 @@ def list_parts(folder: str, input_format: str | None = None, skipped: list[str] 
     Parameters
     ----------
     folder : str
+        Path of the folder.
     input_format : str, optional
         Format of the parts; files of other formats are ignored.
     skipped : list of str, optional
-        List to which links are appended that are not followed because they lead to a parent folder.
+        List to which links to parent folders are appended; these links are not followed.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def list_parts(folder: str, input_format: str | None = None, skipped: list[str] 
 
 
 def find_tables(folder: str) -> list[str]:
-    """Return the files below a folder that may be tables, skipping unreadable folders and cyclic links."""
+    """Return the files below a folder that may be tables, ignoring unreadable folders and cyclic links."""
     return [path for path in expand_glob(os.path.join(glob.escape(folder), "**")) if part_format(path)]
 
 
@@ -123,7 +124,10 @@ def not_a_file_error(path: str, container: str) -> InputError:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return True for names such as ``_SUCCESS`` and ``.crc`` of hidden files that table writers create."""
+    """Return True for names of hidden files and folders.
+
+    Examples are ``_SUCCESS`` and ``.crc``, which table writers create.
+    """
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
@@ -141,7 +145,10 @@ def require_one_format(folder: str, kinds: list[str]) -> None:
 
 
 def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
-    """Return the columns named by the folders above a file, including the last components of `folder`."""
+    """Return the columns that folder names such as ``metric=acc`` define for a file.
+
+    Folder names in the last components of `folder` are included.
+    """
     below = Path(path).relative_to(folder).parts[:-1]
     above = [*takewhile(lambda name: "=" in name, reversed(PurePath(folder).parts))]
     keys: dict[str, str | None] = {}

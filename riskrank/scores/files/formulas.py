@@ -40,7 +40,7 @@ def escape_table(table: Table) -> Table:
 
 
 def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Unescape the text cells of a data frame; column names are left unchanged."""
+    """Unescape the text cells of a data frame, leaving column names unchanged."""
     return _rename_texts(frame, unescape_formula, _MARK)
 
 

@@ -41,7 +41,7 @@ def is_array(value: object) -> bool:
 
 
 def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame | None:
-    """Return scores as one row per model and sample, or None if the data are not arrays with a model each.
+    """Convert arrays of scores to a data frame with one row per model and sample.
 
     Parameters
     ----------
@@ -50,6 +50,11 @@ def score_frame(data: Any, names: Sequence[str] | None = None) -> pl.DataFrame |
         sequences of numbers.
     names : sequence of str, optional
         Names of the models in arrays.
+
+    Returns
+    -------
+    DataFrame or None
+        None if the data have another form, such as a table of columns.
     """
     if isinstance(data, Mapping):
         if any(names_a_metric(name) or (suggests_role(name) and len(name) > 1) for name in map(str, data)):
@@ -111,7 +116,7 @@ class ArrowSource(FrameInMemory):
 
 
 class ArraySource(FrameInMemory):
-    """A NumPy file with the scores of one model: one row per run and one column per sample, or one row."""
+    """A NumPy file with the scores of one model, of shape (samples,) or (runs, samples)."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, b"", sha256)

@@ -23,11 +23,11 @@ from riskrank.errors import InputError, RiskrankError, listing, option
 
 # Default maximum bytes of a file and of a pipe, whose length is unknown.
 MAX_BYTES, MAX_PIPED = 1 << 34, 1 << 30
-# Bytes that any file may expand to, and maximum compression ratio; tables and logs reach ten to fifty.
+# Bytes to which any file may expand, and maximum compression ratio. Tables and logs reach 10 to 50.
 _MIN_BYTES, _MAX_RATIO = 1 << 27, 200
-# Allowed cells of any file, per compressed byte and per character; an object costs several cells.
+# Cells allowed in any file, per compressed byte and per character. An object counts as several cells.
 _MIN_CELLS, _CELLS_PER_BYTE, _CELLS_PER_CHAR, _CELLS_PER_OBJECT = 5_000_000, 16, 2, 8
-# Allowed cells of any table, and per byte; columns of numbers stay below.
+# Cells allowed in any table, and per byte. Columns of numbers stay below this limit.
 _MIN_TABLE_CELLS, _TABLE_CELLS_PER_BYTE = 10_000_000, 4
 MAX_COLUMNS = 100_000
 # Maximum metrics and models of a comparison, and maximum length of a name, which all output repeats.
@@ -41,7 +41,7 @@ PARSE_ERRORS = (pl.exceptions.PolarsError, OSError, ValueError, RecursionError)
 
 
 class BeyondLimitError(InputError):
-    """Error for a file that exceeds the budget; a second attempt would fail in the same way."""
+    """Error for a file that exceeds the budget; another attempt to read it would also fail."""
 
 
 class BrokenFileError(InputError):
@@ -144,7 +144,7 @@ def broken_file_error(subject: str, detail: str) -> BrokenFileError:
 
 
 def require_distinct(label: str, names: Sequence[str], location: str = "") -> None:
-    """Raise InputError if two columns have the same name; empty names may repeat."""
+    """Raise InputError if two columns have the same name, unless the name is empty."""
     repeated = [name for name, count in Counter(names).items() if name and count > 1]
     if repeated:
         subject = f"{label}: two columns{location} are named '{repeated[0]}'"
@@ -194,13 +194,14 @@ def require_short(label: str, location: str, names: Iterable[str]) -> None:
 
 
 def find_overlong(data: bytes, *marks: bytes) -> int | None:
-    """Return the start of the first line or field longer than `MAX_FIELD`, or None.
+    """Return the start of the first line or field longer than `MAX_FIELD`, or None if there is none.
 
     Parameters
     ----------
     data : bytes
+        Contents of the file.
     *marks : bytes
-        Separators; each ends a line or field.
+        Separators that end a line or field.
     """
     start = 0
     while len(data) - start > MAX_FIELD:
@@ -262,7 +263,7 @@ def suppress_panics() -> Iterator[None]:
         try:
             buffer: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             stderr = os.dup(2)
-        except OSError:  # no standard error, or no space for another file
+        except OSError:  # no standard error, or no space for a temporary file
             yield
             return
         os.dup2(buffer.fileno(), 2)
@@ -279,13 +280,13 @@ def suppress_panics() -> Iterator[None]:
                 shutil.copyfileobj(buffer, stream)
 
 
-# Allowed bytes of a query result, and ratio to the file size; constant columns compress well.
+# Bytes allowed in a query result, and their ratio to the file size. Constant columns compress well.
 _MIN_RESULT, _MAX_RESULT_RATIO = 1 << 26, 300
 # Time limit of a query in seconds, and the bytes and rows that extend it by one second.
 _SECONDS, _BYTES_PER_SECOND, _ROWS_PER_SECOND = 5.0, 3e5, 1e6
 # Seconds between checks of the time limit.
 _POLL_SECONDS = 0.01
-# Memory for query processing, and for libraries, which databases do not count.
+# Memory for query processing, and memory for libraries, which databases do not count.
 _MIN_MEMORY, _LIBRARY_MEMORY = 1 << 29, 1 << 28
 _LIMIT_LOCK = threading.Lock()
 
@@ -329,7 +330,10 @@ class QueryLimits:
             )
 
     def timeout(self) -> InputError | None:
-        """Return the error for exceeding the time limit, or None; once exceeded, it remains exceeded."""
+        """Return the error for an exceeded time limit, or None if time remains.
+
+        Once the limit is exceeded, every later call returns the error.
+        """
         elapsed = max(time.monotonic() - self._start[0], time.process_time() - self._start[1])
         seconds = self._seconds + self._rows / _ROWS_PER_SECOND
         if elapsed > seconds:

@@ -40,7 +40,7 @@ def has_surrogate(text: str) -> bool:
 
 
 def json_object(text: str | bytes) -> dict[str, object] | None:
-    """Parse a text as a JSON object; return None for anything else."""
+    """Parse a text as a JSON object, or return None if it is anything else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -79,7 +79,7 @@ def message_text(value: object) -> str:
 
 
 def _extract_text(value: object) -> str:
-    """Return the text of a chat message or a list of messages; other values are formatted as JSON."""
+    """Return the text of a chat message or a list of messages, or any other value as JSON."""
     if value is None or isinstance(value, str):
         return (value or "").strip()
     if isinstance(value, list) and len(value) == 1:
@@ -98,7 +98,7 @@ def _extract_text(value: object) -> str:
 
 
 def json_texts(values: list[object]) -> list[str | None]:
-    """Return JSON values as texts for the cells of a column."""
+    """Convert JSON values to texts for the cells of a column."""
     kinds = set(map(type, values))
     return list(map(repr if kinds <= {int, float} else json_text, values))
 
@@ -128,13 +128,14 @@ def parse_json(
 
 
 def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
-    """Parse JSON Lines; an invalid line yields the error in place of its value.
+    """Parse JSON Lines, yielding the error in place of a value if a line is invalid.
 
     Yields
     ------
     number : int
         Line number, counted from 1; blank lines are skipped.
     value : object
+        Parsed value, or the error for an invalid line.
     """
     for number, raw in enumerate(io.BytesIO(data), start=1):
         line = raw.removesuffix(b"\n")
@@ -170,7 +171,7 @@ def build_column(name: str, values: Sequence[object]) -> pl.Series:
 
 
 def _cell_text(value: object) -> str | None:
-    """Return a value as text for a table cell; integral floats are written without a decimal point."""
+    """Return a value as text for a table cell, with integral floats as integers."""
     if isinstance(value, float) and value.is_integer() and math.isfinite(value):
         return str(int(value))
     if isinstance(value, bytes):

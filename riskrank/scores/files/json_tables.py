@@ -81,9 +81,10 @@ class JsonLinesSource(FrameInMemory):
         return super().load(names)
 
     def _names(self) -> list[str]:
-        """Return the names in all lines, in order of first occurrence; a metric may first occur far down.
+        """Return the names in all lines, in order of first occurrence.
 
-        Lines are processed in chunks, because Polars compares all names of its input with those of each line.
+        All lines are read, because a metric may first occur far down. They are processed in chunks, because
+        Polars compares all names of its input with those of each line.
         """
         names: dict[str, None] = {}
         start = 0
@@ -99,7 +100,10 @@ class JsonLinesSource(FrameInMemory):
         return list(names)
 
     def _add_names(self, names: dict[str, None], new: set[str], chunk: bytes) -> None:
-        """Add the names that first occur in some lines in file order, which Polars does not preserve."""
+        """Add new names in the order in which they occur in a chunk of lines.
+
+        Polars returns new names, but does not preserve their order.
+        """
         if not new:
             return
         require_plausible_size(self.label, self._lines, len(names) + len(new), len(self._data))
@@ -144,7 +148,7 @@ class JsonLinesSource(FrameInMemory):
         self._surrogates, self._lazy = surrogates, False
 
     def _drop_surrogates(self, number: int, row: dict, surrogates: dict[str, int]) -> None:
-        """Replace texts that contain a lone surrogate with None, and record the column and the row."""
+        """Replace texts that contain a lone surrogate by None, and record the column and the row."""
         for name, value in row.items():
             if has_surrogate(name):
                 raise unicode_error(f"{self.label}: row {number}", name)
@@ -155,7 +159,7 @@ class JsonLinesSource(FrameInMemory):
     def _reject_repeated(self, frame: pl.DataFrame) -> None:
         """Raise InputError if a line repeats a name, because Polars would silently keep only one value.
 
-        As a quick check, occurrences are counted first: if a name occurs as often as it has values, no line
+        Occurrences are counted first as a quick check. If a name occurs as often as it has values, no line
         repeats it.
         """
         # Counting many names is slower than parsing all lines.
@@ -173,7 +177,7 @@ class JsonLinesSource(FrameInMemory):
         return len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled
 
     def _parse_row(self, number: int, line: bytes) -> dict:
-        """Parse one line as a JSON object; raise InputError if it is not an object."""
+        """Parse one line as a JSON object, or raise InputError if it is not an object."""
         try:
             value = _DECODER.decode(line.decode().removesuffix("\n"))
         except UnicodeDecodeError:

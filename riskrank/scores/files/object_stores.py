@@ -77,7 +77,13 @@ def _connect(url: str) -> Iterator[Any]:
 
 
 def _file_system(url: str) -> Any:
-    """Return the fsspec file system of a URL; raise UsageError if its package is not installed."""
+    """Return the fsspec file system of a URL.
+
+    Raises
+    ------
+    UsageError
+        If the package for this kind of URL is not installed.
+    """
     scheme = urlsplit(url).scheme
     try:
         import fsspec

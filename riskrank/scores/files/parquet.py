@@ -16,7 +16,7 @@ from riskrank.scores.files.source import Source
 
 Read = TypeVar("Read")
 
-# Bytes of a number, and minimum bytes counted for a row.
+# Size of a number in bytes, and minimum number of bytes counted per row.
 _VALUE_SIZE, _ROW_SIZE = 8, 32
 # Days from 1970 to the first day of year 1 and the last day of 9999, the range that Polars can format.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
@@ -113,7 +113,10 @@ def _text_size(column: pl.Series) -> int:
 
 
 def _decode_categories(codes: pl.Series) -> pl.Series:
-    """Return the texts of a categorical column in shared memory; a cast would copy each text."""
+    """Return the texts of a categorical column in shared memory.
+
+    A cast would copy each text.
+    """
     unique = codes.unique().drop_nulls()
     indices = codes.to_physical().replace_strict(unique.to_physical(), pl.int_range(len(unique), eager=True))
     return unique.cast(pl.String).gather(indices).alias(codes.name)
@@ -192,7 +195,7 @@ class _Footer:
 def _nesting(schema: Iterable[dict[int, int]]) -> tuple[int, list[tuple[int, int]]]:
     """Return the depth of a schema, and the column and value size in bytes of each leaf.
 
-    The schema lists its elements depth-first, each with its number of children.
+    The schema lists its elements in depth-first order, each with the number of its children.
     """
     depth, column, leaves, remaining = 0, -1, list[tuple[int, int]](), list[int]()
     for element in schema:
@@ -217,7 +220,7 @@ class _Thrift:
         self._data, self._left = data, _MAX_VALUES
 
     def struct(self, position: int) -> tuple[dict[int, Any], int]:
-        """Return the struct at a position as a dictionary by field number, and its end position.
+        """Return the struct at a position as a dictionary by field number, and the position after it.
 
         Raises
         ------
@@ -236,7 +239,10 @@ class _Thrift:
         return values, position + 1
 
     def _value(self, kind: int, position: int) -> tuple[Any, int]:
-        """Return the value at a position and its end position; bytes, booleans and doubles become None."""
+        """Return the value at a position, and the position after it.
+
+        Bytes, booleans and doubles become None.
+        """
         if kind == _STRUCT:
             return self.struct(position)
         if kind in _LISTS:
@@ -252,7 +258,7 @@ class _Thrift:
         return (number >> 1) ^ -(number & 1), position
 
     def _list(self, position: int) -> tuple[list[Any], int]:
-        """Return the list at a position and its end position."""
+        """Return the list at a position, and the position after it."""
         head = self._data[position]
         size, position = (head >> 4, position + 1) if head < 240 else self._number(position + 1)
         self._count(size)
@@ -263,7 +269,10 @@ class _Thrift:
         return values, position
 
     def _number(self, position: int) -> tuple[int, int]:
-        """Return the variable-length integer (seven bits per byte) at a position, and its end position."""
+        """Return the variable-length integer at a position, and the position after it.
+
+        Each byte contains seven bits of the integer.
+        """
         number, shift = 0, 0
         while (byte := self._data[position]) > 127 and shift < 63:
             number |= (byte & 127) << shift

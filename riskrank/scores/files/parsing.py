@@ -8,7 +8,7 @@ import polars as pl
 
 VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
 
-# Whole numbers from here on are rounded as floats.
+# Integers from this value on are rounded when stored as floats.
 EXACT = 2.0**53
 
 UNSCORED = "unscored"
@@ -26,7 +26,7 @@ MISSING_TEXT = (
 )
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
 
-# A sample may be 10.0 in one file (pandas, if the column had gaps) and 10 in another.
+# A sample may be named 10.0 in one file (pandas writes this if the column had gaps) and 10 in another.
 DOT_ZERO = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 
@@ -116,7 +116,10 @@ def _count_cells(series: pl.Series, decimal_comma: bool) -> tuple[int, int]:
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
-    """Return the numbers, null where missing, and a mask of non-numeric text (None if there is none)."""
+    """Return a column as numbers, and a mask of the cells with non-numeric text.
+
+    Missing cells are null. The mask is None if there is no such text.
+    """
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype == pl.Boolean or dtype == pl.Null:
         return series.cast(pl.Float64), None
@@ -139,7 +142,7 @@ def _parse_text(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.n
     truths = pl.when(lowered == "true").then(1.0).when(lowered == "false").then(0.0)
     number = truths.otherwise(text.cast(pl.Float64, strict=False))
     absent = text.is_null() | lowered.is_in(MISSING_TEXT)
-    # A single query, because each has an overhead.
+    # Use a single query, because each query has an overhead.
     frame = frame.select(number=number, unreadable=number.is_null() & ~absent)
     return frame["number"], frame["unreadable"].to_numpy() if frame["unreadable"].any() else None
 
@@ -155,7 +158,7 @@ _SEPARATOR_PAIRS = ((".", ","), (",", "."))
 
 
 def thousands_separators(rows: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Return the thousands separator of each column that has one, by column position.
+    """Return the thousands separators by column position, for the columns that have one.
 
     All numbers in such a column have groups of three digits. In addition, one of two conditions must hold.
     Either another column uses the other sign as its decimal separator, or the column mixes plain integers

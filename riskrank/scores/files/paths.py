@@ -83,7 +83,10 @@ def infer_template(files: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def differing_parts(files: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the path components that differ, one tuple per position; empty if the paths differ in depth."""
+    """Return the path components that differ, as one tuple per position.
+
+    The list is empty if the paths differ in depth.
+    """
     split_paths = [_split_ending(path) for path in files]
     if len({(len(parts), ending) for parts, ending in split_paths}) != 1:
         return []
@@ -140,10 +143,10 @@ LOGS = ("-wal", "-shm", "-journal", ".wal")
 
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
-    """Return the label and path of every file that an input argument denotes; templates are not expanded.
+    """Return the label and path of every file that an input argument denotes.
 
-    An existing file with ``=`` in its name takes precedence. Otherwise the shortest label is taken for which
-    the rest of the text is an existing file.
+    Templates are not expanded. An existing file with ``=`` in its name takes precedence over a label.
+    Otherwise, the label is the shortest one for which the rest of the text is an existing file.
 
     Parameters
     ----------
@@ -173,7 +176,7 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
 
 
 def _matching_files(text: str, folders: bool) -> list[str]:
-    """Return the files that a path, URL, pattern or template denotes; empty if there are none."""
+    """Return the files that a path, URL, pattern or template denotes, or none if there are none."""
     if is_url(text):
         return expand_url(text)
     if text == STANDARD_INPUT or exists(text):
@@ -195,7 +198,7 @@ def is_folder(path: str) -> bool:
 
 
 def exists(path: str) -> bool:
-    """Return True if a local path exists; an invalid path does not exist."""
+    """Return True if a path is valid and exists locally."""
     return os.path.exists(path)  # noqa: PTH110 (of any text)
 
 
@@ -230,6 +233,6 @@ def possible_paths(text: str) -> list[str]:
 
 
 def expand_pattern(name: str) -> list[str]:
-    """Return the files and folders that match a pattern; empty if the text is not a pattern."""
+    """Return the files and folders that match a pattern, or none if the text is not a pattern."""
     paths = expand_glob(name) if glob.has_magic(name) and not is_url(name) else []
     return paths + (template_files(name) if is_template(name) else [])

@@ -179,7 +179,7 @@ def _infer_type(series: pl.Series, decimal_comma: bool) -> pl.Series:
 
 
 def _stays_text(cells: pl.Series, decimal_comma: bool) -> bool:
-    """Return True if some cells are enough to show that a column is text."""
+    """Return True if a sample of the cells already shows that a column is text."""
     if cells.cast(pl.String).str.contains(_LEADING_ZERO).any():
         return True
     _, state = parse_scores(cells, decimal_comma)
@@ -187,7 +187,7 @@ def _stays_text(cells: pl.Series, decimal_comma: bool) -> bool:
 
 
 def _mentioned_columns(names: Sequence[str], text: str) -> list[str]:
-    """Return the columns whose names occur in a text, or the first column if none does."""
+    """Return the columns whose names occur in a text, or the first column if there are none."""
     plain = text.replace('""', '"')
     return [name for name in names if name in plain] or list(names[:1])
 

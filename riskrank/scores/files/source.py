@@ -118,7 +118,7 @@ class Source(ABC):
         return None
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
-        """Return the named columns as a lazy frame, or None if not supported."""
+        """Return the named columns as a lazy frame, or None if the source does not support it."""
         return None
 
     def height(self) -> int:
@@ -126,7 +126,7 @@ class Source(ABC):
         return self.load(self.columns[:1]).height
 
     def file_without(self, column: str) -> str | None:
-        """Return the first file that lacks a column of other files, or None."""
+        """Return the first file without a given column, or None if every file has it."""
         return None
 
     def file_of(self, position: int) -> str:
@@ -146,11 +146,14 @@ class Source(ABC):
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
     def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all files of this source, or of those that contain the selected rows."""
+        """Return the provenance of all files of this source.
+
+        If `positions` is given, only files that contain these rows are included.
+        """
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
-        """Set the column names without surrounding whitespace; raise InputError if a name occurs twice."""
+        """Set the column names without surrounding whitespace, or raise InputError for duplicates."""
         require_columns(self.label, raw)
         self.columns = tuple(name.strip() for name in raw)
         require_distinct(self.label, self.columns)

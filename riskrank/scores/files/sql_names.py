@@ -65,7 +65,7 @@ _ROLES = ("model", "sample", "metric", "score")
 
 
 def most_likely_table(tables: Mapping[str, Sequence[str]]) -> str:
-    """Return the table whose columns match the most roles; in a tie, the first one."""
+    """Return the table whose columns match the most roles, or the first of several such tables."""
     return max(tables, key=lambda name: count_roles(tables[name]))
 
 

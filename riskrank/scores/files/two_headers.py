@@ -60,7 +60,10 @@ def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
 
 
 def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
-    """Return True if the first row has missing or repeated names, and the second row also contains names."""
+    """Return True if a table has two header rows.
+
+    The first row then has missing or repeated names, and the second row also contains names.
+    """
     first = [_text(cell) for cell in rows[0]]
     named = [name for name in first if name]
     if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
@@ -109,7 +112,10 @@ def _text(cell: object) -> str:
 
 
 def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
-    """Return the roles of two header rows, or None unless exactly one row consists of metric names."""
+    """Return the roles of two header rows.
+
+    Return None unless one of the rows, but not the other, consists of metric names.
+    """
     first, second = ([names_a_metric(name) for name in names] for names in (upper, lower))
     if all(first) and not any(second):
         return _METRIC_FIRST

@@ -37,11 +37,11 @@ from riskrank.scores.names.vocabulary import (
 if TYPE_CHECKING:
     from riskrank.scores.table.written_numbers import NumberFormat
 
-# More rows slow profiling without changing the result; more columns are not all meant as metrics.
+# More rows slow down profiling without changing the result. In wider tables, not all columns are metrics.
 _MAX_ROWS, _MAX_COLUMNS = 2_000_000, 1_000
-# Cached numbers, 80 MB in total: several checks use the same columns.
+# Number of cached values (80 MB), because several checks use the same columns.
 _MAX_CACHED = 10_000_000
-# A larger share of text cells is not a mistake.
+# If a larger share of the cells is text, this is not a mistake.
 _MAX_TEXT_SHARE = 0.1
 # Names of columns with the reason for a missing score.
 _STATUS_WORDS = vocabulary("status") - {"outcome"}
@@ -110,18 +110,28 @@ class Columns:
         values = [parse_scores(text, self.decimal_comma)[0] for text in texts.values()]
         values += [numbers[name] for name in scores]
         if values:
-            # Run states are scores only if all other scores are costs.
+            # The status of a run is a score only if all other scores are costs.
             if writings or not all(map(looks_like_a_cost, scores)):
                 truths = {n: w for n, w in truths.items() if n in self.metrics or not w.has_failure_words}
             return writings | {name: w for name, w in truths.items() if self._is_score(name, w, values)}
         return _select_outcomes(truths, bool(excluded))
 
     def _is_role(self, name: str) -> bool:
-        """Return True if a column looks like a role or an identifier rather than a score."""
+        """Return True if a column appears to have a role or to identify rows, rather than to be a score."""
         return suggests_role(name) or looks_like_an_identifier(name, self.frame[name])
 
     def _is_score(self, name: str, writing: NumberFormat, scores: Sequence[np.ndarray]) -> bool:
-        """Return True if outcome words alongside numeric scores are a score, not a flag or a status."""
+        """Return True if a column of outcome words is a score rather than a flag or a status.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        writing : NumberFormat
+            Format of its cells.
+        scores : sequence of ndarray, each of shape (n,)
+            Numeric scores in the other columns.
+        """
         if name in self.metrics:
             return True
         if words(name) & _STATUS_WORDS:
@@ -133,7 +143,10 @@ class Columns:
         return not looks_like_a_cost(name) and (by_name or is_explicit)
 
     def _kind(self, name: str) -> str:
-        """Return ``number``, ``text``, ``empty`` or ``other``; text that encodes scores is ``number``."""
+        """Return the kind of a column: ``number``, ``text``, ``empty`` or ``other``.
+
+        Text that encodes scores has the kind ``number``.
+        """
         kind = self.raw_kind(name)
         return "number" if kind == "text" and name in self.text_scores else kind
 
@@ -149,11 +162,11 @@ class Columns:
         return int(frame.n_unique() if frame.width > 1 else frame.to_series().n_unique())
 
     def parts(self, name: str) -> list[str]:
-        """Return the columns that a name such as ``doc+turn`` joins, or the column of this name."""
+        """Return the parts of a joined name such as ``doc+turn``, or the name itself."""
         return [name] if name in self.frame.columns else name.split("+") if name else []
 
     def is_key(self, *names: str) -> bool:
-        """Return True if the values of the columns together identify each row."""
+        """Return True if the values of the given columns together identify each row."""
         # The product of counts is an upper bound that is much cheaper to compute.
         return prod(map(self.n_unique, names)) >= self.height == self.n_unique(*names)
 
@@ -170,17 +183,18 @@ class Columns:
         return self.n_unique(*by, name) == self.n_unique(*by)
 
     def is_missing_for_groups(self, name: str, by: Sequence[str]) -> bool:
-        """Return True if a column has no number in some of the groups defined by the columns `by`."""
+        """Return True if a column has no numbers in at least one group defined by the columns `by`."""
         if not by or not self.n_missing(name):
             return False
         present = self.frame.select(*by)[np.flatnonzero(~np.isnan(self.numbers(name)))]
         return present.n_unique() < self.n_unique(*by)
 
     def ranked_column(self, name: str, by: Sequence[str]) -> str:
-        """Return the column of scores that an integer column ranks within each group, or an empty string.
+        """Return the score column that an integer column ranks, or an empty string.
 
-        The integers count up from 0 or 1 in every group of the columns `by`, and the scores never rise, or
-        never fall, with them. Without the word for a rank, this must hold for all columns of scores.
+        In every group defined by the columns `by`, the integers must count up from 0 or 1, and the scores
+        must be monotonic in them. Unless the name of the integer column suggests a rank, this must hold for
+        all score columns.
         """
         if self.kind(name) != "number" or not self.is_integer(name) or self.n_missing(name):
             return ""
@@ -246,7 +260,7 @@ class Columns:
     def _split_numbers(
         self, numbers: Mapping[str, np.ndarray], declared: Collection[str] = (), **options: bool
     ) -> ColumnSplit:
-        # Solvers are compared by their run time, too.
+        # Solvers are also compared by their run time.
         """Split columns of numbers into scores and excluded columns, without a cache."""
         is_solver = any(has_word(name, "solvers") for name in self.names)
         declared = {*declared, *(filter(is_duration, numbers) if is_solver else ())}
@@ -257,9 +271,10 @@ class Columns:
         return scores, dict.fromkeys(positions, ROW_IDENTIFIER) | excluded
 
     def _n_sequences(self, name: str) -> int:
-        """Return how often integers count up from 0 or 1 in file order; 0 if the column is no such index.
+        """Return the number of times that a column counts up from 0 or 1, or 0 if it is not an index.
 
-        A value may repeat in consecutive rows, equally often each time. Ranks do not count as an index.
+        Rows are read in file order. A value may occur in several consecutive rows, if all values do so
+        equally often. Ranks do not count as an index.
         """
         is_rank = words(name) & vocabulary("places") - vocabulary("within")
         if is_rank or names_a_metric(name) or not self.is_integer(name) or self.n_missing(name):
@@ -275,10 +290,10 @@ class Columns:
 
 
 def _select_outcomes(outcomes: Mapping[str, NumberFormat], with_numbers: bool) -> dict[str, NumberFormat]:
-    """Select the columns of outcome words that are scores when no column contains numeric scores.
+    """Select the columns of outcome words that are scores if no column contains numeric scores.
 
-    Columns in which the better word is known are preferred; otherwise a single ambiguous column is returned.
-    If the table has numeric columns that are not scores, words in a column with an uninformative name become
+    Columns whose better word is known are preferred. Otherwise, a single ambiguous column is selected. If the
+    table has numeric columns that are not scores, words in a column with an uninformative name are treated as
     ambiguous.
     """
     clear = {name: w for name, w in outcomes.items() if w.outcomes and not w.outcomes.is_ambiguous}

@@ -14,9 +14,9 @@ from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.names.vocabulary import has_word, names_clusters, parse_vocabulary, vocabulary, words
 
-# With more tasks or clusters, their parts are samples.
+# If there are more tasks or clusters, their parts are samples.
 MAX_SUBSETS, MIN_SUBSET = 20, 10
-# There are fewer clusters than this share of the samples.
+# Maximum number of clusters, as a share of the number of samples.
 _MAX_CLUSTER_SHARE = 0.8
 # A column with more values does not name sample kinds.
 MAX_KINDS = 8
@@ -78,7 +78,7 @@ def names_subsets(columns: Columns, name: str) -> bool:
 
 
 def composition_differs(columns: Columns, name: str, by: Sequence[str]) -> bool:
-    """Return True if proportions of sample kinds differ significantly between models (chi-squared test)."""
+    """Return True if models differ significantly in the mix of sample kinds (chi-squared test)."""
     if columns.kind(name) != "text" or not 2 <= columns.n_unique(name) <= MAX_KINDS:
         return False
     counts = columns.frame.group_by(name, *by).len().sort(name, *by)["len"].to_numpy()
@@ -95,7 +95,8 @@ def composition_differs(columns: Columns, name: str, by: Sequence[str]) -> bool:
 def is_repeat_column(columns: Columns, by: Sequence[str], sample: str, name: str) -> bool:
     """Return True if a column numbers repeats of samples.
 
-    Either its name says so, or its few numbers are fully crossed with the samples and the columns `by`.
+    Either its name suggests repeats, or it has few distinct numbers, each of which occurs with every
+    combination of a sample and the columns `by`.
     """
     if name == sample or has_word(name, "run"):
         return name != sample
@@ -108,7 +109,10 @@ def is_repeat_column(columns: Columns, by: Sequence[str], sample: str, name: str
 
 
 def is_balanced(columns: Columns, name: str) -> bool:
-    """Return True if a column has a few integers, or a common prefix and a number, each equally often."""
+    """Return True if all distinct values of a column are equally frequent and there are few of them.
+
+    The values must be integers, or numbers after a common prefix.
+    """
     if not 2 <= columns.n_unique(name) <= MAX_SUBSETS or columns.n_missing(name):
         return False
     if not columns.is_integer(name):
@@ -122,7 +126,8 @@ def is_balanced(columns: Columns, name: str) -> bool:
 def cluster_options(clusters: Sequence[str], options: ReadOptions, *, few: bool) -> dict[str, Any]:
     """Return the options that declare clusters.
 
-    Clusters are resampled as units, or treated as random effects if they are few or there are several kinds.
+    Clusters are resampled as units. They are treated as random effects instead if there are few clusters or
+    several cluster columns.
     """
     means = isinstance(options, RankReading | GateReading) and options.missing != SHARED
     if (few or len(clusters) > 1) and means and not options.noise:
@@ -133,5 +138,5 @@ def cluster_options(clusters: Sequence[str], options: ReadOptions, *, few: bool)
 
 
 def cluster_note(name: str) -> str:
-    """Return a note that a column names clusters."""
+    """Return the note that a column names clusters."""
     return f"each {name} is a cluster, resampled as a unit"

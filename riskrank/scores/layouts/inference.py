@@ -27,7 +27,7 @@ from riskrank.scores.table.written_numbers import conversion_query
 
 # Words for columns that group or repeat samples.
 _NO_MODELS = ("whole", "benchmark", "run", "within", "role sample", "judge")
-# A dimension with more values is no list of models.
+# A column with more distinct values does not name models.
 _MAX_MODELS = 50
 
 
@@ -115,7 +115,10 @@ def infer_layout(
 
 
 def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOptions) -> list[Reading]:
-    """Return every possible reading of a table; readings supported by column names take precedence."""
+    """Return every possible reading of a table.
+
+    Readings supported by column names take precedence over other readings.
+    """
     writings = columns.text_scores
     if writings and options.sql is None:
         options = replace(options, sql=conversion_query(writings))
@@ -124,12 +127,15 @@ def _possible_readings(columns: Columns, named: dict[str, str], options: ReadOpt
         readings = [r for model in models or [""] for r in read_rows(columns, model, named, options)]
         # Models usually share samples.
         return sorted(readings, key=lambda reading: reading.options.unpaired)
-    only = column_for_role("model", columns.by_kind("text"))  # a single model
+    only = column_for_role("model", columns.by_kind("text"))  # there is only one model
     return read_matrix(columns, named, options) or (read_rows(columns, only, named, options) if only else [])
 
 
 def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return readings with columns of numbers, or a dimension of the rows, as models."""
+    """Return uncertain readings, which the user has to confirm.
+
+    Either numeric columns are models, or a column with few distinct values names the models.
+    """
     if options.matrix is not None or options.wide or "model" in named:
         return []
     readings = _readings_of_rows(columns, named, options)
@@ -140,13 +146,13 @@ def _doubtful_readings(columns: Columns, named: Mapping[str, str], options: Read
 
 
 def _are_alike(columns: Columns, matrix: Sequence[Reading]) -> bool:
-    """Return True if a matrix has at least three columns, and none is named like a metric."""
+    """Return True if there are at least three numeric columns, and none has the name of a metric."""
     numbers = columns.split_scores(columns.names, columns_are_models=True)[0]
     return bool(matrix) and len(numbers) > 2 and not any(map(names_a_metric, numbers))
 
 
 def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadOptions) -> list[Reading]:
-    """Return readings in which one dimension of the rows names models, and the others name samples."""
+    """Return readings in which one key column names models, and the other key columns name samples."""
     free = [name for name in columns.names if name not in named.values()]
     dimensions = [name for name in free if _is_dimension(columns, name)]
     metrics = [name for name in columns.split_scores(free)[0] if name not in dimensions]
@@ -169,7 +175,10 @@ def _readings_of_rows(columns: Columns, named: Mapping[str, str], options: ReadO
 
 
 def _is_dimension(columns: Columns, name: str) -> bool:
-    """Return True if a column may identify rows together with others: few values, each in several rows."""
+    """Return True if a column may identify rows together with other columns.
+
+    Such a column has few distinct values, each of which occurs in several rows.
+    """
     few = 2 <= columns.n_unique(name) < columns.height and not columns.n_missing(name)
     if columns.kind(name) == "number":
         return few and columns.n_unique(name) <= _MAX_MODELS and not names_a_metric(name)

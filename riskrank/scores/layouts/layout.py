@@ -49,7 +49,7 @@ def set_roles(options: ReadOptions, roles: Mapping[str, str], **changes: Any) ->
 def describe_assumed(names: Sequence[str], options: ReadOptions, *, guessed: bool = False) -> list[str]:
     """Describe the metrics that are assumed to be higher-is-better.
 
-    These are metrics whose direction follows neither from their names nor from the options.
+    The direction of these metrics follows neither from their names nor from the options.
     """
     undirected = _metrics_without_direction(names, options, guessed=guessed)
     if not undirected:
@@ -132,7 +132,7 @@ class WarningText(str):
     kind = ""
 
     def __new__(cls, text: str, kind: str = "") -> Self:
-        """Create a warning; the kind is optional."""
+        """Create a warning with an optional kind."""
         warning = super().__new__(cls, text)
         warning.kind = kind
         return warning

@@ -82,10 +82,16 @@ def read_leaderboard(
 
 
 def task_columns(columns: Columns, names: Names) -> ColumnSplit:
-    """Split the numeric columns of a leaderboard into tasks and columns that say other things of a model.
+    """Split the numeric columns of a leaderboard into tasks and other columns.
 
-    The tasks are the columns of the commonest metric if at least `MIN_TASKS` names contain it; otherwise the
-    columns of one magnitude that are no costs.
+    If at least `MIN_TASKS` column names contain the same metric, the tasks are the columns of the most common
+    metric. Otherwise, they are the columns of similar magnitude that are not costs.
+
+    Returns
+    -------
+    tasks : list of str
+    excluded : dict of str to str
+        Reason for excluding each of the other columns.
     """
     tasks, excluded = columns.split_scores(names)
     groups = {word: [name for name in tasks if word in split_words(name)] for word in _words_of(tasks)}
@@ -118,7 +124,10 @@ def missing_scores_option(options: ReadOptions) -> dict[str, str]:
 
 
 def rows_may_be_models(columns: Columns, column: str, names: Names) -> bool:
-    """Return True if a matrix may be a leaderboard: its row names are not clearly names of samples."""
+    """Return True if a matrix may be a leaderboard.
+
+    This is the case if its row names are not clearly names of samples.
+    """
     if column not in columns.names or columns.kind(column) != "text" or not columns.is_key(column):
         return False
     if len(names) < MIN_TASKS or not have_similar_scale(columns, names):
@@ -233,6 +242,6 @@ def describe_unfinished(columns: Columns, scores: Collection[str]) -> str:
         unfinished = [state for state in sorted(states.drop_nulls().unique()) if is_unfinished(state)]
         rows = int(states.is_in(unfinished).sum())
         if 0 < rows < columns.height:
-            # Excluding them is not suggested, because failures are informative about the model.
+            # Excluding these rows is not suggested, because failures are informative about the model.
             return f"; includes {rows} rows with {name} {listing(unfinished)}"
     return ""

@@ -34,9 +34,9 @@ from riskrank.scores.table.metrics_file import declared_metrics
 
 # Maximum number of metrics in a column recognised by content.
 _MAX_METRICS = 100
-# A metric that differs between models and never within one needs so many values, and rows per model.
+# Minimum number of distinct values, and of rows per model, to recognise a metric as constant within models.
 _MIN_VALUES, _MIN_ROWS = 3, 5
-# Options and notes about them.
+# Options, and notes about these options.
 _Noted = tuple[ReadOptions, list[str]]
 
 
@@ -95,14 +95,14 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
     free = [name for name in free if name not in used]
     metrics, excluded = _select_metrics(columns, free, options, sample, by)
     if not metrics and len(excluded) == 1 and ROW_IDENTIFIER not in excluded.values():
-        # A bookkeeping column is the metric if there is no other.
+        # A bookkeeping column is accepted as the metric if there is no other candidate.
         metrics = [*excluded]
         options = replace(options, metric=tuple(metrics))
         excluded = {}
     if not metrics:
         return []
     if (labels := _find_judge_columns(columns, metrics, options)) is not None:
-        # Human labels correct the judge on all samples together.
+        # Human labels calibrate the judge on all samples jointly.
         keys = replace(keys, task="", notes=())
         options = set_roles(original, roles, **key_options(keys, named, original), where=options.where)
         options = replace(options, wide=True, human=labels[0], judge=labels[1], metric=())
@@ -119,14 +119,17 @@ def read_rows(columns: Columns, model: str, named: Mapping[str, str], options: R
 
 
 def _unassigned(columns: Columns, model: str, named: Mapping[str, str]) -> list[str]:
-    """Return the columns without a role; a cluster column may also be part of the sample name."""
+    """Return the columns without a role.
+
+    A cluster column that the user named is included, because it may also be part of the sample name.
+    """
     roles = {name for role, name in named.items() if role != "cluster"}
     assigned = {model, *roles, *(part for name in roles for part in name.split("+"))}
     return [name for name in columns.names if name not in assigned]
 
 
 def _exclude_totals(columns: Columns, sample: str, by: Names, options: ReadOptions) -> _Noted:
-    """Return options that exclude each model's rows with totals, and a note about them."""
+    """Return options that exclude each model's rows with totals, and a note about these rows."""
     totals = common_totals(columns, sample, by)
     if not totals:
         return options, []
@@ -187,7 +190,7 @@ def _metric_and_score(
 def _has_metric_per_task(columns: Columns, model: str, metric: str, score: str, free: Names) -> bool:
     """Return True if each task has its own higher-is-better metric, with one score per model.
 
-    All metrics must have similar scales.
+    The metrics must have the same scale: either none of them exceeds 1, or all of them do.
     """
     tasks = [name for name in free if metric and has_word(name, "whole") and columns.is_key(model, name)]
     if not tasks or columns.n_unique(metric) < 2 or not columns.is_constant_within(metric, tasks[:1]):
@@ -242,14 +245,18 @@ def _select_metrics(
 
 
 def _describes_models(columns: Columns, name: str, _sample: str, model: Names) -> bool:
-    """Return True if a column is constant within each model; for a metric, several rows must show it."""
+    """Return True if a column is constant within each model.
+
+    If the column has the name of a metric, the table must also have several rows per model, and the column
+    several distinct values.
+    """
     if not model or not columns.is_constant_within(name, model):
         return False
     few = columns.n_unique(name) < _MIN_VALUES or columns.height < _MIN_ROWS * columns.n_unique(*model)
     return not (few and names_a_metric(name))
 
 
-# Columns that do not compare models although they contain numbers, and the reason to exclude them.
+# Tests for numeric columns that cannot be used to compare models, with the reason for exclusion.
 _NOT_COMPARED: tuple[tuple[str, Callable[[Columns, str, str, Names], bool]], ...] = (
     ("a model setting", _describes_models),
     (
@@ -290,9 +297,9 @@ def _select_metric_values(columns: Columns, metric: str, score: str, options: Re
 def _find_judge_columns(
     columns: Columns, metrics: Names, options: ReadOptions
 ) -> tuple[str, str, str] | None:
-    """Return the columns with human labels and with judge scores, and a note; None if there are none.
+    """Return the columns with human labels and with judge scores, and a note.
 
-    The human labels calibrate the judge scores.
+    Return None if there are no such columns. The human labels calibrate the judge scores.
     """
     if not options.judges or options.human or (options.metric and len(options.metric) != len(metrics)):
         return None

@@ -34,9 +34,9 @@ from riskrank.scores.names.vocabulary import names_tasks, split_words
 
 # Limits for outliers: among fractions a maximum, otherwise a ratio to the median magnitude.
 _MAX_SHARE_EXCESS, _MAX_RATIO = 1.5, 5.0
-# Columns are metrics if so many of their names contain a word for a metric.
+# Columns are metrics if at least this share of their names contains a word for a metric.
 _MAX_METRIC_SHARE = 0.5
-# A word belongs to what all columns have in common if this share of the names has it.
+# Share of the names that must contain a word for the word to count as common to all of them.
 _ALMOST_ALL, _MANY_SHARE, _MANY = 0.9, 0.5, 20
 # Minimum number of samples in a table without sample names.
 _MIN_UNNAMED = 3
@@ -108,8 +108,8 @@ def _select_models(
 ) -> tuple[list[str], dict[str, str], str]:
     """Return the columns of models, the excluded columns with reasons, and the metric.
 
-    There are no models if the columns may be metrics, repeats or tasks, unless the user has to confirm the
-    reading.
+    Unless `doubtful` is set, no column is returned as a model if the columns may be metrics, repeats or
+    tasks.
     """
     models, excluded = columns.split_scores(free, columns_are_models=True)
     models = [name for name in options.models if name in free] or models
@@ -118,7 +118,7 @@ def _select_models(
         excluded |= texts
     if options.matrix is not None:
         return models, excluded, options.matrix
-    # Numbers from 0 or 1 on name repeats or folds.
+    # Names that count up from 0 or 1 denote repeats or folds.
     if not models or all(name.isdecimal() for name in models):
         return [], excluded, ""
     shared = common_metric(models)
@@ -134,7 +134,14 @@ def _select_models(
 
 
 def _exclude_outcome_words(columns: Columns, models: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the numeric columns, and those of outcome words to exclude; none if all columns have words."""
+    """Exclude columns of outcome words from the models, unless all columns contain such words.
+
+    Returns
+    -------
+    models : list of str
+    excluded : dict of str to str
+        Reason for excluding each column.
+    """
     in_words = [name for name in models if name in columns.text_scores and columns.text_scores[name].outcomes]
     if len(in_words) == len(models):
         return models, {}
@@ -144,12 +151,15 @@ def _exclude_outcome_words(columns: Columns, models: list[str]) -> tuple[list[st
 def _directions(
     columns: Columns, models: Sequence[str], metric: str, sample: str, options: ReadOptions
 ) -> list[tuple[list[str], dict[str, Any]]]:
-    """Return notes and options for the direction of a metric: both directions if it is unknown."""
+    """Return the possible directions of a metric, the most likely first.
+
+    Each direction is given by notes and options. There are two if the direction is unknown.
+    """
     guessed = options.matrix is None and metric == "score"
     assumed = describe_assumed([metric], options, guessed=guessed)
     rows = np.stack([columns.numbers(name) for name in models], axis=1)
     values = rows[~np.isnan(rows)]
-    # Ranks of the models on each sample: 1 is usually the best.
+    # If the values are ranks of the models on each sample, 1 is usually the best.
     is_rank = bool((np.sort(rows, axis=1) == np.arange(1, len(models) + 1)).all())
     # Benchmark scores and binary scores are higher-is-better.
     clear = (names_tasks(sample) and not is_rank) or np.isin(values, (0, 1)).all()
@@ -163,9 +173,15 @@ def _directions(
 
 
 def _metric_names(names: Sequence[str]) -> tuple[float, bool]:
-    """Return the share of names with a word for a metric, and whether some may be metrics nevertheless.
+    """Return the proportion of names that contain a word for a metric.
 
-    Words that nearly all names share do not count, and neither do words that most of many names share.
+    Words shared by nearly all names, or by most names if there are many, are ignored.
+
+    Returns
+    -------
+    proportion : float
+    may_be_metrics : bool
+        True if some columns may be metrics even though the proportion is low.
     """
     parts = [split_words(name) for name in names]
     most = _MANY_SHARE if len(names) >= _MANY else _ALMOST_ALL

@@ -21,7 +21,7 @@ _MIN_OVERLAP = 0.8
 
 
 def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptions) -> list[str]:
-    """Return the columns that may name the models, the best candidate first.
+    """Return the columns that may name the models, with the best candidate first.
 
     If a column name determines the role, only that column is returned.
     """
@@ -45,7 +45,7 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
     if by_name is not None or columns.by_file:
         return [] if by_name is None else [by_name]
     text = [c for c in fit if columns.kind(c) == "text" and 2 <= columns.n_unique(c) <= _MAX_NAMES]
-    if not text and any(map(names_a_metric, columns.names)):  # judges are compared
+    if not text and any(map(names_a_metric, columns.names)):  # judges take the place of models
         judges = [name for name in free if has_word(name, "graders") and columns.kind(name) == "text"]
         text = [c for c in judges if 2 <= columns.n_unique(c) <= _MAX_NAMES and not columns.n_missing(c)]
     matches, crossed = [], []
@@ -79,7 +79,10 @@ def model_columns(columns: Columns, roles: Mapping[str, str], options: ReadOptio
 
 
 def _entry_column(columns: Columns, group: str, free: Names) -> str:
-    """Return the column that names the rows of a leaderboard whose column `group` describes models, or ""."""
+    """Return the column that names the rows of a leaderboard, or an empty string.
+
+    The column `group` describes models and does not identify the rows.
+    """
     text = [name for name in free if columns.kind(name) == "text" and columns.is_key(name)]
     names = [
         name
@@ -99,11 +102,11 @@ def _contains_models(columns: Columns, name: str, options: ReadOptions) -> bool:
     pairs = options.compared if isinstance(options, GateReading) else ()
     if not (pairs or options.models) or columns.kind(name) not in ("text", "number"):
         return False
-    # One row per model: not a table of sample scores.
+    # A table with one row per model does not contain scores of samples.
     if columns.is_key(name):
         return False
     values = {*columns.frame[name].cast(pl.String).unique().drop_nulls()}
-    # Model names may contain colons, too.
+    # Model names may also contain colons.
     splits = ([(pair[:i], pair[i + 1 :]) for i, char in enumerate(pair) if char == ":"] for pair in pairs)
     compared = all(any({*both} <= values for both in choices) for choices in splits)
     return {*options.models} <= values and compared
@@ -112,7 +115,7 @@ def _contains_models(columns: Columns, name: str, options: ReadOptions) -> bool:
 def _has_subset(columns: Columns, name: str) -> bool:
     """Return True if all values of another numeric column occur in this one.
 
-    Both may then be scores of models.
+    Both columns may then contain scores of models.
     """
     candidates = [c for c in columns.by_kind("number") if c != name]
     scores = columns.numbers(name)
@@ -120,7 +123,7 @@ def _has_subset(columns: Columns, name: str) -> bool:
 
 
 def _may_name_models(columns: Columns, name: str) -> bool:
-    # Cheap checks first: wide tables have many columns.
+    # Cheap checks come first, because wide tables have many columns.
     """Return True if the name and values of a column allow it to name models."""
     if not may_name_models(name) or (has_word(name, "answer") and "model" not in words(name)):
         return False

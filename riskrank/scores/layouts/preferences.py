@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-import scipy  # loads its functions when they are first used
+import scipy  # loads its subpackages on first use
 
 from riskrank.engine.portfolio.judge_votes import FEWEST_IN_PLACE, VoteScores, is_vote, score_votes
 from riskrank.engine.sampling.design import MIN_SAMPLES
@@ -76,7 +76,10 @@ class PreferencesSource(FrameInMemory):
 
 
 def _winners(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
-    """Return the winning side of each vote, whether the table names the side, the model or its column."""
+    """Return the winning side of each vote.
+
+    A table may name the winning side, the winning model, or the column of the winning model.
+    """
     verdicts = {*votes["verdict"]}
     if {"1", "2"} <= verdicts <= {*_NUMBERED_WINNERS}:
         return votes["verdict"].replace(_NUMBERED_WINNERS).to_list()
@@ -88,20 +91,27 @@ def _winners(votes: pl.DataFrame, roles: NamedColumns) -> list[str]:
 
 
 def _side_by_name(vote: str, roles: NamedColumns) -> str:
-    """Return the side (``a`` or ``b``) whose column name contains the words of a vote, or an empty string."""
+    """Return the side, ``a`` or ``b``, whose column name contains the words of a vote.
+
+    Return an empty string if there is no such side.
+    """
     vote_words = words(vote)
     matches = [vote_words and vote_words <= words(roles[role]) for role in ("model_a", "model_b")]
     return "" if matches[0] == matches[1] else "a" if matches[0] else "b"
 
 
 def _is_vote_cluster(columns: Columns, name: str, sample: str) -> bool:
-    """Return True if a column names clusters of samples, or judges who each judged several samples."""
+    """Return True if a column names clusters of samples, or judges of several samples each."""
     is_judge = has_word(name, "judge") and 2 <= columns.n_unique(name) <= columns.n_unique(sample) / 2
     return is_cluster(columns, name, [sample]) or bool(is_judge and is_attribute(columns, name, [sample]))
 
 
 def _vote_clusters(columns: Columns, roles: NamedColumns, question: str, options: ReadOptions) -> list[str]:
-    """Return the cluster columns: those the user chose, or repeated questions, judges and sample clusters."""
+    """Return the cluster columns of a table of votes.
+
+    These are the columns that the user chose, or by default repeated questions, judges and clusters of
+    samples.
+    """
     free = [name for name in columns.names if name not in _SCORE_COLUMNS and name not in roles.values()]
     if options.cluster is not None:
         return [name for name in free if name == options.cluster]
@@ -187,16 +197,17 @@ def _require_complete(source: Source, scores: VoteScores, rows: _Votes, options:
 
 
 def _position_matters(scores: VoteScores, balanced: VoteScores) -> bool:
-    """Return True if balancing the positions within pairs noticeably changes the mean of any model."""
+    """Return True if balancing the positions within pairs noticeably changes the mean of a model."""
     shift = np.abs(np.nanmean(balanced.scores - scores.scores, axis=0))
     error = np.nanstd(scores.scores, axis=0) / np.sqrt(scores.samples_per_model)
     return bool((shift > _MIN_SHIFT * error).any())
 
 
 def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, options: ReadOptions) -> list[str]:
-    """Describe models that are in one position more often than by chance, if balancing cannot correct it.
+    """Describe models that are in one position more often than by chance.
 
-    If no pair of models ever swaps positions, columns without a name for a position may not represent any.
+    Nothing is described if balancing the positions can correct the imbalance. If no pair of models ever swaps
+    positions, and the column names do not suggest positions, the columns may not represent positions at all.
 
     Raises
     ------
@@ -226,9 +237,14 @@ def _position_imbalance(source: Source, rows: _Votes, roles: NamedColumns, optio
 
 
 def read_preferences(columns: Columns, source: Source, options: ReadOptions) -> tuple[Source, Reading] | None:
-    """Convert votes to scores, and return them with their reading; return None if rows are not votes.
+    """Convert votes to scores.
 
     If models are selected, only votes between them count.
+
+    Returns
+    -------
+    tuple of (Source, Reading), or None
+        The scores and their reading; None if the rows are not votes.
 
     Raises
     ------

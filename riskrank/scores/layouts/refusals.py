@@ -47,7 +47,10 @@ def reject_training_curves(columns: Columns, *, per_model: bool = False) -> None
 def no_reading_error(
     columns: Columns, sources: Sequence[Source], options: ReadOptions, readings: Sequence[Reading] = ()
 ) -> InputError:
-    """Return the error for a table without a clear reading: the missing columns, and readings to confirm."""
+    """Return the error for a table without a clear reading.
+
+    The error lists missing columns, and readings that the user can confirm.
+    """
     source = sources[0]
     text = [name for name in columns.by_kind("text") if names_a_metric(name)]
     reject_mixed_columns(source, columns.frame.select(text), "metric")
@@ -78,7 +81,7 @@ def _text_metric_error(columns: Columns, name: str) -> InputError:
 def too_many_error(source: Source, readings: Sequence[ReadOptions], options: ReadOptions) -> InputError:
     """Return the error for a table with too many columns to use them all as metrics or models."""
     hint = f"select the metrics, {option('metric', 'NAME')}, or the models, {option('models', 'A,B')}"
-    # Omit readings equal to the request.
+    # Omit readings that equal the requested options.
     fixes = [(flags, None) for reading in readings if (flags := format_options(reading, options))]
     return source.error_with_columns(
         f"{len(source.columns):,} columns, too many to guess their roles", hint, fixes
@@ -96,7 +99,7 @@ def _role_hint(source: Source, missing: Sequence[str], time: str | None) -> str:
 
 
 def reject_selected_rows(columns: Columns, model: str, sample: str) -> None:
-    """Raise InputError if a table holds only each model's best or worst samples, ranked by their scores."""
+    """Raise InputError if a table contains only each model's best or worst samples, sorted by score."""
     if not model or not sample or columns.shared_proportion(sample, [model]) == 1:
         return
     for name in columns.by_kind("number"):
@@ -130,7 +133,10 @@ def reject_mixed_splits(columns: Columns, model: str, free: Sequence[str], optio
 
 
 def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]:
-    """Return the split reserved for evaluation if all values name data splits, otherwise an empty list."""
+    """Return the data splits reserved for evaluation.
+
+    The list is empty unless all values name data splits.
+    """
     splits = [split for split in SPLITS for text in values if split == text.casefold()]
     if not words(name) & _SPLIT_WORDS or columns.kind(name) != "text" or len(splits) < max(len(values), 2):
         return []
@@ -138,7 +144,7 @@ def _test_split(columns: Columns, name: str, values: Sequence[str]) -> list[str]
 
 
 def _unseen_values(values: Sequence[str]) -> list[str]:
-    """Return the values that mark unseen samples, or all values if this is unknown."""
+    """Return the values that mark unseen samples, or all values if it is unknown which do."""
     outcomes = classify_outcomes(*(text.strip().casefold() for text in values))
     negatives = {"0", "0.0", "false", *(outcomes.negatives if outcomes else ())}
     return [text for text in values if text.strip().casefold() in negatives] or [*values]
@@ -183,7 +189,10 @@ def reject_predictions(columns: Columns, roles: Mapping[str, str], options: Read
 
 
 def _prediction_score(columns: Columns, truth: str, predicted: Sequence[str]) -> tuple[str, str]:
-    """Return a score for predictions and its SQL template: correctness, Brier score or absolute error."""
+    """Return a score for predictions, and the SQL template that computes it.
+
+    The score is correctness, the Brier score or the absolute error.
+    """
     names = [truth, *predicted]
     texts = any(columns.kind(name) == "text" or name in columns.text_scores for name in names)
     if texts or all(map(columns.is_integer, names)):

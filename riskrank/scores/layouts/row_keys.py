@@ -37,11 +37,11 @@ from riskrank.scores.names.vocabulary import (
 
 # Maximum number of columns to examine.
 _MAX_CANDIDATES = 20
-# Samples count as shared if at least this fraction is.
+# Models share their samples if at least this fraction is common to all of them.
 _MAJORITY = 0.5
 # Roles of columns that differ between rows of one sample.
 _REPEAT_ROLES = ("run", "setting", "judge", "wording")
-# With fewer seeds per data set, seeds are repeats and not samples.
+# If there are fewer seeds per data set, seeds are repeats and not samples.
 _MIN_SEEDS = 5
 
 
@@ -131,7 +131,10 @@ def find_keys(columns: Columns, model: Names, metric: Names, free: Names) -> Row
 
 
 def _scored_once(columns: Columns, cell: Names, extra: Names) -> bool:
-    """Return True if all numbers are constant within each cell, as after a join that repeats rows."""
+    """Return True if all numeric columns are constant within each cell.
+
+    This is typical of a join that repeats rows.
+    """
     numbers = [name for name in columns.by_kind("number") if name not in (*cell, *extra)]
     return bool(numbers) and all(columns.is_constant_within(name, cell) for name in numbers)
 
@@ -144,7 +147,10 @@ def _is_crossed(columns: Columns, fixed: Names, keys: RowKeys) -> bool:
 
 
 def _shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -> str:
-    """Return the seed column if all models share its values, one row per model and seed; otherwise ""."""
+    """Return the seed column that identifies the rows of each model, or an empty string.
+
+    All models must have the same seeds.
+    """
     runs = (name for name in candidates if has_word(name, "run"))
     return next(
         (run for run in runs if columns.is_key(*fixed, run) and columns.shared_proportion(run, by) == 1), ""
@@ -152,7 +158,10 @@ def _shared_seed(columns: Columns, fixed: Names, by: Names, candidates: Names) -
 
 
 def key_options(keys: RowKeys, roles: Mapping[str, str], options: ReadOptions) -> dict[str, object]:
-    """Return the options that set the keys; options of the user take precedence."""
+    """Return the options that set the keys of rows.
+
+    Options of the user take precedence.
+    """
     changes: dict[str, object] = {}
     if keys.task and options.task is None and "task=" not in (options.columns or ""):
         changes["task"] = keys.task
@@ -198,9 +207,9 @@ def _is_repeat_name(name: str) -> bool:
 
 
 def _sample_rank(columns: Columns, name: str, by: Names) -> tuple[bool, bool, bool, int]:
-    """Return the sort key by which sample columns are ranked.
+    """Return the sort key by which candidate sample columns are ranked.
 
-    It prefers columns that models share, then names that suggest samples, then text, then file order.
+    The key prefers columns that models share, then names that suggest samples, then text, then file order.
     """
     exact = column_for_role("sample", [name]) is not None and not has_word(name, "of rows")
     shared, text = columns.shared_proportion(name, by) >= _MAJORITY, columns.kind(name) == "text"
@@ -225,7 +234,7 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
             )
     clusters = [c for c in fields if is_cluster(columns, c, key) and not names_subsets(columns, c)]
     for name in fields if "task" not in columns.names else ():
-        # Two wordings are compared, not sampled.
+        # If there are only two wordings, they are compared and not treated as a sample.
         worded = has_word(name, "wording") and (by or columns.n_unique(name) > 2)
         if worded and is_attribute(columns, name, key) and is_shared(columns, name, key):
             clusters.append(name)
@@ -242,7 +251,10 @@ def _keys_with_group(columns: Columns, sample: str, by: Names, free: Names) -> R
 
 
 def extra_keys(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
-    """Return columns that identify rows together with `fixed`; columns with a repeat name come first."""
+    """Return columns that identify rows together with the columns `fixed`.
+
+    Columns whose names suggest repeats come first.
+    """
     ordered = sorted(candidates, key=lambda name: (not _is_repeat_name(name), not has_word(name, "within")))
     chosen: list[str] = []
     for name in ordered:
@@ -254,7 +266,10 @@ def extra_keys(columns: Columns, fixed: Names, candidates: Names) -> list[str]:
 
 
 def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: Names) -> RowKeys:
-    """Return the keys for columns that identify rows together: repeats, clusters, tasks or averages."""
+    """Return the keys for several columns that identify rows together.
+
+    The columns may represent repeats, clusters, tasks, or conditions over which scores are averaged.
+    """
     kinds = [next((kind for kind in _REPEAT_ROLES if has_word(name, kind)), None) for name in extra]
     if len(extra) == 1 and not names_clusters(base) and is_repeat_column(columns, fixed, base, extra[0]):
         kinds = ["run"]
@@ -284,7 +299,10 @@ def _combine_keys(columns: Columns, base: str, extra: Names, by: Names, fixed: N
 
 
 def _find_duplicates(columns: Columns, fixed: Names, base: str, free: Names, by: Names) -> RowKeys:
-    """Return the keys for rows that no column identifies: exact copies, or several rows per cluster."""
+    """Return the keys for rows that the columns do not identify.
+
+    Such rows are exact copies, or several rows of the same cluster.
+    """
     sample_names = [name for name in free if may_name_samples(name) and _may_be_key(columns, name)]
     base = base or (column_for_role("sample", sample_names) or "")
     if not base:

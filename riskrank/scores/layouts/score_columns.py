@@ -1,4 +1,4 @@
-"""Rules for columns of numbers that are no scores: what they are, and how this is recognised."""
+"""Rules that recognise numeric columns other than scores, such as identifiers and settings."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -19,7 +19,7 @@ from riskrank.scores.names.vocabulary import (
     words,
 )
 
-# Complete names of settings; their words mean other things in longer names.
+# Complete names of settings. In longer names, the same words have other meanings.
 _EXACT_NAMES = {*map(words, ("top_p", "p_value", "page", "line", "worker", "year"))}
 # Words that may accompany the word for a prediction.
 _OF_SCORES = parse_vocabulary("score value label grade rating")
@@ -28,15 +28,15 @@ _NO_MODELS = vocabulary("settings", "places", "identifier")
 ColumnSplit = tuple[list[str], dict[str, str]]
 ROW_IDENTIFIER = "row identifier"
 """Reason to exclude a column that identifies rows."""
-# With so many other columns, a column named like an average is one.
+# If there are at least this many other columns, a column named like an average is an average.
 _FEWEST_AVERAGED = 3
-# Fewer rows, or fewer distinct numbers, may agree by chance.
+# With fewer rows, or fewer distinct numbers, columns may agree by chance.
 _FEWEST_ROWS, _FEWEST_DISTINCT = 10, 3
 # Wider tables are not searched for copies of columns.
 _MAX_COMPARED = 60
 # Unix times from 1998 to 2033 in seconds; other units are powers of 1,000.
 _OLDEST_TIME, _NEWEST_TIME = 9e8, 2e9
-# Words for statistics of another column, which has the other words of the name, possibly with "mean".
+# Words for statistics of another column, whose name consists of the remaining words, possibly with "mean".
 _STATISTICS = parse_vocabulary(
     "std sd stdev stddev se sem stderr standard deviation error var variance lo hi low high lower upper "
     "bound min max median ci lcl ucl iqr q1 q3 q025 q975 q05 q95 ci95"
@@ -46,16 +46,17 @@ _TOKEN = re.compile(r"[A-Z]?[^\W\d_A-Z]+\d*|[A-Z]+\d*|\d+")
 
 @dataclass
 class Candidates:
-    """Columns of numbers, of which rules exclude those that are no scores.
+    """Numeric columns, from which rules exclude those that are not scores.
 
     Attributes
     ----------
-    values : dict of str to ndarray
+    values : dict of str to ndarray of float64, each of shape (n,)
         Values of each column, NaN if missing.
     series : mapping of str to Series
         The same columns as read from the file.
     are_models : bool
-        Whether column names may be model names. A column is then excluded by name only if all words imply it.
+        Whether column names may be model names. A column is then excluded by its name only if every word in
+        the name suggests it.
     allow_constant : bool
         Whether a column with the same value in every row may contain scores.
     excluded : dict of str to str
@@ -125,7 +126,7 @@ class Rule:
 
 
 def _may_be_setting(table: Candidates, name: str) -> bool:
-    """Return whether a name alone may show that a column is no metric and no model."""
+    """Return whether a column may be excluded by its name alone, as neither a metric nor a model."""
     name_words = words(name)
     if table.are_models and not name_words <= _NO_MODELS:
         return False
@@ -140,13 +141,13 @@ def _is_prediction(table: Candidates, name: str) -> bool:
 
 
 def _is_identifier(table: Candidates, name: str) -> bool:
-    """Return whether the name or consecutive numbers show that a column identifies rows."""
+    """Return whether a column identifies rows, as shown by its name or consecutive numbers."""
     named = words(name) & {"id", "ids", "uuid", "timestamp"}
     return _may_be_setting(table, name) and bool(named or looks_like_an_identifier(name, table.series[name]))
 
 
 def _is_setting(table: Candidates, name: str) -> bool:
-    """Return whether the name is that of a setting of a run."""
+    """Return whether a column has the name of a setting, such as a hyperparameter."""
     name_words = words(name)
     if name_words in _EXACT_NAMES:
         return True
@@ -155,7 +156,7 @@ def _is_setting(table: Candidates, name: str) -> bool:
 
 
 def _is_time(table: Candidates, name: str) -> bool:
-    """Return whether all numbers are Unix times, and the name is not that of a metric."""
+    """Return whether all numbers are Unix times and the name does not suggest a metric."""
     values = table.values[name][~np.isnan(table.values[name])]
     if values.size < 2 or values.min() < _OLDEST_TIME or names_a_metric(name):
         return False
@@ -164,7 +165,7 @@ def _is_time(table: Candidates, name: str) -> bool:
 
 
 def _is_statistic(table: Candidates, name: str) -> bool:
-    """Return whether a column contains a spread, a limit or a quantile of another column, by its name."""
+    """Return whether the name denotes a spread, a limit or a quantile of another column."""
     if is_spread(name):
         return bool(table.others(name))
     parts = {*_TOKEN.findall(name)}
@@ -176,7 +177,7 @@ def _is_statistic(table: Candidates, name: str) -> bool:
 
 
 def _is_mean(table: Candidates, name: str) -> bool:
-    """Return whether a column whose name means "average" is the mean of the other columns."""
+    """Return whether a column named like an average is the mean of the other columns."""
     averaged = [table.values[column] for column in table.others(name)]
     if not has_word(name, "averages") or len(averaged) < 2:
         return False
@@ -186,21 +187,21 @@ def _is_mean(table: Candidates, name: str) -> bool:
 
 
 def _is_best(table: Candidates, name: str) -> bool:
-    """Return whether a column of a matrix is the maximum of the other columns in every row."""
+    """Return whether a matrix column equals the maximum of the other columns in every row."""
     compared = [table.values[column] for column in table.others(name)]
     is_named = table.are_models and has_word(name, "best") and len(compared) > 1
     return is_named and np.array_equal(np.fmax.reduce(compared), table.values[name], equal_nan=True)
 
 
 def _is_constant(table: Candidates, name: str) -> bool:
-    """Return whether a column has one value in all rows."""
+    """Return whether a column has the same value in all rows."""
     values = table.values[name]
     is_constant = not table.allow_constant and values.size > 1 and (values == values[0]).all()
     return bool(is_constant) and bool(table.others(name))
 
 
 def _is_copy(table: Candidates, name: str) -> bool:
-    """Return whether a metric has the numbers of an earlier one, or their complement to 1 or 100."""
+    """Return whether a metric equals an earlier metric x, or its complement 1 − x or 100 − x."""
     values, names = table.values[name], [*table.values]
     if table.are_models or values.size < _FEWEST_ROWS or len(names) > _MAX_COMPARED:
         return False

@@ -19,13 +19,20 @@ _DIGIT = re.compile(r"\d")
 
 
 def exclude_totals(columns: Columns, where: str | None) -> tuple[str | None, str]:
-    """Return an SQL condition that excludes trailing rows with totals, and a note that describes them.
+    """Exclude trailing rows with totals.
 
     Parameters
     ----------
     columns : Columns
     where : str or None
         Existing condition to combine with.
+
+    Returns
+    -------
+    where : str or None
+        SQL condition that excludes the rows.
+    note : str
+        Description of the excluded rows.
     """
     for name in (column for column in columns.names if columns.frame[column].dtype == pl.String):
         if columns.raw_kind(name) == "number" and not np.isnan(columns.numbers(name)).any():
@@ -76,9 +83,9 @@ def reject_totals(source: Source, sample: str, models: Sequence[str]) -> None:
 
 
 def _trailing_summaries(columns: Columns, names: Sequence[str | None]) -> list[str]:
-    """Return the names of the last rows, at most three, if the first one holds means or sums of all above it.
+    """Return the names of up to three trailing rows if the first of them is a mean or sum of all rows above.
 
-    Names that contain digits, or that occur above, are not totals.
+    Names that contain digits, or that also occur further up, are not names of totals.
     """
     for i in range(max(len(names) - _MAX_TOTALS, _MIN_SUMMED), len(names)):
         last = [str(name or "") for name in names[i:]]
@@ -89,10 +96,10 @@ def _trailing_summaries(columns: Columns, names: Sequence[str | None]) -> list[s
 
 
 def _chance_agreement(columns: Columns, i: int, statistic: Callable[..., np.floating]) -> float:
-    """Return the probability that a row equals a statistic of the rows above by chance; 1 if it does not.
+    """Return the probability that a row matches a statistic of the rows above it by chance.
 
-    A number matches by chance with a probability equal to the width of its rounding interval, divided by the
-    range of the numbers above it.
+    If the row does not match, the probability is 1. A single number matches by chance with a probability
+    equal to the width of its rounding interval, divided by the range of the numbers above it.
     """
     chances = []
     for column in map(columns.numbers, columns.by_kind("number")):

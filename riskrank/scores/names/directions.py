@@ -15,7 +15,7 @@ _COST_ENDING = re.compile(
     "|(?P<no_amount>fehler|verlust|abweichung|fout(?:en)?|abbruch|ausfall|storno|retouren|reklamations|absturz|fehlalarm|chybovost|foerlust)"
     "(?:rate|quote|zahl|anzahl|anteil|percentage)?)$"
 )
-# Words that may reverse the direction: something is saved, avoided or negated, or lasts until it fails.
+# Words that may reverse the direction, because something is saved, avoided, negated or lasts until an event.
 _REVERSING = vocabulary("turning") | parse_vocabulary(
     "saved prevented caught fixed corrected correction suppression refusal refusals"
 )
@@ -27,11 +27,11 @@ _GOOD_NAMES = vocabulary("good")
 _ATTACKS, _SUCCESS = vocabulary("attacks"), parse_vocabulary("success successful")
 # Words for quantities to minimise; whole words are matched, so that "timeline" is not "time".
 _AMOUNT_WORDS = vocabulary("amount")
-# Lower is usually better for these, but not reliably.
+# Quantities for which lower is usually, but not always, better.
 _DOUBTFUL_WORDS = vocabulary("doubtful")
 _COST_WORDS = _AMOUNT_WORDS | vocabulary("cost") | _DOUBTFUL_WORDS
 _NEGATIVE_LIKELIHOOD = re.compile("neg(?:ative)?log(?:likelihood|lik)$")
-# The operating point follows this: "tpr at fpr 1", "recall@p90".
+# Words and signs that precede an operating point, as in "tpr at fpr 1" and "recall@p90".
 _AT_POINT = re.compile(r"(?i)[\W_]at[\W_](?!risk)|@")
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 # Units of time and energy after a name, as in "answer (s)".
@@ -70,7 +70,10 @@ def lower_is_likelier(name: str) -> bool:
 
 
 def _is_good(name: str) -> bool:
-    """Return whether a word before any "until" is that of a desirable quantity, other than a mere score."""
+    """Return whether a name contains a word for a desirable quantity.
+
+    Words after "until" are ignored, and so are words that only mean a score.
+    """
     parts = split_words(name)
     end = next((position for position, word in enumerate(parts) if word in _UNTIL), 0)
     amount = " ".join(parts[:end]) or name
@@ -78,19 +81,19 @@ def _is_good(name: str) -> bool:
 
 
 def _may_be_reversed(name: str) -> bool:
-    """Return whether a name measures the absence of something bad, or how long it takes to happen."""
+    """Return whether a name measures the absence of an undesirable event, or the time until it."""
     tokens, lasting = _tokens(name), vocabulary("lasting")
     ends = tokens & _TERMINAL_EVENTS and tokens & (_UNTIL | vocabulary("at ends"))
     return bool(ends or tokens & (_REVERSING | lasting) or _joined_neighbours(name) & _REVERSED)
 
 
 def is_ambiguous_name(name: str) -> bool:
-    """Return whether a name, such as ``hate_speech``, may be an error rate or the task of detecting it."""
+    """Return whether a name may denote an error rate or a detection task, as ``hate_speech`` does."""
     return "".join(split_words(name)) in _AMBIGUOUS
 
 
 def looks_like_an_amount(name: str) -> bool:
-    """Return whether the name is an amount of money, time, energy or memory, and hence not a proportion."""
+    """Return whether the name denotes an amount of money, time, energy or memory."""
     return _matches_words(name, _AMOUNT_WORDS)
 
 
@@ -113,9 +116,9 @@ def clearly_higher_is_better(name: str) -> bool:
 
 
 def metric_in_file_name(file_name: str) -> str:
-    """Return the last word in a file name that names a metric.
+    """Return the last word in a file name that is the name of a metric.
 
-    The result is empty if there is no such word, or if several imply different directions.
+    Return an empty string if there is no such word, or if several words imply different directions.
     """
     file_words = split_words(file_name.replace("time series", "").replace("match", ""))
     metric_words = [word for word in file_words if names_a_metric(word) and word not in _ALONE]
@@ -133,7 +136,7 @@ def _is_per_second(name: str) -> bool:
 
 
 def _matches_words(name: str, targets: frozenset[str]) -> bool:
-    """Return whether the name contains a target word, a unit of cost, or a compound that ends in a cost."""
+    """Return whether a name contains a target word, a unit of cost, or a compound word for a cost."""
     tokens = _tokens(name)
     if _COST_UNIT.search(name) or any(
         word in targets or word.rstrip("0123456789") in targets for word in tokens

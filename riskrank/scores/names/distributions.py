@@ -4,18 +4,18 @@ from riskrank.engine.types import Floats
 from riskrank.scores.names.directions import clearly_lower_is_better
 from riskrank.scores.names.vocabulary import has_word
 
-# Fewest values for a decision.
+# Minimum number of values for a decision.
 _FEWEST = 20
 # Largest value of grades, shares and percentages.
 _GRADES, _SHARES, _PERCENT = 10, 1.0, 100.0
-# Errors have a mean in this lower part of a known scale and at least this skewness.
+# On a known scale, errors have a mean in this lower part of the scale and at least this skewness.
 _LOWER_PART, _SKEWED = 0.3, 0.5
 # Smallest share of each sign among signed values.
 _BOTH = 0.05
 
 
 def looks_like_errors(values: Floats) -> bool:
-    """Return whether most values are low and a few very high, as is typical of errors and amounts."""
+    """Return whether most values are low and a few are very high, as is typical of errors and amounts."""
     if values.size < _FEWEST or values.min() < 0 or values.max() == values.min():
         return False
     largest, mean = float(values.max()), float(values.mean())

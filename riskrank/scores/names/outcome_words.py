@@ -73,7 +73,7 @@ def classify_outcomes(*labels: str) -> OutcomePair | None:
 
 
 def is_negation(negated: str, word: str) -> bool:
-    """Return whether one word negates another by a prefix, an ending or an additional word."""
+    """Return whether one word negates the other by a prefix, an ending or an additional word."""
     long, short = ("".join(split_words(text)) for text in (negated, word))
     if not short or long == short:
         return False

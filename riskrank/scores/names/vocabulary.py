@@ -24,7 +24,7 @@ def strip_accents(name: str) -> str:
     if name.isascii():
         return name
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_UMLAUTS))
-    # Vowel signs of scripts such as Devanagari are marks; kept, they would split a word.
+    # Remove marks: the vowel signs of scripts such as Devanagari would otherwise split a word.
     bare = "".join(char for char in decomposed if not unicodedata.category(char).startswith("M"))
     bare = bare.replace("ł", "l")
     return unicodedata.normalize("NFC", bare)
@@ -67,7 +67,7 @@ _NAME_RANKS = {
 
 _SAMPLE_WORDS = parse_vocabulary(_USUAL_NAMES["sample"]) | parse_vocabulary("name")
 _NO_DIGITS = str.maketrans("0123456789", " " * 10)
-# Fewer integers may be distinct or consecutive by chance.
+# Minimum number of integers; fewer may be distinct or consecutive by chance.
 _FEWEST_ROWS = 10
 # Smallest Unix timestamp, in seconds or finer units.
 _OLDEST_TIME = 9e8
@@ -107,12 +107,15 @@ def may_name_samples(name: str) -> bool:
 
 
 def is_factor(name: str) -> bool:
-    """Return whether values of a repeat column may favour a model, as trainings do, unlike trials."""
+    """Return whether the levels of a repeat column may systematically favour a model.
+
+    Training seeds may do so, for example, whereas repeated trials do not.
+    """
     return has_word(name, "trained") or not has_word(name, "run", "anew")
 
 
 def to_numeric(values: pl.Series) -> pl.Series:
-    """Convert integral values to integers and other numbers to floats; text is returned unchanged."""
+    """Convert integral values to integers and other numbers to floats, leaving text unchanged."""
     try:
         numeric = (
             values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
@@ -145,7 +148,10 @@ def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
 
 
 def column_for_role(role: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate whose name, or a word in it, is usual for a role; None if there is none."""
+    """Return the candidate whose name, or a word in it, is usual for a role.
+
+    Return None if there is no such candidate.
+    """
     usual_names = _NAME_RANKS[role]
     candidates = [*candidates]
     joined = {name: "".join(re.findall(r"[^\W_]+", strip_accents(name).casefold())) for name in candidates}
@@ -168,7 +174,7 @@ def names_clusters(name: str) -> bool:
 
 
 def names_tasks(name: str) -> bool:
-    """Return whether a name refers to benchmarks or data sets, which have one score per model."""
+    """Return whether a name refers to benchmarks or data sets, which provide one score per model."""
     return has_word(name, "benchmark")
 
 
@@ -178,7 +184,7 @@ def suggests_role(name: str) -> bool:
 
 
 def may_name_models(name: str) -> bool:
-    """Return whether a column may name models, because its name does not refer to a time, judge or status."""
+    """Return whether a column name may refer to models, rather than to a time, judge or status."""
     return not has_word(name, "time", "judge", "status")
 
 

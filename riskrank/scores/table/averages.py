@@ -76,12 +76,21 @@ def expected_scores(table: ScoreTable) -> np.ndarray:
     present, sample = ~np.isnan(np.concatenate(table.values)), np.concatenate(table.row_samples)
     expected = np.zeros((len(table.samples), present.shape[1]), dtype=bool)
     np.logical_or.at(expected, sample, present)
-    expected[:, ~expected.any(axis=0)] = True  # metrics without any score
+    expected[:, ~expected.any(axis=0)] = True  # metrics on which no model has scores
     return expected[sample]
 
 
 def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
-    """Average with exact sums, so that models with the same scores in different order remain tied."""
+    """Return the mean score of each model on each metric, with shape (models, metrics).
+
+    Sums are exact, so that models with the same scores in different order remain tied.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    present : ndarray of bool, shape (rows of all models, metrics)
+        True if a row has a score.
+    """
     means = np.full((len(table.models), present.shape[1]), np.nan)
     stops = np.cumsum([len(rows) for rows in table.values])
     suite = table.suite if table.options.weighs_tasks else NO_SUITE
@@ -99,7 +108,7 @@ def _model_means(table: ScoreTable, present: np.ndarray) -> np.ndarray:
 
 
 def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
-    """Return the weighted mean of the task means, over tasks with scores."""
+    """Return the weighted mean of the task means, over the tasks with scores."""
     used = np.unique(tasks).tolist()
     parts = [scores[tasks == task].tolist() for task in used]
     weights = [float(suite.weights[task]) for task in used]

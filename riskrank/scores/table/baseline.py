@@ -198,7 +198,10 @@ class Baseline:
 
 
 def _sample_labels(frame: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], unit: str) -> pl.Series:
-    """Return the cluster or group of each row's sample; null for samples that are not in `frame`."""
+    """Return the cluster or group of the sample in each row.
+
+    Samples that do not occur in `frame` have null.
+    """
     names = [pl.col(key).cast(pl.String) for key in keys]
     labels = frame.select(*names, unit).unique(subset=keys, keep="first")
     return rows.select(names).join(labels, on=keys, how="left", maintain_order="left")[unit]
@@ -267,7 +270,10 @@ def bless_command(path: str) -> str:
 
 
 def _read_metadata(data: bytes) -> tuple[Baseline, str] | None:
-    """Return the baseline without its source, and the stored digest; None if the metadata are invalid."""
+    """Return the baseline without its source, and the stored digest.
+
+    Return None if the metadata are invalid.
+    """
     try:
         document = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
         if (document["schema"], document["schema_version"]) != (SCHEMA, SCHEMA_VERSION):

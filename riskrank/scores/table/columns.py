@@ -135,7 +135,9 @@ def missing_columns_error(
 
 
 def unknown_column_error(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
-    """Return the error for a column that the user named but the file lacks, with similar names as a hint.
+    """Return the error for a column that the user named but the file lacks.
+
+    The hint suggests columns with similar names.
 
     Parameters
     ----------
@@ -206,7 +208,9 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
 
 
 def option_columns(options: ReadOptions) -> dict[str, str]:
-    """Return the columns named in the options, by role; tasks and clusters also have separate options.
+    """Return the columns named in the options, by role.
+
+    Tasks and clusters may also be named by separate options.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import scipy  # loads its functions when they are first used
+import scipy  # loads its subpackages on first use
 
 from riskrank.engine.sampling.dependence import SUSPECTED, cluster_p_value, cochran_q, widening
 from riskrank.engine.sampling.design import MIN_SAMPLES
@@ -42,9 +42,10 @@ LEVEL = 1e-4
 def read_repeats(
     sources: Sequence[Source], options: ReadOptions
 ) -> tuple[ReadOptions, tuple[WarningText, ...]]:
-    """Return options that read a column of repeats, recognised by its name, and a note about it.
+    """Return options that read a column of repeats, and a note about it.
 
-    Together with the columns that have a role, it must identify the rows.
+    The column is recognised by its name. Together with the columns that have a role, it must identify the
+    rows.
     """
     named = option_columns(options)
     if not options.tests or options.repeats != "error" or options.noise or fold_columns(sources, named):
@@ -60,7 +61,10 @@ def read_repeats(
 
 
 def _numbers_repeats(source: Source, named: NamedColumns, column: str) -> bool:
-    """Return True if a column distinguishes all rows of the same cell, and some cell has several rows."""
+    """Return True if a column numbers the rows of each (model, sample, metric, task) cell.
+
+    At least one cell must have several rows.
+    """
     roles = columns_by_role(source, named, DEFAULT_ROLE_NAMES)
     cell = [roles[role] for role in ("model", "sample", "metric", "task") if role in roles]
     if column not in source.columns or not {*cell} <= {*source.columns}:
@@ -70,10 +74,10 @@ def _numbers_repeats(source: Source, named: NamedColumns, column: str) -> bool:
 
 
 def declare_dependence(scores: Scores) -> Scores:
-    """Return scores with the dependence that names of columns state, as if the user had declared it.
+    """Declare the clusters and random factors that column names suggest.
 
-    Samples that share a document, a user, … form clusters. A seed of a trained model or a rater may favour a
-    model on all samples, so they are random factors wherever means can be compared.
+    Samples that share a document or user, for example, form clusters. A training seed or a rater may favour a
+    model on all samples. Such columns become random factors, provided that the command compares means.
     """
     options, requested = scores.options, scores.notes.requested
     if not options.tests:
@@ -109,7 +113,19 @@ def declare_dependence(scores: Scores) -> Scores:
 
 
 def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Mapping[str, Any]) -> Scores:
-    """Return scores with names of clusters or levels of noise, the options that state them, and a note."""
+    """Declare a column of clusters or noise levels.
+
+    Parameters
+    ----------
+    scores : Scores
+    role : {"cluster", "noise"}
+    names : Series
+        Cluster or noise level of each row.
+    text : str
+        Note about the declaration.
+    changes : mapping of str to object
+        Changes of the options that state the declaration.
+    """
     resolved, texts = replace(scores.notes.resolved, **changes), names.cast(pl.String)
     column = texts.cast(pl.Enum(texts.unique().drop_nulls().sort())).alias(role)
     notes = replace(
@@ -120,14 +136,14 @@ def _declare(scores: Scores, role: str, names: pl.Series, text: str, changes: Ma
 
 
 def _as_noise(column: str, options: ReadOptions) -> dict[str, Any]:
-    """Return the options that treat runs as a random factor."""
+    """Return the options that treat the levels of a column as a random factor."""
     roles = parse_columns(options.columns).items()
     columns = ",".join(f"{role}={name}" for role, name in roles if role != "draw") or None
     return {"noise": (column,), "columns": columns, "repeats": "error"}
 
 
 def _dependence_is_declared(scores: Scores) -> bool:
-    """Return True if the options or the layout of the table say which samples depend on each other."""
+    """Return True if the options or the layout of the table state which samples are dependent."""
     options = scores.options
     chosen = (options.cluster, options.task, options.group_by, options.noise, options.time, options.folds)
     roles = map(scores.has_role, ("cluster", "task", "noise", "time"))
@@ -173,7 +189,13 @@ def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
 
 
 def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
-    """Return standardised residuals about each model's mean, one array of shape (1, samples) per metric."""
+    """Return standardised residuals about each model's mean.
+
+    Returns
+    -------
+    list of ndarray, one per metric
+        Each of shape (1, samples).
+    """
     deviations = []
     for metric in range(len(table.metrics)):
         deviation = np.zeros(len(table.samples))
@@ -186,9 +208,18 @@ def _unpaired_residuals(table: ScoreTable) -> list[Floats]:
 def _cluster_flags(
     column: str, query: str, options: ReadOptions, samples: pl.DataFrame
 ) -> tuple[str, str, dict[str, Any]]:
-    """Return the options that declare clusters as text, the name of a cluster, and the options.
+    """Return the options that declare a cluster column, as text and as changes of the options.
 
-    Few clusters are declared as a source of noise.
+    If there are few clusters, the column is declared as a noise source.
+
+    Returns
+    -------
+    flags : str
+        The options as text.
+    unit : str
+        Description of a cluster for messages.
+    changes : dict of str to object
+        Values of the options.
     """
     unit = f"start of {column.removesuffix(_SUFFIX)}" if query else column
     roles = cluster_options([column], options, few=samples["whole"].n_unique() < MIN_SAMPLES)
@@ -202,7 +233,7 @@ def _correlation_error(
     """Return the error for correlated samples, with options that declare the clusters."""
     flags, unit, changes = _cluster_flags(column, query, options, samples)
     count = samples["whole"].n_unique()
-    effect, can_resample = f"resamples each {unit} as a unit", not options.paired_only  # not in gsd
+    effect, can_resample = f"resamples each {unit} as a unit", not options.paired_only  # False for gsd
     if "noise" in changes:
         effect = f"compares means and treats the {count} values of {unit} as a random sample"
     return InputError(

@@ -60,7 +60,14 @@ class NoiseDesign:
         return cls({ITEM: units}, {}, draws[:, :, 0])
 
     def differences(self, first: int, second: int, metric: int) -> tuple[Floats, Booleans]:
-        """Return the differences between two models on their shared combinations, and a mask of these."""
+        """Return the differences between two models on their shared combinations.
+
+        Returns
+        -------
+        differences : ndarray, shape (n,)
+        shared : ndarray of bool, shape (N,)
+            Mask of the n shared combinations.
+        """
         delta = self.values[first, :, metric] - self.values[second, :, metric]
         shared = np.isfinite(delta)
         return delta[shared], shared
@@ -72,17 +79,23 @@ class NoiseDesign:
 
     @property
     def samples_only(self) -> bool:
-        """True if samples are the only source of variation; each pair is compared on its shared samples."""
+        """True if samples are the only source of variation.
+
+        Each pair of models is then compared on its shared samples.
+        """
         return not self.levels
 
     @property
     def fixed_sources(self) -> list[str]:
-        """Noise sources with too few levels for random effects; scores are averaged over their levels."""
+        """Noise sources with too few levels for random effects.
+
+        Scores are averaged over these levels.
+        """
         return [name for name, count in self.levels.items() if count < MIN_LEVELS]
 
     @property
     def sources_with_few_levels(self) -> list[str]:
-        """Random noise sources with few levels."""
+        """Random noise sources with barely enough levels for random effects."""
         return [name for name, count in self.levels.items() if MIN_LEVELS <= count < MIN_LEVELS + 2]
 
 
@@ -152,7 +165,12 @@ def noise_design(scores: Scores, values: Floats) -> NoiseDesign:
 def _align_levels(levels: Integers, model: Integers) -> Integers:
     """Renumber the levels of each model from 0 if no two models share a level.
 
-    Levels that are independent between models may be paired in any order.
+    Independent levels of different models may be paired in any order.
+
+    Parameters
+    ----------
+    levels, model : ndarray of int, shape (rows,)
+        Level and model of each row.
     """
     pairs = np.unique(np.stack([model, levels]), axis=1)
     if len(np.unique(pairs[1])) < pairs.shape[1]:
@@ -218,9 +236,10 @@ _MAX_FOLDS = 20
 
 
 def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns with numbered folds, by role; empty if there are none.
+    """Return the columns with numbered folds, by role.
 
-    A sample column is accepted if it identifies the same units as the folds.
+    A sample column is accepted if it identifies the same units as the folds. The result is empty if there are
+    no folds.
     """
     if "sample" in named:
         return {}
@@ -236,7 +255,7 @@ def fold_columns(sources: Sequence[Source], named: Mapping[str, str]) -> dict[st
 
 
 def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
-    """Return True if a column numbers folds, with one sample per fold, repeat and data set."""
+    """Return True if a column numbers folds, and each sample is one fold."""
     if "sample" not in source.columns or fold not in source.columns:
         numbered = fold in source.columns and _has_fold_numbers(source, fold)
         return numbered and not _groups_samples(source, fold)
@@ -246,7 +265,10 @@ def _is_fold_column(source: Source, fold: str, parts: Sequence[str]) -> bool:
 
 
 def _groups_samples(source: Source, fold: str) -> bool:
-    """Return True if a column without which rows are not unique has one fold per value, as samples have."""
+    """Return True if a column numbers folds that group the samples of another column.
+
+    Each sample then belongs to one fold, and the rows are not unique without the sample column.
+    """
     columns = source.load([name for name in source.columns if name]).get_columns()
     if not columns or columns[0].len() > _MAX_ROWS:
         return False
@@ -322,7 +344,10 @@ def _match_fold_name(sample: str) -> re.Match[str] | None:
 
 
 def _repeat_name(name: str, match: re.Match[str] | None, column: str) -> str | None:
-    """Return the repeat to which a fold belongs, from the sample name or the columns; None if unknown."""
+    """Return the repeat to which a fold belongs, or None if it is unknown.
+
+    The repeat is part of the sample name, or one of several columns that are joined into the sample name.
+    """
     if match is not None and (match["first"] or match["last"]):
         return match["first"] or match["last"]
     parts, values = column.split("+"), name.split("+")

@@ -83,9 +83,9 @@ class ExportSource(Source):
         return self._export.rows.select(names)
 
     def texts(self, positions: np.ndarray) -> pl.DataFrame | None:
-        """Reread the files, and return the inputs and outputs of the rows at the given positions.
+        """Return the inputs and outputs of the rows at the given positions, or None if they are unavailable.
 
-        Return None if the files cannot be reread or have changed.
+        The files are read again. Texts are unavailable if the files cannot be read again or have changed.
         """
         if self._reread is None:
             return None

@@ -78,7 +78,15 @@ def _select_rows(table: ScoreTable, positions: Sequence[np.ndarray]) -> ScoreTab
 
 
 def _renumber(codes: Sequence[np.ndarray]) -> tuple[list[int], tuple[np.ndarray, ...]]:
-    """Return the sorted codes that occur, and all codes as indices into them."""
+    """Renumber codes from 0.
+
+    Returns
+    -------
+    values : list of int
+        Distinct codes, sorted.
+    indices : tuple of ndarray of int
+        Each of the given arrays, with codes replaced by indices into `values`.
+    """
     used, numbers = np.unique(np.concatenate(codes), return_inverse=True)
     cuts = np.cumsum([part.size for part in codes])[:-1]
     return used.tolist(), tuple(np.split(numbers.astype(np.int64), cuts))

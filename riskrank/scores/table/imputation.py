@@ -96,13 +96,21 @@ def fill_missing(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = Fa
 
 
 def _missing_cells(scores: Scores) -> tuple[Booleans, Integers]:
-    """Return a mask of the rows without a score, and the cells without a row (see `absent_cells`)."""
+    """Return the missing scores of rows and the cells without a row.
+
+    Returns
+    -------
+    blank : ndarray of bool, shape (rows,)
+        True if the row has no score.
+    absent : ndarray of int64, shape (n, 3)
+        Model, sample and metric of each cell without a row; see `absent_cells`.
+    """
     blank = np.isin(scores.states, (parsing.MISSING, parsing.NOT_A_NUMBER))
     return blank, np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
 
 
 def _observed(scores: Scores, spec: MetricSpec) -> Floats:
-    """Return the scores of a metric."""
+    """Return the valid scores on a metric, in original units."""
     observed: Floats = scores.values[
         (scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid_mask()
     ]
@@ -110,7 +118,10 @@ def _observed(scores: Scores, spec: MetricSpec) -> Floats:
 
 
 def _score_bounds(scores: Scores, spec: MetricSpec) -> tuple[float, float] | None:
-    """Return the lowest and highest possible score on a metric, in original units; None if unknown."""
+    """Return the lowest and highest possible score on a metric, in original units.
+
+    Return None if the bounds are unknown.
+    """
     bounds, observed = spec.bounds or scores.notes.bounds.get(spec.name), _observed(scores, spec)
     if bounds is None and isinstance(scores.options, GateReading) and _is_pass_fail(spec, observed):
         bounds = (0.0, 1.0)
@@ -133,7 +144,7 @@ def _fill_value(scores: Scores, spec: MetricSpec, missing: int, *, best: bool) -
 
 
 def _is_pass_fail(spec: MetricSpec, observed: Floats) -> bool:
-    """Return True if all scores are 0 or 1 and the name of the metric does not suggest a count or a cost."""
+    """Return True if all scores are 0 or 1 and the metric's name does not suggest an amount."""
     return not looks_like_an_amount(spec.name) and bool(np.isin(observed, (0.0, 1.0)).all())
 
 
@@ -158,7 +169,16 @@ def _unknown_bounds_error(scores: Scores, spec: MetricSpec, missing: int, values
 
 
 def _fill_cells(scores: Scores, blank: Booleans, fills: Floats) -> Scores:
-    """Replace missing scores in existing rows."""
+    """Replace the missing scores of existing rows.
+
+    Parameters
+    ----------
+    scores : Scores
+    blank : ndarray of bool, shape (rows,)
+        Rows without a score.
+    fills : ndarray, shape (rows,)
+        Score to impute in each row.
+    """
     states = scores.states.copy()
     states[blank] = parsing.VALID
     state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
@@ -167,7 +187,16 @@ def _fill_cells(scores: Scores, blank: Booleans, fills: Floats) -> Scores:
 
 
 def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
-    """Append a row for each score without a row, one per repeat of the sample."""
+    """Append a row for each missing row, and for each repeat of its sample.
+
+    Parameters
+    ----------
+    scores : Scores
+    absent : ndarray of int64, shape (n, 3)
+        Model, sample and metric of each missing row.
+    fills : ndarray, shape (n,)
+        Score to impute in each missing row.
+    """
     frame = scores.frame
     _, first = np.unique(scores.codes("sample"), return_index=True)
     # Task, cluster, group and position in the file come from the sample.
@@ -186,5 +215,5 @@ def _append_cells(scores: Scores, absent: Integers, fills: Floats) -> Scores:
 
 
 def _gather(names: pl.Series, codes: Integers) -> pl.Series:
-    """Return the names with the given codes."""
+    """Return the names that correspond to integer codes."""
     return categories(names).cast(names.dtype).gather(codes).alias(names.name)

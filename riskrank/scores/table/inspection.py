@@ -313,7 +313,10 @@ def to_problem(e: RiskrankError) -> Problem:
 
 
 def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
-    """Return the attributes `holes` and `sparse_pairs` if each pair is compared on its shared samples."""
+    """Return the attributes `holes` and `sparse_pairs` of an inspection.
+
+    The result is empty unless each pair of models is compared on its shared samples.
+    """
     if scores.options.missing != SHARED:
         return {}
     complete = ~np.isnan(means.values).any(axis=1)
@@ -330,7 +333,14 @@ def _shared_gaps(scores: Scores, means: Rows) -> dict[str, Any]:
 
 
 def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...]:
-    """Return the sample counts of each model, from a mask of shape (models, samples)."""
+    """Return the sample counts of each model.
+
+    Parameters
+    ----------
+    scores : Scores
+    mask : ndarray of bool, shape (models, samples)
+        True if a model has a sample.
+    """
     alone = mask.sum(axis=0) == 1
     return tuple(
         InspectedModel(name=name, samples=int(samples.sum()), only_here=int((samples & alone).sum()))
@@ -339,9 +349,9 @@ def _inspect_models(scores: Scores, mask: Booleans) -> tuple[InspectedModel, ...
 
 
 def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | None, list[RiskrankError]]:
-    """Return the table as a test would read it, and the errors including those of the test.
+    """Return the table that a test would read, and the errors including those of the test.
 
-    For large tables and tables with a judge, nothing is tried and the table is None.
+    Large tables and tables with a judge are not tested, and the returned table is None.
     """
     notes = raw.notes
     if notes.rows > _MAX_ROWS or not notes.has_samples or notes.resolved.corrects_judge:
@@ -350,7 +360,7 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
     notes = replace(notes, resolved=resolved, requested=requested)
     scores = replace(raw, options=resolved.file_options, notes=notes)
     table, refused = _attempt(checked_table, scores)
-    if any(isinstance(error, UndeclaredDirectionError) for error in refused):  # a warning covers it
+    if any(isinstance(error, UndeclaredDirectionError) for error in refused):  # reported as a warning instead
         return None, errors
     if errors and not {error.problem for error in refused} & {errors[0].problem}:
         return table, errors
@@ -359,7 +369,7 @@ def _try_tests(raw: Scores, errors: list[RiskrankError]) -> tuple[ScoreTable | N
 
 
 def _size_warnings(table: ScoreTable, sizes: ClusteredScores | None) -> list[str]:
-    """Return warnings about folds, small samples, and a few large clusters."""
+    """Return warnings about folds, small samples, and large clusters if there are few."""
     if table.folds is not None:
         return ["samples are folds with shared training rows: only means can be compared"]
     if sizes is None:
@@ -376,7 +386,7 @@ def _calibrated_table(scores: Scores, options: ReadOptions) -> ScoreTable:
 
 
 def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, list[RiskrankError]]:
-    """Return the result of a function and no errors, or None and the error that it raised."""
+    """Return the result of a function and no errors, or None and the errors that it raised."""
     try:
         return step(*args), []
     except RiskrankError as error:
@@ -384,7 +394,10 @@ def _attempt(step: Callable[..., _Result], *args: Any) -> tuple[_Result | None, 
 
 
 def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> Scores:
-    """Read a table. If it has no sample column and no model occurs twice, read it as one row per model."""
+    """Read the scores in any table.
+
+    A table without a sample column is read as one row per model if no model occurs twice.
+    """
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:
@@ -401,12 +414,15 @@ def _read_scores(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> 
 
 
 def _with_lenient_options(scores: Scores) -> Scores:
-    """Return scores with options that average each model's scores and tolerate any irregularity."""
+    """Return scores with options that average over each model and tolerate irregular tables."""
     return scores.with_options(missing="keep", repeats="mean", unpaired=True, noise=(), folds=None)
 
 
 def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...]:
-    """Return the scores on every metric with their repeats; empty if there are no repeats."""
+    """Return the scores on every metric with their repeats.
+
+    Return an empty tuple if there are no repeats.
+    """
     if scores.options.repeats != "draws" or scores.has_role("cluster"):
         return ()
     rows, _ = assemble_rows(scores, scores.values)
@@ -419,7 +435,7 @@ def _repeated_scores(scores: Scores, specs: Specs) -> tuple[ClusteredScores, ...
 
 
 def _inspect_tasks(scores: Scores, means: Rows, of_task: TaskMetrics) -> tuple[InspectedTask, ...]:
-    """Return a summary of each task; empty if samples do not belong to tasks."""
+    """Return a summary of each task, or an empty tuple if samples do not belong to tasks."""
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
     has_suite = scores.has_role("task") or bool(scores.options.task_weight)
@@ -466,7 +482,7 @@ def _gap_errors(scores: Scores, specs: Specs, means: Rows, *, complete: bool) ->
 
 
 def _undeclared_warnings(specs: Specs, options: ReadOptions) -> Iterable[str]:
-    """Yield a warning about columns of a wide table that are metrics only because they are numeric."""
+    """Yield a warning if columns of a wide table are metrics only because they are numeric."""
     names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metric]
     if options.wide and options.matrix is None and names:
         yield (
@@ -482,7 +498,7 @@ def _drop_warnings(scores: Scores) -> tuple[str, ...]:
 
 
 def _rows_per_cell(scores: Scores) -> np.ndarray:
-    """Return the number of rows in each (model, sample, metric) cell that has any."""
+    """Return the number of rows in each non-empty (model, sample, metric) cell, with shape (cells,)."""
     cell = scores.codes("model") * len(scores.samples) + scores.codes("sample")
     cell = cell * len(scores.metrics) + scores.codes("metric")
     possible = len(scores.models) * len(scores.samples) * len(scores.metrics)
@@ -490,7 +506,10 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
 
 
 def _missing_counts(scores: Scores, specs: Specs, means: Rows, of_task: TaskMetrics) -> list[int]:
-    """Return the number of cells without a usable score, for each metric on the samples of its tasks."""
+    """Return the number of cells without a usable score for each metric.
+
+    Only samples of the tasks to which the metric applies are counted.
+    """
     present, all_samples = ~np.isnan(means.values), np.ones(len(scores.samples), dtype=bool)
     counts = []
     for code, spec in enumerate(specs):

@@ -70,10 +70,19 @@ def calibrate_judge(table: ScoreTable, options: ReadOptions) -> ScoreTable:
 
 
 def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, notes: list[str]) -> Booleans:
-    """Return a mask of the samples on which the judge scored every model.
+    """Return a mask of the samples on which the judge scored every model, with shape (samples,).
 
-    Samples without a judge score are dropped with a note if the options say so; otherwise they raise an
-    error.
+    If a judge score is missing, the sample is dropped with a note or an error is raised, depending on the
+    options.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    judge : ndarray, shape (models, samples)
+        Judge scores; NaN if missing.
+    options : ReadOptions
+    notes : list of str
+        List to which a note about dropped samples is appended.
     """
     missing = np.isnan(judge)
     full: Booleans = np.asarray(~np.any(missing, axis=0))
@@ -98,7 +107,26 @@ def _judged_samples(table: ScoreTable, judge: Floats, options: ReadOptions, note
 def _labelled_samples(
     table: ScoreTable, has_label: Booleans, usable: Booleans, options: ReadOptions, notes: list[str]
 ) -> Booleans:
-    """Return a mask of the usable samples with human labels for every model."""
+    """Return a mask of the usable samples with human labels for every model, with shape (samples,).
+
+    Parameters
+    ----------
+    table : ScoreTable
+    has_label : ndarray of bool, shape (models, samples)
+        True if a sample has a human label.
+    usable : ndarray of bool, shape (samples,)
+        Samples with judge scores.
+    options : ReadOptions
+    notes : list of str
+        List to which a note about incomplete labels is appended.
+
+    Raises
+    ------
+    InputError
+        If the labels cover different samples for different models, or are too few.
+    UsageError
+        If nearly all samples have labels.
+    """
     has_label = has_label & usable
     name, counts = options.human, has_label.sum(axis=1)
     complete: Booleans = np.asarray(np.all(has_label, axis=0))
@@ -176,7 +204,7 @@ def _label_shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, si
 
 
 def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, judge: Floats) -> str:
-    """Return a reason why the judge's scale differs from the human scale, or an empty string.
+    """Return the reason why the judge's scale differs from the human scale, or an empty string.
 
     Without declared bounds, the range of the labels represents the human scale. The range of scores grows
     with the number of samples. The labels are therefore compared only with judge scores of the labelled
@@ -214,7 +242,10 @@ def _scale_mismatch(specs: Sequence[MetricSpec], human: Floats, paired: Floats, 
 
 
 def _build_table(table: ScoreTable, judged: CalibratedJudge, usable: Booleans) -> ScoreTable:
-    """Return the table with rows sorted by sample: the human score if there is one, then the judge score."""
+    """Return the table of calibrated scores, with rows sorted by sample.
+
+    A labelled sample has two rows: its human score, followed by its judge score.
+    """
     order, samples = order_by_sample(judged.labelled, judged.unlabelled)
     used = np.flatnonzero(usable)
     rows = (read_only(np.searchsorted(used, samples).astype(np.int64)),) * len(table.models)

@@ -44,7 +44,7 @@ class UndeclaredDirectionError(InputError):
 
 
 def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield errors about codes for missing scores, and about metrics that mix percentages with fractions."""
+    """Yield errors about codes for missing scores, and metrics that mix percentages with fractions."""
     yield from failure_zero_errors(scores, specs)
     metric, valid = scores.codes("metric"), ~scores.invalid_mask()
     for code, spec in enumerate(specs):
@@ -63,7 +63,7 @@ def value_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputE
         np.minimum.at(low, model, values)
         np.maximum.at(high, model, values)
         used = np.isfinite(high)
-        if values.size <= np.count_nonzero(used):  # one score per model says nothing of its unit
+        if values.size <= np.count_nonzero(used):  # a single score per model does not reveal its unit
             continue
         shares, percent = used & (high <= _SURELY_PERCENT), used & (high > _SURELY_PERCENT) & (high <= 100)
         binary = set(high[used].tolist()) == {1.0, 100.0}
@@ -94,7 +94,10 @@ def _one_unit(scores: Scores, of_metric: Booleans, percent: Booleans) -> list[tu
 
 
 def _is_hundredfold(scores: Scores, rows: np.ndarray, shares: np.ndarray, percent: np.ndarray) -> bool:
-    """Return True if models scored in percent have about 100 times the mean of models scored in fractions."""
+    """Return True if scores in percent have about 100 times the mean of scores in fractions.
+
+    The two means are taken over the models that use each unit.
+    """
     model = scores.codes("model")
     means = [float(scores.values[rows & mask[model]].mean()) for mask in (percent, shares)]
     return means[1] > 0 and _FACTOR[0] <= means[0] / means[1] <= _FACTOR[1]
@@ -118,7 +121,7 @@ def direction_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[In
         return
     fixes = _direction_choices([*issues], {name for name, issue in issues.items() if issue.lower})
     hint = f"set {' or '.join(way for way, _ in fixes)}"
-    if all(issue.unknowable for issue in issues.values()):  # a choice of two lines would be a guess
+    if all(issue.unknowable for issue in issues.values()):  # choosing between two directions would be a guess
         fixes = []
         hint = f"look up its definition, then set {option('lower', 'NAME')} or {option('higher', 'NAME')}"
     clear = tuple(spec.name for spec in specs if spec.name not in issues)
@@ -139,6 +142,7 @@ class _Ambiguity:
     Attributes
     ----------
     reason : str
+        Explanation for messages.
     lower : bool
         True if lower values are more likely to be better.
     unknowable : bool
@@ -181,7 +185,10 @@ def _ambiguity(scores: Scores, name: str, values: Floats) -> _Ambiguity | None:
 def _direction_choices(
     metrics: Sequence[str], likely: set[str]
 ) -> list[tuple[str, dict[str, tuple[str, ...]]]]:
-    """Return options that declare directions, as text and as changes of the options, the likeliest first."""
+    """Return options that declare directions, the most likely first.
+
+    Each choice consists of the options as text and the corresponding changes of the options.
+    """
     choices = []
     for lower in dict.fromkeys((frozenset(likely), frozenset(metrics), frozenset[str]())):
         parts = {
@@ -211,20 +218,20 @@ def _signed_metric_error(scores: Scores, name: str, of_metric: Booleans) -> Inpu
 
 # Numbers that programs write for missing scores.
 _CODES = {-1.0, *(sign * number for number in (99, 999, 9999, 99999, 999999) for sign in (1.0, -1.0)), -9.0}
-# A code is this many times larger than all other scores, of which there are at least this many.
+# Minimum ratio of a code to all other scores, and minimum number of other scores.
 _CODE_DISTANCE, _MIN_SCORES = 5.0, 8
-# Fewer zeros cannot change a result.
+# Minimum share of zeros; a smaller share cannot change a result.
 _MIN_ZERO_SHARE = 0.02
 
 
 def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -> Iterator[InputError]:
-    """Yield an error if the smallest or largest value of a metric is a code, far from all other values.
+    """Yield an error if the minimum or maximum of a metric is a code far from all other values.
 
     Parameters
     ----------
     scores : Scores
     spec : MetricSpec
-    of_metric : ndarray of bool
+    of_metric : ndarray of bool, shape (rows,)
         Mask of the scores on the metric.
     """
     values = scores.values[of_metric]
@@ -241,9 +248,9 @@ def missing_code_errors(scores: Scores, spec: MetricSpec, of_metric: Booleans) -
 
 
 def failure_zero_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield errors about metrics that are 0 wherever nobody was asked, such as after a rate limit.
+    """Yield errors about metrics that are 0 on all samples that were never run.
 
-    The zeros of errors and timeouts are scores.
+    A rate limit, for example, may prevent a run. Zeros of runs that failed or timed out are valid scores.
     """
     metric, valid = scores.codes("metric"), ~scores.invalid_mask()
     for column, status in status_columns(scores):
@@ -302,7 +309,7 @@ def _code_error(
 
 
 def _is_code(code: float, values: Floats, name: str) -> bool:
-    """Return True if a number is so far from the other values that it cannot be a regular score."""
+    """Return True if a number is so far from the other values that it cannot be an ordinary score."""
     low, high = float(values.min()), float(values.max())
     if code > 0 or low < 0:
         return abs(code) > _CODE_DISTANCE * max(abs(low), abs(high))
@@ -310,7 +317,7 @@ def _is_code(code: float, values: Floats, name: str) -> bool:
         return abs(code) > _CODE_DISTANCE * max(high, 1.0)
     if code < -1:
         return True
-    # -1 may be a third answer beside 0 and 1, but not among booleans, fractions or positive numbers.
+    # −1 may be a third answer alongside 0 and 1, but not among booleans, fractions or positive numbers.
     fractions = bool((values != np.round(values)).any())
     return has_word(name, "truths") or fractions or low > 0
 

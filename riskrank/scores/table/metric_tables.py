@@ -21,7 +21,7 @@ from riskrank.scores.table.scores import Scores, select
 def read_selected(
     paths: Paths, options: ReadOptions, stdin: BinaryIO | None = None, *, baseline: str | None = None
 ) -> Scores:
-    """Read the rows of the requested models and metrics, and those of a baseline, without checking them.
+    """Read the requested models and metrics, and those of a baseline, without checking them.
 
     Parameters
     ----------

@@ -82,7 +82,20 @@ def _declared_specs(options: ReadOptions, names: Sequence[str]) -> dict[str, Met
 
 
 def orient_scores(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Transform scores and orient them so that larger is better; NaN remains NaN."""
+    """Transform scores and orient them so that larger is better.
+
+    NaN remains NaN.
+
+    Parameters
+    ----------
+    scores : Scores
+    specs : sequence of MetricSpec
+        One specification per metric.
+
+    Returns
+    -------
+    ndarray of float64, shape (rows,)
+    """
     values = scores.values
     for code, spec in enumerate(specs):
         if spec.transform == "neg_log":
@@ -90,7 +103,7 @@ def orient_scores(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
             values = np.where(of_metric, -np.log(np.where(of_metric, values, 1.0)), values)
     if any(spec.sign < 0 for spec in specs):
         values = values * np.array([spec.sign for spec in specs])[scores.codes("metric")]
-    # Adding zero turns −0 into 0: they compare equal, but their bytes differ.
+    # Adding zero turns −0 into 0. The two compare equal, but their bytes differ.
     return values + 0.0
 
 
@@ -129,7 +142,7 @@ def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
 
 
 def contradicts_name(spec: MetricSpec) -> bool:
-    """Return True if a metric is assumed to be higher-is-better although its name suggests a cost."""
+    """Return True if a metric is assumed to be higher-is-better, but its name suggests a cost."""
     return spec.direction == "higher" and is_undeclared_cost(spec)
 
 
@@ -222,7 +235,7 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
 
 
 def _inferred_warnings(specs: Sequence[MetricSpec]) -> list[str]:
-    """Return warnings about directions that were inferred from names."""
+    """Return warnings about directions that were inferred from the names of metrics."""
     names = [spec.name for spec in specs if not spec.declared and spec.direction == "lower"]
     if not names:
         return []
@@ -233,7 +246,10 @@ def _inferred_warnings(specs: Sequence[MetricSpec]) -> list[str]:
 
 
 def _name_warnings(spec: MetricSpec, named: Collection[str]) -> list[str]:
-    """Return a warning if the name of a metric contradicts a direction not declared for it individually."""
+    """Return a warning if the name of a metric contradicts its direction.
+
+    There is no warning if the direction was declared for this metric individually.
+    """
     confirmed = spec.name in named or spec.direction == "lower" or spec.transform != "none"
     if confirmed or not looks_like_a_cost(spec.name):
         return []

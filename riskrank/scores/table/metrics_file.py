@@ -22,10 +22,10 @@ _CHOICES = {
     "transform": ("none", "neg_log"),
     "tier": TIERS,
 }
-# A table of one metric has some hundred bytes; a device file would never end.
+# Maximum size in bytes. A metric needs a few hundred bytes, and a device file would never end.
 _MAX_BYTES = 1 << 19
 _KEYS = (*_CHOICES, "weight", "bounds")
-# Text that is TOML, not a path.
+# Pattern of a text that is TOML rather than a path.
 _TOML = re.compile(rf"\s=\s|(?:^|[.\s{{])(?:{'|'.join(_KEYS)})\s*=")
 # Scores above this are probably percentages, if none exceeds 100.
 _SURELY_PERCENT = 50
@@ -78,9 +78,9 @@ TaskMetrics = Mapping[str, MetricSpec] | None
 
 
 def declared_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
-    """Return the origin of the declared metrics, as named in messages, and the metrics by name.
+    """Return the origin of the declared metrics, and the metrics by name.
 
-    The origin is the metrics file or, in the Python API, the argument `metrics`.
+    The origin is a text for messages: the metrics file or, in the Python API, the argument `metrics`.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
 
 
 def _read_content(path: str | Path) -> bytes:
-    """Read a metrics file; raise OSError if it is too large."""
+    """Read a metrics file, or raise OSError if it is too large."""
     with Path(path).open("rb") as file:
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
@@ -203,7 +203,7 @@ def parse_spec(path: str, name: str, table: object) -> MetricSpec:
 
 
 def _is_weight(value: object) -> bool:
-    """Return True if a value is a valid weight: a finite, non-negative number."""
+    """Return True if a value is a finite, non-negative number."""
     return _is_number(value) and value >= 0  # type: ignore[operator]
 
 
@@ -230,7 +230,7 @@ _NUMBERS = {
 
 
 def toml_key(name: str) -> str:
-    """Quote a name as a TOML key, escaping characters as in JSON and also DEL."""
+    """Quote a name as a TOML key, with the escapes of JSON and an escape for DEL."""
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -248,7 +248,10 @@ def bounds_line(name: str, bounds: str) -> str:
 
 
 def likely_bounds_line(name: str, scores: Floats) -> str:
-    """Return the TOML line for bounds of fractions or percentages, or an empty string for other scores."""
+    """Return the TOML line that declares the likely bounds of a metric.
+
+    Return an empty string unless the scores appear to be fractions or percentages.
+    """
     if not scores.size or scores.min() < 0 or looks_like_an_amount(name):
         return ""
     top = 1 if scores.max() <= 1 else 100 if _SURELY_PERCENT < scores.max() <= 100 else 0

@@ -16,7 +16,7 @@ from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.score_counts import status_columns
 from riskrank.scores.table.scores import Scores
 
-# A share of gaps this many standard errors above that of the other models is not random.
+# A share of missing scores is not random if it exceeds that of other models by this many standard errors.
 _OUTLYING_SE = 3.0
 # Share of samples that may be dropped without a warning about the remaining population.
 _SMALL_SHARE = 0.2
@@ -70,7 +70,7 @@ def missing_advice(scores: Scores, rows: Rows, missing: np.ndarray) -> Advice:
 
 
 def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice if people labelled only some of the samples and a judge scored all; otherwise None."""
+    """Return advice if people labelled only some samples and a judge scored all of them, or None."""
     partial, names = np.isnan(rows.values).any(axis=0), scores.metrics
     humans = [j for j, name in enumerate(names) if partial[j] and has_word(name, "human")]
     complete = [j for j in range(len(names)) if not partial[j]]
@@ -87,9 +87,10 @@ def _label_advice(scores: Scores, rows: Rows) -> Advice | None:
 
 
 def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
-    """Return advice if some metrics, such as durations, exist only for successful samples; otherwise None.
+    """Return advice for metrics that exist only for successful samples, or None.
 
-    A complete binary metric must separate the successful samples from the failed ones.
+    Such a metric is a duration, for example. A complete binary metric must separate the successful samples
+    from the failed ones.
     """
     missing = np.isnan(rows.values)
     partial, complete = np.flatnonzero(missing.any(axis=0)), np.flatnonzero(~missing.any(axis=0))
@@ -107,7 +108,15 @@ def _success_metric_advice(scores: Scores, rows: Rows) -> Advice | None:
 
 
 def _missing_status(scores: Scores) -> tuple[str, bool]:
-    """Describe the status that only rows without a score have, and return whether their samples were run."""
+    """Describe the status that occurs only in rows without a score.
+
+    Returns
+    -------
+    description : str
+        Empty if there is no such status.
+    attempted : bool
+        Whether the status means that the samples were run.
+    """
     missing = np.zeros(scores.notes.rows, dtype=bool)
     missing[scores.frame["row"].to_numpy()[scores.invalid_mask()]] = True
     if not missing.any():
@@ -152,7 +161,10 @@ def _failure_advice(scores: Scores, rows: Rows, text: str) -> Advice:
 
 
 def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tuple[str, object]:
-    """Return the suggestion to impute the worst possible score, with likely bounds if none are declared."""
+    """Return the suggestion to impute the worst possible score.
+
+    Likely bounds are suggested as well if none are declared.
+    """
     metric = scores.codes("metric")
     codes = np.unique(metric[missing])
     if codes.size == 1 and scores.metrics[codes[0]] not in scores.notes.bounds:
@@ -163,7 +175,7 @@ def worst_score_fix(scores: Scores, missing: Booleans, **changes: object) -> tup
 
 
 def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
-    """Return advice on gaps for which no reason is known."""
+    """Return advice for missing scores without a known reason."""
     gaps = np.isnan(rows.values).any(axis=1)
     excluded = np.unique(rows.sample[gaps]).size
     drop = drop_advice(scores, excluded)
@@ -173,7 +185,7 @@ def _gap_advice(scores: Scores, rows: Rows, prefix: str = "") -> Advice:
     fixes = [*drop.fixes]
     if 0 < len(complete) <= _MAX_LISTED:
         picked = " ".join(option("metric", name) for name in complete)
-        # A choice that excludes many samples does not come first.
+        # An option that excludes many samples is not suggested first.
         index = 0 if excluded > _SMALL_SHARE * len(scores.samples) else len(fixes)
         fixes.insert(index, (picked, {"metric": tuple(complete)}))
     fixes += [] if _is_leaderboard(scores) else [worst_score_fix(scores, scores.invalid_mask())]

@@ -67,7 +67,7 @@ def resolve_missing(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
 
 
 def require_comparable(scores: Scores) -> None:
-    """Check for gaps that cannot be imputed.
+    """Check for missing scores that cannot be imputed.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def require_every_metric(scores: Scores) -> None:
     """
     unscored = _list_unscored_models(scores)
     if unscored:
-        # If every call failed, other metrics do not help.
+        # If every call failed, restricting the metrics does not help.
         failed = isinstance(scores.options, GateReading) and bool(scores.invalid_mask().any())
         rule = option("missing", scores.options.missing)
         message = f"{rule} cannot replace all scores of a metric"
@@ -118,7 +118,14 @@ def sample_mask(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.nda
 
 
 def _append_empty_rows(rows: Rows, has_sample: np.ndarray) -> Rows:
-    """Append rows of NaN for the samples that a model lacks."""
+    """Append rows of NaN for the samples that a model lacks.
+
+    Parameters
+    ----------
+    rows : Rows
+    has_sample : ndarray of bool, shape (models, samples)
+        True if a model has a sample.
+    """
     absent = np.argwhere(~has_sample)
     model = np.concatenate([rows.model, absent[:, 0]])
     sample = np.concatenate([rows.sample, absent[:, 1]])
@@ -130,7 +137,7 @@ def _append_empty_rows(rows: Rows, has_sample: np.ndarray) -> Rows:
 def _drop_incomplete(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Drop incomplete repeats, then samples without a complete repeat.
 
-    A sample is dropped for all models or, in an unpaired table, for one model.
+    A sample is dropped for all models or, in an unpaired table, only for the incomplete model.
     """
     starts = np.diff(rows.model * len(scores.samples) + rows.sample, prepend=-1) != 0
     pair = np.cumsum(starts) - 1
@@ -268,7 +275,10 @@ def missing_score_hint(scores: Scores, rows: Rows) -> tuple[str, Fixes]:
 
 
 def _subset_hint(scores: Scores) -> str:
-    """Return the options that select complete metrics or models, if some models lack a metric."""
+    """Return the options that select complete metrics or models.
+
+    Return an empty string unless some models lack a metric.
+    """
     has = _score_mask(scores)
     metrics = [name for name, full in zip(scores.metrics, np.all(has, axis=0).tolist(), strict=True) if full]
     models = [name for name, full in zip(scores.models, np.all(has, axis=1).tolist(), strict=True) if full]
@@ -288,7 +298,7 @@ def _score_mask(scores: Scores) -> np.ndarray:
 
 
 def _list_unscored_models(scores: Scores) -> str:
-    """List the models without any score on some metric; empty if there are none."""
+    """List the models without any score on some metric, or return an empty string."""
     empty = np.argwhere(~_score_mask(scores))
     pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]
     return listing(pairs, 4) if pairs else ""

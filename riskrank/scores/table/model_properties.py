@@ -22,9 +22,9 @@ _NAME = f"name the sample column, {option('columns', 'sample=…')}"
 
 
 def file_columns(sources: Sequence[Source], named: NamedColumns, options: ReadOptions) -> list[NamedColumns]:
-    """Return the columns named by the user that apply to each file.
+    """Return the user-named columns that apply to each file.
 
-    Named columns that a file of model properties lacks are assumed to belong to the files of samples.
+    Columns that a file of model properties lacks are assumed to belong to the files of samples.
     """
     lists = model_files(sources, named, options)
     return [_available(source, named) if source in lists else named for source in sources]
@@ -47,7 +47,7 @@ def _has_samples(source: Source, named: NamedColumns) -> bool:
 
 
 def _available(source: Source, named: NamedColumns) -> NamedColumns:
-    """Return those columns named by the user that a file has."""
+    """Return the user-named columns that exist in a file."""
     return {role: column for role, column in named.items() if column in source.columns}
 
 
@@ -68,9 +68,9 @@ def layout_options(files: Sequence[tuple[Source, NamedColumns]], options: ReadOp
 
 
 def _is_per_model(source: Source, roles: NamedColumns, options: ReadOptions) -> bool:
-    """Return True if a file has about one row per model, or per model and metric in a long table.
+    """Return True if a file has about one row per model.
 
-    A few accidental duplicates are tolerated.
+    A long table has about one row per model and metric. A few accidental duplicates are tolerated.
     """
     if "model" not in roles:
         return False

@@ -272,9 +272,14 @@ class CalibratedJudge:
 
     @property
     def strata(self) -> tuple[Integers, tuple[Floats, ...]]:
-        """Stratum of each row of a model, and signed weights of the rows per model.
+        """Stratum of each row of a model, and signed weights of the rows.
 
-        The stratum is 0 for labelled samples and 1 for unlabelled ones.
+        Returns
+        -------
+        stratum : ndarray of int, shape (rows,)
+            0 for labelled samples and 1 for unlabelled ones; the same for every model.
+        weights : tuple of ndarray, each of shape (rows,)
+            Weights of the rows of each model.
         """
         order, _ = order_by_sample(self.labelled, self.unlabelled)
         n = len(self.labelled)
@@ -285,7 +290,17 @@ class CalibratedJudge:
 def order_by_sample(labelled: Integers, unlabelled: Integers) -> tuple[Integers, Integers]:
     """Return the order that sorts rows by sample, and the sample of each sorted row.
 
-    The unsorted rows are human scores, followed by judge scores of labelled and then of unlabelled samples.
+    The unsorted rows are human scores of labelled samples, judge scores of labelled samples, and judge scores
+    of unlabelled samples, in this order.
+
+    Parameters
+    ----------
+    labelled : ndarray of int, shape (n,)
+    unlabelled : ndarray of int, shape (N − n,)
+
+    Returns
+    -------
+    order, sample : ndarray of int, shapes (N + n,)
     """
     samples = np.concatenate((labelled, labelled, unlabelled))
     order = np.argsort(samples, kind="stable")

@@ -152,7 +152,7 @@ def _mismatch_error(
     ----------
     baseline : Baseline
     item : str
-        The metric or task.
+        The metric or task, for messages.
     score : str
         Hint on how to score a missing item; empty if the item is new.
     scores : str

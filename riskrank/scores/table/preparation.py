@@ -67,7 +67,7 @@ def filter_rows(sources: Sequence[Source], options: ReadOptions, keep: Sequence[
     if options.where is not None:
         filtered = query.where(filtered, options.where, optional=keep)
     if options.sql is not None:
-        # Databases and workbooks hold several tables and ran the query when they were opened.
+        # Databases and workbooks contain several tables, and run the query when they are opened.
         filtered = [source if source.queried else query.select(source, options.sql) for source in filtered]
     return filtered
 
@@ -130,7 +130,7 @@ def _equal_lengths(names: Sequence[str], lengths: Sequence[int]) -> bool:
     Parameters
     ----------
     names : sequence of str
-        Folder or file name of each file.
+        Name of the folder or file from which the rows come.
     lengths : sequence of int
         Number of rows of each file.
     """

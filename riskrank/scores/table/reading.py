@@ -122,7 +122,10 @@ def opening_settings(options: ReadOptions, stdin: BinaryIO | None = None) -> Ope
 
 
 def _open(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> tuple[list[Source], Export | None]:
-    """Open score files; the files of a harness become one table and are returned with their export."""
+    """Open score files.
+
+    The files of a harness become a single source, which is returned with their export.
+    """
     if options.from_ is None:
         return open_sources(paths, opening_settings(options, stdin)), None
     from riskrank.scores.exports.registry import read_export
@@ -207,7 +210,7 @@ def _average_options(options: ReadOptions, export: Export | None) -> ReadOptions
 
 
 def _read_with(options: ReadOptions, paths: Paths, changes: Mapping[str, Any]) -> Scores:
-    """Read inputs with changed options."""
+    """Read inputs after changing some of the options."""
     return read_frame(paths, replace(options, **changes))
 
 
@@ -224,7 +227,7 @@ def _detect_harness(paths: Paths, options: ReadOptions) -> str | None:
     try:
         files = [file for path in paths if isinstance(path, str) for file in parse_path_argument(path)]
         return detect_format(files)
-    except RiskrankError:  # missing files, or an unknown format
+    except RiskrankError:  # files are missing, or their format is unknown
         return None
 
 
@@ -317,14 +320,17 @@ def _pooling_note(read: FileRoles) -> tuple[str, ...]:
 
 
 def _rounding_note(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Return a note that names the metrics with whole numbers that floats cannot distinguish."""
+    """Return a note that names metrics whose large integers are rounded when stored as floats."""
     large = frame.filter(pl.col("score").abs().is_between(EXACT, 2.0**64))
     names = [str(name) for name in large["metric"].unique(maintain_order=True)]
     return (f"{listing(names)}: whole numbers beyond 2^53 are rounded; subtract a constant",) if names else ()
 
 
 def _selectable_metrics(read: FileRoles, frame: pl.DataFrame, options: ReadOptions) -> tuple[str, ...]:
-    """Return the metrics that options may name; in a wide table, these include unselected columns."""
+    """Return the metrics that options may name.
+
+    In a wide table, these include columns that are not selected.
+    """
     if not (options.wide and options.metric):
         return tuple(categories(frame["metric"]))
     return tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))

@@ -18,7 +18,12 @@ MERGING = {"mean": "averaged repeats", "min": "used the worst repeat", "max": "u
 class _Grid:
     """Numbered records, which are distinct (model, sample) pairs or (model, sample, repeat) triples.
 
-    The array `record` contains the record of each score; `model` and `sample` are those of each record.
+    Attributes
+    ----------
+    record : ndarray of int64, shape (scores,)
+        Record of each score.
+    model, sample : ndarray of int64, shape (records,)
+        Model and sample of each record.
     """
 
     record: np.ndarray
@@ -116,7 +121,7 @@ def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str
         NaN for cells without a score.
     """
     flat = np.full(n_cells, np.nan)
-    if not values.size:  # no valid score; a later check reports it
+    if not values.size:  # there is no valid score; a later check reports this
         return flat
     order = np.lexsort((values, cell))
     cell, values = cell[order], values[order]
@@ -133,7 +138,7 @@ def _merge_repeats(cell: np.ndarray, values: np.ndarray, n_cells: int, rule: str
 
 
 def _run_count_note(cell: np.ndarray, rule: str) -> str:
-    """Return a warning that the minimum or maximum over runs depends on the number of runs."""
+    """Return a warning that the minimum or maximum over runs depends on their number."""
     counts = np.bincount(cell)
     few, many = int(counts[counts > 0].min()), int(counts.max())
     text, passes = {"min": ("worst run worse", "pass^k"), "max": ("best run better", "pass@k")}[rule]
@@ -164,7 +169,14 @@ def _first_duplicate(cell: np.ndarray) -> tuple[int, int, int]:
 
 
 def _duplicate_error(scores: Scores, cell: np.ndarray) -> InputError:
-    """Return the error for a duplicate score."""
+    """Return the error for duplicate scores.
+
+    Parameters
+    ----------
+    scores : Scores
+    cell : ndarray of int64, shape (n,)
+        Cell of each score.
+    """
     from riskrank.scores.table.unassigned_columns import format_repeats_option, repeats_choice
 
     mean = option("repeats", "mean")

@@ -109,7 +109,10 @@ def read_directions(read: Iterable[tuple[Source, Roles]], options: ReadOptions) 
 
 
 def _file_directions(source: Source, roles: Roles) -> list[tuple[str, str]]:
-    """Return the metrics and directions stated in a file; none if the column contains other values."""
+    """Return the metrics and directions stated in a file.
+
+    The list is empty if the column contains anything other than directions.
+    """
     assigned = {getattr(roles, field.name) for field in fields(roles) if field.name != "values"}
     if roles.metric is None or DIRECTION not in source.columns or DIRECTION in assigned:
         return []

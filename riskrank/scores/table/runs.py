@@ -162,7 +162,9 @@ def _run_column(options: ReadOptions) -> tuple[str | None, ReadOptions]:
 
 
 def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> dict[str, Scores]:
-    """Read one run per file, in natural order of names; data frames come first, in the given order.
+    """Read one run per file, in natural order of names.
+
+    Data frames come first, in the given order.
 
     Raises
     ------
@@ -195,7 +197,7 @@ def _read_files(paths: Paths, options: ReadOptions, stdin: BinaryIO | None) -> d
 
 
 def _digests(scores: Scores) -> tuple[str, ...]:
-    """Return the digests of a run's files; data in memory have no digest."""
+    """Return the digests of a run's files, of which data in memory have none."""
     return tuple(file.sha256 for file in scores.notes.inputs if file.sha256 is not None)
 
 
@@ -214,7 +216,10 @@ def _file_stem(path: str) -> str:
 
 
 def _run_name(value: str, column: str) -> str:
-    """Return the name of a run for a value in its column; a bare number is prefixed with the column name."""
+    """Return the name of a run, given its value in the run column.
+
+    A number is prefixed with the name of the column.
+    """
     return f"{column} {value}" if value.isdecimal() else value
 
 
@@ -227,7 +232,7 @@ def _split_by_run(scores: Scores, column: str) -> dict[str, Scores]:
 
 
 def _select_rows(scores: Scores, mask: pl.Expr) -> Scores:
-    """Return the selected rows without their groups, with the models and metrics that remain."""
+    """Return the selected rows without groups, and only the models and metrics that remain."""
     part = scores.filter(mask)
     used = {role: part.frame[role].unique().sort().cast(pl.String) for role in ("model", "metric")}
     frame = part.frame.with_columns(
@@ -237,7 +242,10 @@ def _select_rows(scores: Scores, mask: pl.Expr) -> Scores:
 
 
 def _run_tables(scores: Scores) -> Tables:
-    """Return one table of all metrics of a run, or one per metric if these have different samples."""
+    """Return the tables of a run.
+
+    There is one table of all metrics, or one table per metric if metrics have different samples.
+    """
     try:
         return (checked_table(scores),)
     except InputError:

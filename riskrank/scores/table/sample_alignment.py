@@ -51,10 +51,16 @@ def is_shifted(scores: Scores, covered: np.ndarray) -> bool:
 
 
 def _first_numbers(samples: Sequence[str], covered: np.ndarray) -> list[tuple[int, ...] | None]:
-    """Return the first sample number of each model in each series, or None if a series differs in other ways.
+    """Return the first sample number of each model, for each series of samples.
 
-    The samples in a series share a prefix followed by different numbers; each task may be a series. The list
-    is empty if names do not follow this pattern.
+    Samples in a series share a prefix and differ in the number that follows. Each task, for example, may be a
+    series.
+
+    Returns
+    -------
+    list of (tuple of int, or None)
+        None for a series in which the numbers of two models differ by more than a shift. The list is empty
+        if sample names do not follow this pattern.
     """
     parts = [match.groups() for name in samples if (match := _NUMBERED_NAME.fullmatch(name))]
     series = {prefix for prefix, _ in parts}

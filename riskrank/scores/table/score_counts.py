@@ -107,7 +107,9 @@ def unique_inverse(keys: Integers, possible: int) -> tuple[Integers, Integers]:
 
 
 def absent_cells(scores: Scores) -> Integers:
-    """Return the cells without a row, for samples and metrics of which another model has one.
+    """Return the cells without a row.
+
+    A cell is expected to have a row if another model has one for the same sample and metric.
 
     Returns
     -------
@@ -134,7 +136,10 @@ def absent_cells(scores: Scores) -> Integers:
 
 
 def status_columns(scores: Scores) -> Iterator[tuple[str, pl.Series]]:
-    """Yield the name and values of each column that records, in all files, how runs ended."""
+    """Yield the name and values of each column that states how runs ended.
+
+    Only columns that all files have are included.
+    """
     files = scores.notes.files
     shared = set.intersection(*(set(file.source.columns) for file in files))
     for name in (col for col in files[0].source.columns if col in shared and has_word(col, "status")):

@@ -31,7 +31,7 @@ from riskrank.scores.table.validate import (
     unusable_score_errors,
 )
 
-# Larger tables are not read again for a suggestion.
+# Maximum number of rows of a table that is read again to verify a suggestion.
 _MAX_ROWS = 2_000_000
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
@@ -71,7 +71,7 @@ def read_scores(
 
 
 def require_testable_table(scores: Scores) -> None:
-    """Check scores as a command does, including the number of samples that a test needs."""
+    """Check scores as a command would, including the number of samples that a test needs."""
     if scores.notes.rows > _MAX_ROWS or scores.options.corrects_judge:
         return
     table, options = checked_table(scores), scores.options
@@ -83,7 +83,10 @@ def require_testable_table(scores: Scores) -> None:
 
 
 def clustered_scores(table: ScoreTable) -> ClusteredScores | None:
-    """Return the scores on the first metric with their clusters; None for tasks, noise designs and folds."""
+    """Return the scores on the first metric with their clusters.
+
+    Return None for tables with tasks, noise sources or folds.
+    """
     if table.suite or table.noise is not None or table.folds is not None:
         return None
     first = [values[:, 0] for values in table.values]
@@ -213,7 +216,15 @@ def _assemble_table(scores: Scores, rows: Rows, specs: Specs, warnings: tuple[st
 
 
 def _row_codes(scores: Scores, role: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
-    """Return the cluster or group of each row as an index into the names that occur, and these names."""
+    """Return the cluster or group of each row.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (rows,)
+        Indices into `names`.
+    names : tuple of str
+        Names that occur in the rows.
+    """
     # Unpaired models may use the same name for different samples.
     stride = len(scores.samples) if scores.options.unpaired else 0
     pairs, first = np.unique(scores.codes("model") * stride + scores.codes("sample"), return_index=True)

@@ -122,7 +122,7 @@ class Scores:
     original_metric: pl.Series | None = None
 
     def names(self, role: str) -> tuple[str, ...]:
-        """Return the names in a role's column in order of their codes; empty if there is no such column."""
+        """Return the names in a role's column in order of their codes, or none if there is no column."""
         return tuple(categories(self.frame[role])) if self.has_role(role) else ()
 
     @cached_property
@@ -165,30 +165,33 @@ class Scores:
     @cached_property
     def _codes(self) -> pl.DataFrame:
         """The data frame with names replaced by integer codes."""
-        return self.frame.select(pl.all().to_physical())  # one query, because each has a fixed cost
+        return self.frame.select(pl.all().to_physical())  # one query, because each query has a fixed cost
 
     def codes(self, role: str) -> Integers:
-        """Return the names in a role's column as indices into `names`, in a new array."""
+        """Return the names in a role's column as indices into `names`, as a new array of shape (rows,)."""
         return self._codes[role].to_numpy().astype(np.int64)
 
     @property
     def values(self) -> np.ndarray:
-        """Scores as stored in the files; NaN for missing ones."""
+        """Scores as stored in the files, with NaN for missing scores."""
         return self.frame["score"].to_numpy()
 
     @property
     def states(self) -> np.ndarray:
-        """State of each score, such as VALID or MISSING in `riskrank.scores.files.parsing`."""
+        """State of each score, as defined in `riskrank.scores.files.parsing`."""
         if self.has_role("state"):
             return self.frame["state"].to_numpy()
         return np.full(self.frame.height, parsing.VALID, dtype=np.int8)
 
     def invalid_mask(self) -> np.ndarray:
-        """Return a mask of the rows without a usable score."""
+        """Return a mask of the rows without a usable score, with shape (rows,)."""
         return self.states != parsing.VALID
 
     def task_of_samples(self) -> Integers:
-        """Return the task of each sample as an index into the task names; 0 for samples without rows."""
+        """Return the task of each sample as an index into the task names, with shape (samples,).
+
+        Samples without rows have index 0.
+        """
         tasks = np.zeros(len(self.samples), dtype=np.int64)
         tasks[self.codes("sample")] = self.codes("task")
         return tasks
@@ -219,7 +222,10 @@ class Scores:
         return f"model '{self.frame['model'][index]}'{of_sample}, metric '{self._metric(index)}'"
 
     def count_rows(self, mask: np.ndarray) -> int:
-        """Count the selected scores in the files, where model properties are not repeated for each sample."""
+        """Count the selected scores as stored in the files.
+
+        The files state a model property once, whereas it is repeated here for each sample.
+        """
         return self.frame.select("row", "metric").filter(mask).n_unique()
 
     def cell_text(self, index: int) -> str:
@@ -232,7 +238,7 @@ class Scores:
         return self.notes.origin or listing((file.path for file in self.notes.inputs), 3)
 
     def _file(self, index: int) -> FileRead:
-        """Return the file that contains the score at an index."""
+        """Return the input file that contains the score at an index."""
         row = int(self.frame["row"][index])
         return self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
 
@@ -285,7 +291,10 @@ def select(scores: Scores) -> Scores:
 
 
 def _select_task_metrics(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
-    """Keep the metrics requested for single tasks, and on all other tasks those requested for all tasks."""
+    """Keep the metrics that are requested for each task.
+
+    Metrics requested for all tasks apply only to tasks without a metric of their own.
+    """
     if not of_task:
         return scores
     tasks = scores.names("task")
@@ -299,6 +308,9 @@ def _select_task_metrics(scores: Scores, plain: Sequence[str], of_task: Mapping[
 
 
 def recode(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
-    """Re-encode a categorical column with another list of names; names not in the list become null."""
+    """Re-encode a categorical column with another list of names.
+
+    Names that are not in the list become null.
+    """
     codes = categories(series).cast(pl.Enum(names), strict=False)
     return codes[series.to_physical()].alias(series.name)

@@ -17,12 +17,15 @@ from riskrank.scores.layouts.layout import LayoutError, format_options
 from riskrank.scores.table.metric_checks import UndeclaredDirectionError
 from riskrank.scores.table.scores import Scores
 
-# More files than the first number get a pattern, and more than the second are not listed.
+# Number of files above which a pattern is used, and number above which files are not listed.
 _FEW, _MAX_LISTED = 4, 12
 
 
 def path_templates(files: Sequence[str]) -> list[tuple[list[str], dict[str, str]]]:
-    """Return inputs in which file paths name models, tasks or runs, each with the options it requires."""
+    """Return inputs in which file paths name models, tasks or runs.
+
+    Each input is returned with the options that it requires.
+    """
     path_parts = differing_parts(files)
     if len(path_parts) == 2 and min(len(set(names)) for names in path_parts) < len(files):
         templates = [infer_template(files, names) for names in (("{model}", "{task}"), ("{task}", "{model}"))]
@@ -62,7 +65,7 @@ def verify_suggestions(
 ) -> InputError:
     """Return the error with only those suggestions that work, each with all options it requires.
 
-    A suggestion that leads to a further question is replaced by the answers to it.
+    If a suggestion leads to another question, it is replaced by the possible answers.
 
     Parameters
     ----------
@@ -92,7 +95,7 @@ def verify_suggestions(
                 detail = f"{failure.found}, with {format_options(options, requested)}"
                 too_few.append(type(error)(failure.problem, found=detail, hint=failure.hint))
             further = failure.suggestions if first else ()
-            # Directions are a choice; of other answers for a reading, the first one is enough.
+            # All directions are suggested; of other answers for a reading, the first is sufficient.
             if isinstance(error, LayoutError) and not isinstance(failure, UndeclaredDirectionError):
                 further = further[:1]
             queue += [("", replace(options, **more), False) for _, more in further if isinstance(more, dict)]
@@ -170,9 +173,9 @@ def suggest_templates(
 
 
 def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
-    """Return inputs that label each file as a model; empty unless the files have one layout.
+    """Return inputs that label each file as a model.
 
-    Numbered folds, seeds and other parts are not models.
+    The list is empty if the files have different columns, or are numbered parts such as folds and seeds.
     """
     files = _unlabelled_files(paths, sources)
     names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
@@ -184,10 +187,14 @@ def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
 
 
 def file_names(files: Sequence[str]) -> list[str]:
-    """Return the parts of file names that differ: a component of the paths, without what all names share."""
+    """Return the parts of file names that differ.
+
+    If only one component of the paths differs, it is used; otherwise the file name is. Beginnings and ends
+    that all names share are removed.
+    """
     parts = differing_parts(files)
     names = [*parts[0]] if len(parts) == 1 else [Path(file).stem for file in files]
-    for _ in range(2):  # the shared beginning, then the shared end
+    for _ in range(2):  # remove the shared beginning, then the shared end
         columns = takewhile(lambda chars: len(set(chars)) == 1, zip(*names, strict=False))
         shared = re.sub(r"[^\W_]*$", "", "".join(chars[0] for chars in columns))
         names = [name.removeprefix(shared)[::-1] for name in names]
@@ -195,7 +202,10 @@ def file_names(files: Sequence[str]) -> list[str]:
 
 
 def _unlabelled_files(paths: Paths, sources: Sequence[Source]) -> list[str]:
-    """Return the files of some inputs, or an empty list if a file is labelled or cannot be read twice."""
+    """Return the files in the inputs.
+
+    The list is empty if a file is labelled or cannot be read twice.
+    """
     names = [path for path in paths if isinstance(path, str)]
     if len(names) < len(paths) or any("{" in name for name in names):
         return []

@@ -71,7 +71,10 @@ class Suite:
         return np.bincount(self.of_sample, minlength=len(self.names))
 
     def subset(self, samples: Sequence[int]) -> Suite:
-        """Return the suite restricted to some samples; `NO_SUITE` if only one task or no weight remains."""
+        """Return the suite restricted to some samples.
+
+        Return `NO_SUITE` if only one task, or no positive weight, remains.
+        """
         used, numbers = np.unique(self.of_sample[samples], return_inverse=True)
         total = self.weights[used].sum()
         if used.size < 2 or not total:

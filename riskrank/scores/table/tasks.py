@@ -16,7 +16,7 @@ from riskrank.scores.table.score_counts import crosstab, unique_inverse
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import categories
 
-# Name of the merged column if tasks have metrics of their own.
+# Name of the merged column if each task has its own metric.
 SCORE = "score"
 # Tasks or metrics listed in a message.
 _MAX_NAMES = 4
@@ -114,7 +114,9 @@ def _select_primary_metrics(scores: Scores, has_score: Booleans) -> tuple[Scores
 
 
 def merge_task_metrics(scores: Scores, specs: Specs) -> tuple[Scores, Specs, TaskMetrics]:
-    """Merge the metrics into one column if each task has its own metric; otherwise change nothing.
+    """Merge the metrics into one column if each task has its own metric.
+
+    Otherwise, the scores and specifications are returned unchanged.
 
     Returns
     -------
@@ -157,7 +159,7 @@ def _filter_tasks(scores: Scores, has_score: Booleans) -> Scores:
 
 
 def _several_metrics_error(scores: Scores, has_score: Booleans) -> InputError:
-    """Return the error for tasks with several metrics, of which the user must choose one."""
+    """Return the error for tasks with several metrics, from which the user must choose."""
     names = scores.names("task")
     by_task = {
         name: [scores.metrics[at] for at in np.flatnonzero(metrics)]

@@ -13,7 +13,7 @@ from riskrank.scores.table.columns import TEXT_ROLES
 from riskrank.scores.table.scores import FileRead, Scores
 from riskrank.scores.table.typed_rows import categories
 
-# Usual names of text columns; a role is left open if a file has two of its names.
+# Usual names of text columns. A role is not assigned if a file has two of its names.
 _USUAL = {"input": {"input", "question", "prompt"}, "output": {"output", "response", "answer", "completion"}}
 
 
@@ -52,7 +52,9 @@ class Texts:
         return ", ".join(parts) or "as logged by the harness"
 
     def lookup(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, SampleTexts]:
-        """Return the texts of some samples; if texts differ between runs, they are numbered.
+        """Return the texts of some samples, by sample.
+
+        If texts differ between runs, they are numbered.
 
         Parameters
         ----------
@@ -74,7 +76,7 @@ class Texts:
         }
 
     def _iter_texts(self, requested: pl.DataFrame) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the model, sample, role and text of the given rows, skipping empty texts."""
+        """Yield the model, sample, role and text for the requested rows, skipping empty texts."""
         stops = [*(file.start for file, _ in self.files[1:]), None]
         for (file, columns), end in zip(self.files, stops, strict=True):
             upper = pl.lit(True) if end is None else pl.col("row") < end
@@ -126,7 +128,7 @@ def _is_in(names: pl.Series, selected: Iterable[str]) -> Booleans:
 
 
 def _join_texts(texts: Iterable[str]) -> str:
-    """Join several different texts, numbered and sorted."""
+    """Join several distinct texts, sorted and numbered."""
     distinct = sorted(texts)
     if len(distinct) < 2:
         return distinct[0]

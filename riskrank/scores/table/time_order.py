@@ -123,7 +123,10 @@ def _read_times(names: pl.Series, column: str) -> Floats:
 
 
 def _parse_times(names: pl.Series) -> Floats | None:
-    """Parse times, which may be numbers, or dates in a single unambiguous format; return None otherwise."""
+    """Parse times, or return None if they cannot be parsed.
+
+    Times may be numbers, or dates in a single unambiguous format.
+    """
     numbers = names.cast(pl.Float64, strict=False)
     if numbers.null_count() == 0 and numbers.is_finite().all():
         return numbers.to_numpy()
@@ -187,7 +190,7 @@ def add_blocks(table: ScoreTable, by: str) -> ScoreTable:
 
 
 def residuals(table: ScoreTable) -> list[Floats]:
-    """Return each unit's scores relative to the other model, or to the mean over several models.
+    """Return the scores of each unit relative to the other model, or to the mean over several models.
 
     Returns
     -------
@@ -202,7 +205,7 @@ def residuals(table: ScoreTable) -> list[Floats]:
 
 
 def unit_scores(values: Floats, units: Integers) -> Floats:
-    """Return the contribution of every unit to a model's mean.
+    """Return the contribution of each unit to a model's mean, with shape (units,).
 
     The mean of the contributions is the mean of all scores.
 
@@ -250,7 +253,7 @@ def autocorrelation_note(scores: Scores, table: ScoreTable) -> str:
 
 
 def order_by_step(scores: Scores) -> Scores | None:
-    """Order samples by number if their names are consecutive in the file, like the steps of a series.
+    """Order samples by number if consecutive names in the file suggest the steps of a series.
 
     Return None if the column name suggests independent samples, such as questions, or if the file is sorted
     by another column.

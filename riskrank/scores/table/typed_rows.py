@@ -115,9 +115,9 @@ def concat_rows(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _concat_column(parts: Sequence[pl.Series]) -> pl.Series:
-    """Concatenate one column of several files; the result is null unless all files have the column."""
+    """Concatenate one column of several files, or return nulls unless all files have the column."""
     dtypes = [part.dtype for part in parts]
-    if pl.Null in dtypes and parts[0].name == "state":  # all scores of some files are valid
+    if pl.Null in dtypes and parts[0].name == "state":  # files in which all scores are valid have no states
         return pl.concat([part.fill_null(parsing.VALID).cast(pl.Int8) for part in parts])
     if pl.Null in dtypes:  # a role is usable only if all files have it
         return pl.repeat(None, sum(map(len, parts)), dtype=pl.Null, eager=True).alias(parts[0].name)
@@ -151,7 +151,7 @@ def _build_frame(
 def _requested_columns(requested: Names, columns: Names) -> list[str]:
     """Return the requested metrics that are columns.
 
-    Metrics in ``TASK=NAME`` are included only if plain names are requested, too.
+    Metrics requested as ``TASK=NAME`` are included only if plain names are requested as well.
     """
     plain = [name for name in dict.fromkeys(requested) if name in columns]
     suffixes = [text[at + 1 :] for text in requested for at, sign in enumerate(text) if sign == "="]
@@ -203,9 +203,9 @@ def _metric_columns(source: Source, frame: pl.DataFrame, chosen: Names, declared
 def _excluded_columns(
     source: Source, frame: pl.DataFrame, declared: Names, options: ReadOptions
 ) -> dict[str, str]:
-    """Return the columns that were not requested and are not scores, with the reason for each.
+    """Return the columns that were not requested and do not contain scores, and why they are excluded.
 
-    The result is empty if no other columns would be left.
+    The result is empty if excluding these columns would leave none.
     """
     from riskrank.scores.layouts.column_profiles import Columns
 
@@ -271,7 +271,10 @@ def encode_role(
 
 
 def _has_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
-    """Return True if no cell names a task, or only some do and the user did not name the task column."""
+    """Return True if samples do not belong to tasks.
+
+    Either no cell names a task, or only some do and the user did not name the task column.
+    """
     named = _as_text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
     return not (named.all() if roles.pools_tasks else named.any())
 
@@ -282,7 +285,7 @@ def _repeat_name(name: str, height: int) -> pl.Series:
 
 
 def _as_text(source: Source, series: pl.Series) -> pl.Series:
-    """Convert a column of names to text; NaN among numbers becomes null."""
+    """Convert a column of names to text, with null for NaN among numbers."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     try:
@@ -320,7 +323,10 @@ def encode_names(source: Source, roles: Roles, role: str, series: pl.Series) -> 
 
 
 def _clean_name(role: str) -> pl.Expr:
-    """Return an expression that strips whitespace and, except for models and metrics, turns 1.0 into 1."""
+    """Return an expression that strips whitespace from names.
+
+    It also converts 1.0 to 1, except in names of models and metrics.
+    """
     name = pl.col("name").str.strip_chars()
     return name if role in ("model", "metric") else name.str.replace(DOT_ZERO, "$1")
 

@@ -39,9 +39,9 @@ _CELL, _SAMPLE = "\0cell", "\0sample"
 
 
 def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
-    """Return a hint about columns that distinguish duplicate rows, and the possible readings of them.
+    """Return a hint about columns that distinguish duplicate rows, and the possible readings.
 
-    Both are empty if no column distinguishes the rows.
+    The hint and the readings are empty if there are no such columns.
     """
     from riskrank.scores.layouts.row_keys import extra_keys
 
@@ -73,22 +73,25 @@ def repeats_hint(scores: Scores) -> tuple[str, list[Reading]]:
 
 
 def repeats_choice(scores: Scores) -> tuple[str, str]:
-    """Return the value of `repeats` for independent runs of the same sample, and a verb for its effect.
+    """Return the value of `repeats` for independent runs of a sample, and a verb for its effect.
 
-    For commands that cannot keep repeats, this value averages them.
+    Commands that cannot keep repeats average them.
     """
     choices = next(item for item in options_of(type(scores.options)) if item.name == "repeats").spec.choices
     return ("draws", "keeps") if "draws" in choices else ("mean", "averages")
 
 
 def format_repeats_option(scores: Scores) -> str:
-    """Return the best ``--repeats`` option and a verb for what it does: ``--repeats mean averages``."""
+    """Return the best ``--repeats`` option with a verb for its effect, as in ``--repeats mean averages``."""
     choice, effect = repeats_choice(scores)
     return f"{option('repeats', choice)} {effect}"
 
 
 def _may_explain_repeats(columns: Columns, name: str) -> bool:
-    """Return True if a column has repeated values, unlike measurements or names of single rows."""
+    """Return True if a column has repeated values.
+
+    Measurements and names of single rows do not.
+    """
     many, measured = columns.n_unique(name), columns.frame[name].dtype.is_float()
     return 1 < many < columns.height and (many <= _MAX_VALUES or not measured)
 
@@ -132,9 +135,9 @@ def _possible_readings(scores: Scores, name: str, value: object = None) -> list[
 
 
 def _common_value(columns: Columns, name: str) -> object:
-    """Return a value that occurs in every cell, or None.
+    """Return a value of a column that occurs in every cell, or None.
 
-    If only rows with such a value are kept, every cell still has a row.
+    If only rows with this value are kept, every cell still has a row.
     """
     cells = columns.frame.group_by(name).agg(pl.col(_CELL).n_unique())
     common = cells.filter(pl.col(_CELL) == columns.n_unique(_CELL)).drop_nulls().sort(name)
@@ -142,9 +145,18 @@ def _common_value(columns: Columns, name: str) -> object:
 
 
 def candidate_clusters(scores: Scores, *, named: bool = False) -> list[tuple[str, pl.DataFrame]]:
-    """Return unassigned columns that may name clusters, with the value for every sample.
+    """Return unassigned columns that may name clusters.
 
-    With `named`, the names of the columns must say so.
+    Parameters
+    ----------
+    scores : Scores
+    named : bool
+        Whether the column names must suggest clusters.
+
+    Returns
+    -------
+    list of (str, DataFrame)
+        Name of the column, and its value for each sample.
     """
     excluded = vocabulary("whole", "setting", "properties", "answer") - vocabulary("topics")
     names = [name for name in _sample_columns(scores, set(scores.metrics)) if not words(name) & excluded]
@@ -185,7 +197,10 @@ def is_sorted_by_group(scores: Scores) -> bool:
 
 
 def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float) -> Columns:
-    """Return the first columns without fractions that have few distinct values at the top of each file."""
+    """Return columns without fractions that have few distinct values in the first rows of each file.
+
+    The number of columns is limited.
+    """
 
     def in_first_rows(name: str) -> int:
         """Return the number of distinct values in the first rows, the maximum over files."""
@@ -198,7 +213,10 @@ def _low_cardinality_columns(scores: Scores, names: Sequence[str], limit: float)
 
 
 def _sample_columns(scores: Scores, metrics: set[str]) -> list[str]:
-    """Return unassigned columns that may describe samples; empty if the table is too large to inspect."""
+    """Return unassigned columns that may describe samples.
+
+    The list is empty if the table is too large to inspect.
+    """
     if scores.notes.rows > _MAX_ROWS or not scores.notes.has_samples:
         return []
     return _unassigned_columns(scores, metrics)
@@ -223,14 +241,20 @@ def _is_wide(scores: Scores) -> bool:
 
 
 def _input_rows(scores: Scores) -> pl.DataFrame:
-    """Return the row, model, sample and metric of input rows; metrics of a wide table share their row."""
+    """Return the row, model, sample and metric of each input row.
+
+    The metrics of a wide table share their row; only the first of them is returned.
+    """
     rows = scores.frame.select("row", "model", "sample", "metric")
     return rows.unique("row", keep="first", maintain_order=True) if _is_wide(scores) else rows
 
 
 def _load_columns(scores: Scores, names: Sequence[str]) -> Columns:
-    """Load columns of the input rows, with the cell and sample of each row, excluding nested columns."""
-    if not names:  # avoids seconds of work on millions of rows
+    """Load columns of the input rows, with the cell and sample of each row.
+
+    Nested columns are excluded.
+    """
+    if not names:  # saves seconds on tables with millions of rows
         return Columns(pl.DataFrame(), [])
     frames = [file.source.load(names) for file in scores.notes.files]
     plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]

@@ -1,7 +1,8 @@
-"""Samples that not all models have, because they were added, removed or renamed, or because calls failed.
+"""Handling of samples that not all models have.
 
-Samples that a baseline lacks are excluded and listed. So are samples that only one side has, if both sides
-lack about as many. All others are missing scores.
+Such samples were added, removed or renamed, or calls failed. Samples that a baseline lacks are excluded and
+listed. If both sides lack about the same number of samples, these are excluded and listed as well. All
+other absent scores count as missing.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,9 @@ _CHANGED = "if the sample set has changed, "
 
 
 def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
-    """Exclude samples that were added, removed or renamed; all other absent scores count as missing.
+    """Exclude samples that were added, removed or renamed.
+
+    All other absent scores count as missing.
 
     Raises
     ------
@@ -53,7 +56,7 @@ def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
         return scores
     unmatched = sides & ~shared
     shares = unmatched.sum(axis=1) / sides.sum(axis=1)
-    # While samples still arrive, missing ones have not been removed.
+    # While further samples are expected, missing ones have not been removed.
     share = shares.min() if options.grows else shares.max()
     limit = _MAX_UNSHARED if options.missing == "auto" else 0.0
     if share > limit or is_shifted(scores, _coverage(scores)):
@@ -70,7 +73,7 @@ def keep_shared_samples(scores: Scores, metrics: Sequence[str]) -> Scores:
 
 
 def _coverage(scores: Scores) -> Booleans:
-    """Return a mask of the samples for which each model has a row, scored or not.
+    """Return a mask of the samples for which each model has a row, with or without a score.
 
     Returns
     -------

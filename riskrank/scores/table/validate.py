@@ -69,7 +69,7 @@ def _nan_error(scores: Scores, error: InputError) -> InputError:
 def _text_hint(scores: Scores) -> str:
     """Return a hint for text among the scores.
 
-    The hint is a query if all scores in a long table have the same number format.
+    If all scores in a long table have the same number format, the hint is a query that converts them.
     """
     from riskrank.scores.table.written_numbers import conversion_hint, number_format
 
@@ -110,7 +110,7 @@ def _out_of_range_errors(scores: Scores, specs: Sequence[MetricSpec]) -> Iterato
 
 
 def incomplete_task_errors(scores: Scores, rows: Rows | None = None) -> Iterator[InputError]:
-    """Yield an error if a model has no score on a task, or a task has too few samples to estimate a variance.
+    """Yield an error if a model has no score on a task, or a task has too few samples for a variance.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def constant_metric_errors(
 def _divided_sample_errors(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
     """Yield an error if a sample belongs to two clusters or two groups.
 
-    Samples of unpaired models are different samples even if their names are equal.
+    Samples of unpaired models are different samples, even if they have the same name.
     """
     for role in filter(scores.has_role, ("cluster", "group")):
         codes, key = scores.codes(role), scores.codes("sample")

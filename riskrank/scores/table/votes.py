@@ -127,7 +127,7 @@ def _load_votes(source: Source, named: dict[str, str]) -> pl.DataFrame:
 
 
 def guess_columns(names: Sequence[str], assigned: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Guess, from their names, the columns for roles that have not been assigned one."""
+    """Guess the columns for unassigned roles from their names."""
     guesses: dict[str, str] = {}
     for role in (role for role in ROLES if role not in (assigned or {})):
         used = {*(assigned or {}).values(), *guesses.values()}

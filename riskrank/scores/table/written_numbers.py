@@ -20,13 +20,13 @@ _UNITS = "s|ms|us|\u00b5s|ns|sec|secs|seconds|min|h|kB|KB|MB|GB|kWh|Wh|J|x|pts|t
 _AMOUNT = r"(?P<number>[+-]?\d[\d.,]*|\.\d+)"
 _IN_UNITS = rf"^\s*(?P<before>[$\u20ac\u00a3\u00a5])?\s*{_AMOUNT}\s*(?P<behind>{_UNITS})?\s*$"
 _DECIMAL_COMMA = r"^[+-]?\d*,(?:\d{1,2}|\d{4,})$|^[+-]?0,"
-# Start of every number with a unit; the first cell rules out most text columns.
+# Beginning of a number with a unit; checking the first cell rules out most text columns.
 _NUMBER_START = re.compile(r"\s*[$\u20ac\u00a3\u00a5]?\s*[+-]?[.\d,★⭐☆]")
 # A text column with at least this share of numbers may hold scores and failure messages.
 _MIN_NUMERIC_SHARE = 0.2
 # Separators between a mean and its spread.
 _SIGNS = ("±", "+/-", "+-", "\\pm", "(")
-# Number of cells that decide if a column holds two words or many.
+# Number of cells that decide whether a column contains two words or many.
 _HEAD_ROWS = 1000
 # Texts for a missing verdict.
 _NO_VERDICT = (*MISSING_TEXT, *vocabulary("no verdict"), "not run")
@@ -69,14 +69,14 @@ class NumberFormat:
         return self.outcomes is not None and len(self.outcomes.negatives) > 1
 
     def as_ambiguous(self) -> "NumberFormat":
-        """Return the format marked as ambiguous, unless its words clearly state which outcome is better."""
+        """Return a copy marked as ambiguous, unless the words clearly state which outcome is better."""
         if self.outcomes is None or self.outcomes.is_explicit:
             return self
         return replace(self, outcomes=replace(self.outcomes, is_ambiguous=True))
 
     @property
     def rule(self) -> str:
-        """Rule by which text is converted to numbers, for messages; empty if the column contains numbers."""
+        """Rule by which text is converted to numbers, for messages. Empty if the cells are numbers."""
         if self.outcomes:
             return f"{self.outcomes.positive} = 1, {listing(self.outcomes.negatives)} = 0"
         return "score = number of filled stars" if self.description == _RATING else ""
@@ -105,7 +105,7 @@ def outcome_format(series: pl.Series) -> NumberFormat | None:
 
 
 def _fold_words(column: pl.Series, tagged: bool) -> pl.Series:
-    """Convert words to lower case; for tagged texts, keep only the leading tag."""
+    """Convert words to lower case, keeping only the leading tag of tagged texts."""
     words = pl.first().str.extract(_TAG, 1) if tagged else pl.first()
     return column.to_frame().select(words.str.strip_chars().str.to_lowercase()).to_series()
 
