@@ -203,7 +203,7 @@ def _is_special_file(path: str) -> bool:
 
 
 def _detect_format(path: str, input_format: str | None) -> tuple[str, str | None]:
-    """Return the format and compression of a path, where an explicit format takes precedence."""
+    """Return the format and compression of a path, preferring an explicitly given format."""
     suffix_format, compression = split_suffixes(url_path(path) if is_url(path) else path)
     kind = input_format or suffix_format
     if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):

@@ -151,7 +151,7 @@ def _dependence_is_declared(scores: Scores) -> bool:
 
 
 def require_independence(scores: Scores, table: ScoreTable) -> tuple[str, ...]:
-    """Check that differences between models are not certainly correlated within undeclared clusters.
+    """Check that differences between models are not significantly correlated in undeclared clusters.
 
     Returns
     -------
@@ -275,7 +275,7 @@ def _clusters_by_name(scores: Scores, table: ScoreTable) -> list[tuple[str, pl.D
 
 
 def require_exchangeable_runs(scores: Scores, values: Floats) -> None:
-    """Check that no run of a sample is certainly better or worse on all samples (Cochran's Q test).
+    """Check that no run is significantly better or worse on all samples (Cochran's Q test).
 
     Raises
     ------

@@ -231,7 +231,7 @@ _NAME = re.compile(
 
 # Larger tables are not searched for columns that determine the fold.
 _MAX_ROWS = 1_000_000
-# Up to this many numbered folds without repeat numbers are one repeat; more may be several.
+# Up to this many folds without repeat numbers are assumed to belong to a single repeat.
 _MAX_FOLDS = 20
 
 

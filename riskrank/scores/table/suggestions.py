@@ -175,7 +175,7 @@ def suggest_templates(
 def file_models(paths: Paths, sources: Sequence[Source]) -> list[str]:
     """Return inputs that label each file as a model.
 
-    The list is empty if the files have different columns, or are numbered parts such as folds and seeds.
+    The list is empty if file names or columns do not suggest one model per file, as for numbered folds.
     """
     files = _unlabelled_files(paths, sources)
     names = file_names(files) if len({source.columns for source in sources}) == 1 and files else []
