@@ -1,4 +1,4 @@
-"""Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow; one process."""
+"""Shared test set-up: Hypothesis without deadlines, markers for slow tests, and single-process studies."""
 
 import contextlib
 import gc
@@ -37,7 +37,7 @@ def _takes_its_time(item) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def single_process():
-    """A study that is not told otherwise runs in this process: the tests have the other cores."""
+    """Run studies in a single process by default, because other cores run other tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
         yield
@@ -55,7 +55,7 @@ def update_stored(request):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """Collect tests without garbage collection: hardly any imported object is garbage."""
+    """Disable garbage collection during collection, because almost no imported object is garbage."""
     # Hypothesis searches all objects for its random state at the first draw: draw here, where few exist.
     given(strategies.none())(lambda _: None)()
     gc.disable()
@@ -81,7 +81,7 @@ def _load_share_of_worker(session):
 
 
 def pytest_collection_finish():
-    """Exclude the collected items from garbage collection: they stay to the end."""
+    """Exclude the collected items from garbage collection, because they live until the end."""
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)  # garbage of tests is small, and looking for it often takes its time
 

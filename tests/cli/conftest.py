@@ -1,4 +1,4 @@
-"""Run commands on streams in memory, and the score tables they run on."""
+"""Fixtures that run commands on in-memory streams, and the score tables they use."""
 
 import io
 import itertools
@@ -34,7 +34,7 @@ class Outcome:
 
     @property
     def document(self) -> dict:
-        """The JSON document on stdout, which must not hold what JSON cannot."""
+        """Return the JSON document on stdout; fail on values that JSON does not allow."""
 
         def refuse(name):
             raise AssertionError(f"{name} is no JSON")
@@ -75,15 +75,15 @@ def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -
 
 @pytest.fixture(scope="session")
 def run():
-    """Run a command in this process; returns its Outcome."""
+    """Run a command in this process; the fixture returns a function that returns an Outcome."""
     return run_command
 
 
 @pytest.fixture
 def refused(run, tmp_path):
-    """Run a command that must end in three lines, an exit status (2) and no output; returns the lines.
+    """Run a command that must fail with three lines, an exit status (2) and no output; return the lines.
 
-    The output goes by turns to the standard output and to a file.
+    The requested output alternates between standard output and a file.
     """
     never = tmp_path / "never.json"
     outputs = itertools.cycle(([], ["--output", never]))
@@ -105,7 +105,7 @@ def refused(run, tmp_path):
 
 @pytest.fixture
 def messages_of(refused):
-    """The three lines of an error, as one text."""
+    """Return the three lines of an error as one text."""
     return lambda *arguments: "\n".join(refused(*arguments))
 
 
@@ -121,7 +121,7 @@ def no_reading(monkeypatch):
 
 @pytest.fixture(scope="session")
 def start():
-    """Start the real program; returns the process."""
+    """Start the program in a subprocess and return the process."""
 
     def start_process(*args, code="", **options) -> subprocess.Popen:
         front = ["-c", code] if code else ["-m", "riskrank"]
@@ -136,7 +136,7 @@ def start():
 
 
 def scores(models=("A", "B", "C"), metrics=("acc", "f1"), n=40, seed=0, gap=0.5) -> pl.DataFrame:
-    """A long table in which the first model is the best by far."""
+    """Return a long table in which the first model leads by far."""
     rng = np.random.default_rng(seed)
     return of_rows(
         (model, f"s{sample}", metric, round(rng.normal() - gap * place, 4))
@@ -148,7 +148,7 @@ def scores(models=("A", "B", "C"), metrics=("acc", "f1"), n=40, seed=0, gap=0.5)
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a table or text under a name; returns the path."""
+    """Write a table or text to a named file and return the path."""
 
     def write_file(name, content=None, **options) -> Path:
         path = tmp_path / name
@@ -174,7 +174,7 @@ def table(write):
 
 @pytest.fixture(scope="session")
 def quick():
-    """Options that keep a bootstrap short."""
+    """Options that reduce the number of resamples."""
     return RESAMPLES
 
 

@@ -1,4 +1,4 @@
-"""Every bad input ends in three lines on stderr, exit 2, nothing on stdout and no output file."""
+"""Each invalid input gives three lines on stderr, exit status 2, and no output."""
 
 import gzip
 

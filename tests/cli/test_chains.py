@@ -1,4 +1,4 @@
-"""The Makefile and the action of the guide: run as they are written, and nothing is made twice."""
+"""The Makefile and the GitHub action of the guide run as written, and rebuild nothing unnecessarily."""
 
 import json
 import os
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def project(tmp_path):
-    """Two models' samples as lm-eval writes them, and ``riskrank`` on the path."""
+    """Write lm-eval samples of two models, and put ``riskrank`` on the path."""
     rng = np.random.default_rng(0)
     hard = rng.random(200)
     stamp = "2024-01-01T00-00-00.000000"
@@ -100,14 +100,14 @@ def test_a_failed_gate_keeps_its_files_and_reruns(project):
 
 
 def test_a_pipe_keeps_the_directions(project):
-    """Brier is better low, which only the export says."""
+    """Lower Brier scores are better, which only the export states."""
     pipe = "set -o pipefail; riskrank convert lm-eval runs/ --metric brier | riskrank gate - --better {}"
     assert call(project, "bash", "-c", pipe.format("new:old")).returncode == 0
     assert call(project, "bash", "-c", pipe.format("old:new")).returncode == 1
 
 
 def script_of(start):
-    """The script of a step of the action, from some words at its beginning."""
+    """Return the script of a workflow step that starts with the given words."""
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
     step = action[action.index(start) :]
     indented = re.search(r"      run: \|\n((?:        .*\n)+)", step)[1]
@@ -116,7 +116,7 @@ def script_of(start):
 
 @pytest.fixture
 def action(project):
-    """Run a step as GitHub does, with a Python that has to be asked to keep out of the checkout."""
+    """Run a step as GitHub does; Python must be told not to import from the checkout."""
     isolated = project / "bin" / "isolated"
     isolated.write_text(f'#!/bin/sh\n[ "$1" = -I ] || exit 97\nshift\nexec {sys.executable} -P "$@"\n')
     isolated.chmod(0o755)
@@ -141,13 +141,13 @@ def step_outputs(project):
 
 
 def result(project, name):
-    """A file of the gate."""
+    """Return the content of a file written by the gate."""
     return Path(step_outputs(project)["folder"], name)
 
 
 @pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])
 def test_the_script_of_the_action(project, action, claim, status):
-    """Its own step, with a score table whose name has a space, and options in quotes."""
+    """Run the step of the action on a file name with a space and on quoted options."""
     (project / "my runs").mkdir()
     shutil.move(project / "runs", project / "my runs" / "runs")
     summary = project / "summary.md"
@@ -180,7 +180,7 @@ def test_a_gate_that_cannot_run_reports_the_reason_without_a_comment(project, ac
 
 
 def test_inputs_that_are_no_words_end_the_step(project, action):
-    """With claims in a configuration, those of the input would be gone without a word."""
+    """If unparsable claims were ignored, those of a configuration file would replace them silently."""
     done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--not-worse 'new:old")
     assert done.returncode == 2
     assert "cannot be split into words: No closing quotation" in done.stdout
@@ -188,7 +188,7 @@ def test_inputs_that_are_no_words_end_the_step(project, action):
 
 
 def test_a_checkout_does_not_loosen_its_gate(project, action):
-    """Neither its configuration nor modules that are called like ours, or like Python's, have a say."""
+    """Neither its configuration nor its modules with the names of ours, or of Python's, have any effect."""
     (project / "riskrank.toml").write_text('inconclusive = "pass"\nalpha = 0.9\n')
     for name in ("shlex.py", "json.py", "riskrank.py", "pip.py", "sitecustomize.py"):
         (project / name).write_text("raise SystemExit(0)\n")
@@ -235,7 +235,7 @@ OUTSIDE = ("interpreter", "script", "environment", "folder", "nothing", "pipe")
 
 
 def _outside(folder):
-    """Return places outside a checkout that it may try to overwrite, by kind."""
+    """Return paths outside the checkout that a link could try to overwrite, by kind."""
     folder.mkdir()
     places = {kind: folder / kind for kind in OUTSIDE}
     for kind in ("interpreter", "script"):
@@ -249,7 +249,7 @@ def _outside(folder):
 
 
 def _seen(folder):
-    """All that lies in a folder, and how."""
+    """Return all paths in a folder with their types and contents."""
     contents = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
@@ -261,7 +261,7 @@ def _seen(folder):
 @pytest.mark.parametrize("kind", OUTSIDE)
 @pytest.mark.parametrize("names", [NAMES[:1], NAMES[1:3], NAMES])
 def test_links_of_a_checkout_lead_nowhere(project, action, tmp_path_factory, kind, names):
-    """The names are in the checkout, what they lead to is not; neither is touched."""
+    """Links in the checkout to outside files are neither followed nor changed."""
     outside = tmp_path_factory.mktemp("machine")
     places = _outside(outside / "runner")
     for name in names:
@@ -301,7 +301,7 @@ def test_names_that_are_commands_are_names(project, action, name):
 
 
 def test_a_folder_of_the_runner_is_recreated(project):
-    """Steps before may have left anything under a name that can be known."""
+    """Earlier steps may have left files under a predictable name."""
     setup = script_of("- id: setup")
     assert setup.startswith('folder=$(mktemp -d "$RUNNER_TEMP/riskrank.XXXXXXXX")\n')
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
@@ -339,7 +339,7 @@ else:
     ],
 )
 def test_only_the_comment_of_the_action_is_replaced(project, action, author, knows, refused, requested):
-    """Others may begin theirs alike; a token that may not write is a warning and no failure."""
+    """Other comments may begin in the same way; a token without write access gives a warning only."""
     (project / "bin" / "gh").write_text(GH.format(python=sys.executable))
     (project / "bin" / "gh").chmod(0o755)
     (project / "gate.md").write_text("of the checkout")
@@ -404,7 +404,7 @@ def test_the_action_runs_no_input_as_a_script_and_every_python_isolated():
 
 
 def test_the_action_installs_packages_of_the_lock_by_their_hashes():
-    """Those riskrank needs, and what builds it, in the versions everything is tested with."""
+    """The lock includes the runtime and build requirements, in the versions used for tests."""
     action, lock = ((ROOT / ".ci" / f"{name}.txt").read_text() for name in ("action", "lock"))
     pinned = [re.findall(r"(?m)^([a-z0-9-]+==[\w.]+)", text) for text in (action, lock)]
     (builder,) = re.findall(r"(?m)^setuptools==.*", (ROOT / ".ci" / "builder.txt").read_text())

@@ -1,4 +1,4 @@
-"""A name that a runner of builds would take for a command: in no format, on neither stream."""
+"""No output format prints a name that a CI runner would execute as a workflow command."""
 
 import json
 import os
@@ -18,7 +18,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory, make_scores):
-    """Models called like commands, of a metric called like one."""
+    """Return a table whose models and metric have the names of workflow commands."""
     path = tmp_path_factory.mktemp("hostile") / "scores.csv"
     make_scores(models=NAMES, metrics=("##[warning]m",), n=12).write_csv(path)
     return path
@@ -26,7 +26,7 @@ def hostile(tmp_path_factory, make_scores):
 
 @pytest.fixture(scope="module")
 def plain(run):
-    """Run a command as no build does; the same once for all builds."""
+    """Return the output of a command outside CI, cached for all CI providers."""
     return cache(run)
 
 

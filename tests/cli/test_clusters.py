@@ -1,4 +1,4 @@
-"""``--cluster``: samples stay paired, resampling draws what they belong to."""
+"""``--cluster``: samples stay paired, and clusters are resampled as units."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def grouped(write):
-    """Two models on 60 documents of five questions; what a document adds is shared by its questions."""
+    """Two models on 60 documents with five questions each; questions share the effect of their document."""
     rng = np.random.default_rng(0)
     rows = []
     for place, model in enumerate(("A", "B")):

@@ -1,4 +1,4 @@
-"""Defaults from a configuration file: where it is found, what wins, and what it may not set."""
+"""Defaults from a configuration file: its location, precedence, and options that it may not set."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ FILES = {
 
 @pytest.fixture
 def project(tmp_path, monkeypatch, write):
-    """A folder with a table in it, the current directory; returns a function that configures it."""
+    """Create a working directory with a table; return a function that writes its configuration."""
     monkeypatch.chdir(tmp_path)
     write("scores.csv")
 

@@ -1,4 +1,4 @@
-"""``riskrank convert verdicts``: a judge's verdicts become a table that ``rank`` reads."""
+"""``riskrank convert verdicts``: judge verdicts become a table that ``rank`` reads."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ FEW = HEAD + "q1,x,y,A\nq1,y,z,tie (bothbad)\nq1,x,z,both-good\nq2,x,y,[[B]]\nq2
 
 
 def judged(n=60, seed=0):
-    """A judge who prefers x to y to z, of every pair on every sample."""
+    """Return verdicts of a judge who prefers x to y and y to z, on every pair and sample."""
     rng = np.random.default_rng(seed)
     quality = {"x": 1.0, "y": 0.4, "z": 0.0}
     rows = []

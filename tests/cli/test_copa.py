@@ -32,7 +32,7 @@ def write_wide(path, names, metrics, values):
 
 @pytest.fixture
 def small(tmp_path):
-    """Random values with ties and two copies; the third column is better small."""
+    """Random values with ties and two identical models; the third column is minimised."""
     rng = np.random.default_rng(3)
     values = rng.integers(0, 5, (9, 3)).astype(float)
     values[7] = values[2]
@@ -111,7 +111,7 @@ def test_a_single_objective_is_ranked():
 
 
 def test_prices_and_broken_names_on_the_first_screen(run, write):
-    """A price has its own digits, and the end of a line within a name is not one of the verdict."""
+    """Prices have their own number of digits, and a line break within a name does not break the verdict."""
     draws = np.random.default_rng(0)
     rows = ["model,sample,acc,price"]
     for name, share, price in (('"big\nold"', 0.9, 5.0), ("mid", 0.7, 2.05), ("small", 0.4, 2.0)):

@@ -1,4 +1,4 @@
-"""``riskrank diff``: which cases changed, what may be said of them, and every format."""
+"""``riskrank diff``: changed cases, the claims about them, and all output formats."""
 
 import re
 from xml.etree import ElementTree
@@ -14,7 +14,7 @@ def frame_of(rows, columns="model sample metric score"):
 
 @pytest.fixture
 def flips(write):
-    """Ten cases, five of a kind: new loses three, wins one; the other metric is the opposite."""
+    """Ten cases in two groups: the new model loses three and wins one; the other metric is reversed."""
     new, old = [0, 0, 0, 1, 1, 1, 1, 1, 0, 1], [1, 1, 1, 0, 1, 1, 1, 1, 0, 1]
     rows = [
         (model, f"s{at}", metric, value if metric == "acc" else 1 - value, "easy" if at < 5 else "hard")
@@ -27,7 +27,7 @@ def flips(write):
 
 @pytest.fixture
 def repeated(write):
-    """Twelve runs of 40 flaky cases, three of which new always fails and old always passes."""
+    """Forty unreliable cases with twelve runs; the new model always fails three that the old one passes."""
     rng = np.random.default_rng(0)
     rows = []
     for model in ("new", "old"):
@@ -54,7 +54,7 @@ def test_planted_flips_are_detected_and_chance_is_reported(run, repeated):
 
 @pytest.fixture
 def many(write):
-    """A table of so many cases that were lost, and a fifth as many that were won, by ever larger scores."""
+    """Many lost cases and a fifth as many won cases, with differences of increasing size."""
 
     def make(lost):
         rows = [
@@ -136,7 +136,7 @@ ANSWERS = {"s0": "Paris,\nof course\x1b[2J and more, " + "at length 長い " * 2
 
 @pytest.fixture
 def answered(flips, write):
-    """The same with what was asked and answered; new answers two samples in a way of its own."""
+    """The same cases with questions and answers; the new model answers two samples differently."""
     frame = pl.read_csv(flips).with_columns(
         ("What is " + pl.col("sample") + "?").alias("Question"),
         pl.when(pl.col("model") == "new")

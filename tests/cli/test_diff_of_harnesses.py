@@ -1,4 +1,4 @@
-"""``diff`` and ``gate --cases`` of what harnesses wrote: texts, read for the cases shown alone."""
+"""``diff`` and ``gate --cases`` on harness logs: texts are loaded only for the displayed cases."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.scores.exports.helpers import write_json
 
 @pytest.fixture
 def logs(tmp_path):
-    """Two logs of Inspect: the second model is wrong on the first two samples, and its summaries are bare."""
+    """Two Inspect logs; the second model fails the first two samples, and the summaries have no texts."""
     for model, wrong in (("m/old", ()), ("m/new", ("a/b", "2"))):
         header = {
             "version": 2,

@@ -98,7 +98,7 @@ def test_top_keeps_the_best_of_every_method(call):
 
 
 def test_differences_are_to_the_first_in_units_of_the_file(call, table):
-    """Plain means of the file, with the sign a reader of the file expects."""
+    """Differences are plain means of the file, with the sign that its units imply."""
     frame = polars.read_csv(table).filter(polars.col("metric") == "acc")
     means = dict(frame.group_by("model").agg(polars.col("score").mean()).iter_rows())
     for lower in ([], ["--lower", "acc"]):

@@ -1,4 +1,4 @@
-"""``riskrank examples``: the sample data in a folder of its own, whole or not at all."""
+"""``riskrank examples`` writes the complete sample data to a new folder, or nothing."""
 
 import filecmp
 import os
@@ -78,7 +78,7 @@ def test_a_copy_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("there", [True, False])
 def test_a_folder_that_cannot_be_reported_is_removed(tmp_path, monkeypatch, there):
-    """Whoever stops reading has it none the less."""
+    """If the reader closes the pipe, the folder stays."""
     monkeypatch.chdir(tmp_path)
     reader, writer = os.pipe()
     os.close(reader)

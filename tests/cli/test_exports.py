@@ -1,4 +1,4 @@
-"""Exports of harnesses from the command line: converted, piped, and read by every command."""
+"""Harness exports on the command line: converted, piped, and read by every command."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from riskrank.scores.exports.registry import READERS, load_reader
 
 @pytest.fixture
 def runs(tmp_path):
-    """Two models of lm-eval, thirty documents, two filters; directions known."""
+    """Two lm-eval models with thirty documents, two filters, and known directions."""
     for place, model in enumerate(("org/a", "org/b")):
         folder = tmp_path / "runs" / model.replace("/", "__")
         folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Long and large work: how long it takes is said, and what needs more memory than there is, is refused."""
+"""Long runs print an estimate of their duration; runs that exceed the memory are refused."""
 
 import pytest
 
@@ -89,7 +89,7 @@ def test_a_long_run_is_forecast_once(clock, total, line):
 
 
 def test_pace_excludes_startup_and_earlier_work(clock):
-    """A second and a half until the first part and of another kind of work, then ten parts a second."""
+    """The first part takes 1.5 s, then other work takes 1 s, then the pace is ten parts per second."""
     messages = []
     move = forecast.slow_run_note("comparing", messages.append)
     for after, done, total in ((1.5, 1, 21), (1.0, 21, 21), *((0.1, part, 1600) for part in range(1, 600))):
@@ -117,7 +117,7 @@ def test_the_pace_reaches_standard_error(run, table, monkeypatch):
 
 
 def test_too_few_threads_are_refused_before_anything_is_read(run, monkeypatch):
-    """Polars floods standard error or hangs if a container allows fewer."""
+    """With fewer threads, as in a container, Polars prints many errors or hangs."""
 
     def start(thread):
         raise RuntimeError("can't start new thread")

@@ -1,4 +1,4 @@
-"""``riskrank gate``: exit statuses, outputs of one run, CI servers, and pipes."""
+"""``riskrank gate``: exit statuses, several outputs of one run, CI servers, and pipes."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def runs(write):
-    """Three models on two metrics: ``up`` is better than ``old``, ``same`` as good."""
+    """Three models on two metrics: ``up`` is better than ``old``, ``same`` is equally good."""
     rng = np.random.default_rng(0)
     hard = rng.normal(size=(2, 120))
     rows = []

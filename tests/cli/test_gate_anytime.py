@@ -1,4 +1,4 @@
-"""``gate --anytime``: answers at every look, what is refused, and a history nobody may rewrite."""
+"""``gate --anytime``: verdicts at each look, refusals, and an immutable history."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def table(n, *, seed=0, new=0.8, old=0.7):
-    """Passed or not, of two models on the same samples; the first samples are those of a smaller table."""
+    """Binary scores of two models on the same samples; larger tables contain the smaller ones."""
     rng = np.random.default_rng(seed)
     luck = rng.random((n, 2))
     passed = {"old": luck[:, 0] < old, "new": luck[:, 1] < new}
@@ -51,7 +51,7 @@ def test_a_history_is_as_short_as_any_file(messages_of, write, tmp_path):
 
 
 def test_a_largest_size_holds_from_the_first_look_on(run, messages_of, write):
-    """Bets of the whole size while clusters hold one sample each would be taken back by the next look."""
+    """Bets for the actual cluster size, one sample each, would be revised when clusters grow."""
     scores = table(60).with_columns(doc="sample")
     path = write("s.csv", scores)
     command = ("gate", path, "--cluster", "doc", "--better", "new:old", "--anytime")

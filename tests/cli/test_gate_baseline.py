@@ -1,4 +1,4 @@
-"""``gate --baseline`` and ``--bless``: one file of scores that were blessed, and new ones beside it."""
+"""``gate --baseline`` and ``--bless``: new scores are compared with a file of accepted scores."""
 
 import json
 
@@ -14,7 +14,7 @@ FEW = ("--resamples", "400", "--set", "jobs=1")
 
 
 def scores(model="v2", *, n=100, share=0.8, seed=1, metrics=("acc",), start=0, tasks=None, runs=1):
-    """Scores of 0 and 1 of one model."""
+    """Return binary scores of one model."""
     rng = np.random.default_rng(seed)
     rows = [
         (model, f"{at + start}", task, metric, run, float(rng.random() < share))
@@ -30,7 +30,7 @@ def scores(model="v2", *, n=100, share=0.8, seed=1, metrics=("acc",), start=0, t
 
 @pytest.fixture
 def bless(run, write, tmp_path):
-    """Bless a table, and give the path."""
+    """Accept the scores of a table as the baseline and return its path."""
 
     def blessed(table, *options, name="kept.parquet"):
         path = str(tmp_path / name)
@@ -61,7 +61,7 @@ def rows_of(outcome):
     ],
 )
 def test_the_answers_are_those_of_the_two_files(run, write, bless, changes, options):
-    """To the last bit: a baseline is the old file under another name."""
+    """The results are bit-identical: a baseline is the old file under another name."""
     old, new = scores("v1", seed=2, **changes), scores(**changes)
     reading = options[:2] if options[:1] in (("--task",), ("--repeats",)) else ()
     path, new_path = bless(old, *reading), write("new.csv", new)
@@ -135,7 +135,7 @@ def test_no_order_of_rows_changes_a_byte(run, write, bless):
 
 
 def test_directions_and_bounds_are_stored(run, write, bless):
-    """Declarations at the time of blessing are stored and may not be changed."""
+    """Metric declarations are stored with the baseline and may not be changed."""
     metrics = write("metrics.toml", '[latency]\ndirection = "lower"\nbounds = [0, 1]\n')
     path = bless(scores("v1", metrics=("latency",), share=0.8), "--metrics-file", metrics)
     argument = f"new={write('new.csv', scores(metrics=('latency',), share=0.2))}"
@@ -147,7 +147,7 @@ def test_directions_and_bounds_are_stored(run, write, bless):
 
 
 def test_another_filter_of_an_export_counts_other_scores(messages_of, run, write, tmp_path):
-    """The same samples of the same metric, and other scores: of all that may change the least seen."""
+    """Two filters give different scores for the same samples and metric, which is easily overlooked."""
 
     def lines(model, strict):
         for at in range(20):

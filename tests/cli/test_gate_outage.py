@@ -1,4 +1,4 @@
-"""Calls that fail are no cases that were taken out: no option that a message names lets an outage pass."""
+"""Failed calls are no removed cases: no option suggested by a message lets an outage pass."""
 
 import re
 from itertools import pairwise
@@ -13,7 +13,7 @@ VALUES = {"--margin": "0.1", "--cases": "5", "--metrics-file": None}
 
 
 def table(new, old, *, kind, seed=0, n=200):
-    """Scores of a new model that seems much better, with shares of calls that failed, as a table has them."""
+    """Return scores of an apparently better model with many failed calls, in a given table layout."""
     rng = np.random.default_rng(seed)
     hard = rng.random(n)
     rows = []
@@ -31,7 +31,7 @@ def table(new, old, *, kind, seed=0, n=200):
 
 
 def options_named(text):
-    """Options that a message names, with the value it gives them, or one a reader would."""
+    """Return the options that a message suggests, with the suggested or a plausible value."""
     words = text.replace(";", " ").replace(",", " ").split()
     for word, after in pairwise([*words, ""]):
         if word.startswith("--") and word != "--bless":
@@ -45,7 +45,7 @@ def options_named(text):
 
 
 def assert_never_passes(run, command, bounds):
-    """Neither as asked, nor with up to three options that messages name on the way."""
+    """Assert that a gate never passes, with up to three options that its messages suggest."""
     tried, waiting = set(), [frozenset()]
     while waiting:
         chosen = waiting.pop()
@@ -113,7 +113,7 @@ def test_samples_that_are_left_out_are_counted_as_by_other_commands(run, tmp_pat
     ],
 )
 def test_an_outage_passes_no_claim_on_the_cost_per_success(run, tmp_path, lost, missing, claim):
-    """Failures of both metrics count, of the costs and of the successes."""
+    """Failures count on both metrics, costs and successes."""
     path, bounds = tmp_path / "scores.parquet", tmp_path / "bounds.toml"
     right, new = table(0, 0, kind="null"), pl.col("model") == "new"
     cost = pl.Series(np.random.default_rng(1).lognormal(0, 0.1, len(right)))

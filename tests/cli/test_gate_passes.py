@@ -1,4 +1,4 @@
-"""``gate --on pass^3``: claims on runs that all pass, or of which one does."""
+"""``gate --on pass^3``: claims that all runs of a sample pass, or that one does."""
 
 from itertools import combinations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def runs(write):
-    """Six runs of 80 samples: ``flaky`` passes more often, ``steady`` always on the same samples."""
+    """Six runs of 80 samples: ``flaky`` passes more often, ``steady`` passes always the same samples."""
     rng = np.random.default_rng(0)
     rows = []
     for model in ("flaky", "steady"):
@@ -63,7 +63,7 @@ def test_the_worst_run_depends_on_the_number_of_runs(run, runs):
 @pytest.mark.parametrize("statistic", ["pass^2", "pass@3"])
 @pytest.mark.parametrize("anytime", [(), ("--anytime", "--largest-cluster", "20")])
 def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
-    """A score a sample, counted over all subsets of its runs, in the same clusters, is decided alike."""
+    """Scores per sample, averaged over all subsets of its runs, lead to the same decision."""
     rng = np.random.default_rng(4)
     count, every = int(statistic[-1]), all if "^" in statistic else any
     rows, shares = [], []

@@ -1,4 +1,4 @@
-"""``--group-by`` through both doors."""
+"""``--group-by`` on the command line and in Python."""
 
 import csv
 import io

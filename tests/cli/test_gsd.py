@@ -1,4 +1,4 @@
-"""``riskrank gsd`` from the shell to its output, against brute force, published results, invariances."""
+"""``riskrank gsd`` from the command line to its output: brute force, published results, invariances."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ UCI_OPTIONS = (str(UCI), "--metrics-file", str(UCI.with_suffix(".toml")))
 
 
 def mixed_table(models=("A", "B", "C"), n=7, seed=0):
-    """Two cardinal criteria of one decimal, of which cost counts down, and an ordinal one of four levels."""
+    """Two cardinal criteria with one decimal (cost is minimised), and an ordinal one with four levels."""
     rng = np.random.default_rng(seed)
     return pl.DataFrame(
         [
@@ -37,7 +37,7 @@ MIXED = ("--wide", "--lower", "cost", "--higher", "acc,grade", "--ordinal", "gra
 
 @pytest.fixture
 def gsd(run):
-    """Run gsd; the outcome must be a success."""
+    """Run gsd, which must succeed, and return the outcome."""
 
     def run_gsd(*args):
         outcome = run("gsd", *args, "--format", "json")
@@ -70,7 +70,7 @@ def test_published_tests_of_uci(gsd):
 @pytest.mark.slow
 @pytest.mark.parametrize(("options", "significant"), [((), 0), (("--delta", "0.00001"), 3)])
 def test_every_pair_of_uci_is_decided_at_the_defaults(gsd, options, significant):
-    """1,001 labellings could not show one of 56 pairs; as many as the family needs do."""
+    """With 1,001 relabellings none of 56 pairs could be significant; the number must follow the family."""
     document = gsd(*UCI_OPTIONS, *options)
     assert document["meta"]["resamples"] == 5600
     assert sum(bool(row["significant"]) for row in document["results"]) == significant

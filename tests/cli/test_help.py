@@ -1,4 +1,4 @@
-"""Help a person can read: options in groups, and examples that run."""
+"""Help pages: options are grouped, and the examples run."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def test_formats_of_convert_end_with_two_examples(run, capsys, name):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The sample data, and logs of two models where an example has its own."""
+    """Copy the sample data, and write logs of two models for examples that need their own."""
     folder = tmp_path_factory.mktemp("checkout")
     (folder / "sample_data").symlink_to(SAMPLES)
     for step, model in ((2, "a"), (3, "b")):
@@ -96,7 +96,7 @@ def test_examples_run(run, checkout, monkeypatch, line):
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_examples_of_harnesses_are_understood(name):
-    """Of these no logs are here: their options exist, and readers have tests of their own."""
+    """These examples need logs of a harness, so only their options are checked."""
     for _purpose, line in examples_of(name):
         words = shlex.split(line)
         assert words[:3] == ["riskrank", "convert", name]

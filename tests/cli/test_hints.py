@@ -1,4 +1,4 @@
-"""Hints lead to the comparison that was meant: what each proposes is run, its models and samples counted."""
+"""Hints lead to the intended comparison: each suggested command runs on the expected models and samples."""
 
 import json
 import re
@@ -17,7 +17,7 @@ N = 12
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Write files below the current directory."""
+    """Return a function that writes files below the current directory."""
     monkeypatch.chdir(tmp_path)
 
     def put(path, text):
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def column(seed, n=N):
-    """Numbers of a file of its own."""
+    """Return the random scores of one file."""
     return [round((at * 7 + seed * 5) % 11 / 11 + seed / 10, 3) for at in range(n)]
 
 
@@ -42,7 +42,7 @@ def lines(header, rows):
 
 @pytest.fixture
 def hint(run):
-    """The hint of a command that is refused."""
+    """Return the hint of a command that is refused."""
 
     def hint_of(*args):
         outcome = run(*args)
@@ -54,7 +54,7 @@ def hint(run):
 
 @pytest.fixture
 def suggestions(run):
-    """Return the commands that a refusal proposes, as words without the program's name."""
+    """Return the commands that an error suggests, as lists of words without the program name."""
 
     def suggestions_of(*args):
         outcome = run(*args)
@@ -66,7 +66,7 @@ def suggestions(run):
 
 @pytest.fixture
 def meta(run):
-    """Models, samples and metrics of a comparison that a hint proposed."""
+    """Return models, samples and metrics of a suggested comparison."""
 
     def meta_of(*args):
         outcome = run(*args, "--format", "json")
@@ -78,7 +78,7 @@ def meta(run):
 
 
 def words(text, start, end=r"$"):
-    """The words a shell makes of what a hint proposes between two texts."""
+    """Return the shell words of a hint between two texts."""
     return shlex.split(re.search(f"{start}(.*?){end}", text)[1])
 
 
@@ -176,7 +176,7 @@ NAMED = {
     ("name", "wide"), [*((name, False) for name in NAMED), ("turn", True), ("judge", True)]
 )
 def test_a_column_of_repeats_is_read_by_its_name_first(folder, suggestions, meta, name, wide):
-    """Two judges are no two runs of one; parts of a sample are drawn together."""
+    """Two judges are not two runs of one judge; parts of a sample form a cluster."""
     rows = [
         (m, s, part, *([] if wide else ["quality"]), (s * 3 + at) % 5)
         for at, m in enumerate("ab")
@@ -196,7 +196,7 @@ def test_a_column_of_repeats_is_read_by_its_name_first(folder, suggestions, meta
 
 
 def test_runs_that_share_their_luck_under_any_name_are_no_samples(folder, suggestions):
-    """The ways out of repeated rows are those of runs, if these are certainly no repeats."""
+    """Repeated rows that are certainly not repeats get the suggestions for runs."""
     rows = [
         (m, fit, s, ((s * 3 + fit) % 5 + 9 * (fit * 7 % 4)) / 10)
         for m in "ab"
@@ -266,7 +266,7 @@ def test_dropped_samples_are_reported_with_quiet(folder, run):
 
 
 def test_counts_of_an_export_are_reported_with_quiet():
-    """Counts of readers are counts of excluded rows."""
+    """Counts of excluded rows are printed even with --quiet."""
     root = Path(__file__).resolve().parents[2] / "riskrank" / "scores" / "exports"
     called = re.compile(r"\.count\(\s*f?\"([^\"]*)\"", re.MULTILINE)
     counted = [text for file in root.glob("*.py") for text in called.findall(file.read_text())]
@@ -364,7 +364,7 @@ def test_the_sheet_of_scores_is_chosen_among_those_of_a_workbook(folder, hint, m
 
 
 def pivot(first, second):
-    """Two models by two metrics in columns, below two rows of names."""
+    """Return two models by two metrics in columns, with a header of two rows."""
     return [
         first,
         second,

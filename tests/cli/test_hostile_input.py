@@ -1,4 +1,4 @@
-"""Input nobody would write by hand: three short lines and exit 2, or the table is read as it is."""
+"""Hostile input gives three short lines and exit status 2, or is read literally."""
 
 import json
 import os
@@ -232,7 +232,7 @@ PLAIN: dict[tuple[str, ...], object] = {}
 )
 @pytest.mark.parametrize("factor", ["e154", "e-300"])
 def test_verdicts_do_not_depend_on_the_unit(run, write, tmp_path, monkeypatch, arguments, factor):
-    """The unit is changed in the text, to the last digit."""
+    """The scores are rescaled as decimal text, without rounding."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     rows = [
@@ -301,7 +301,7 @@ def test_names_json_can_hold_come_back(run, write):
 
 
 def test_a_name_of_a_hundred_thousand_letters_is_shortened(run, write):
-    """Every line of a summary on standard error is bounded like an error."""
+    """Each line of a summary on stderr has the same length limit as an error."""
     name = "x" * 100_000
     table = {"columns": ["inputs", name, "latency"], "data": [["q", 1, 0.5], ["r", 2, 0.25]]}
     outcome = run("convert", "mlflow", f"m={write('t.json', json.dumps(table))}", "--format", "csv")

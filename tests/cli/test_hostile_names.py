@@ -1,4 +1,4 @@
-"""Names that would move a cursor, be a link or a formula, at every door out of every command."""
+"""Names with cursor movements, links or formulas are harmless in every output of every command."""
 
 import csv
 import html
@@ -32,7 +32,7 @@ def hostile(make_scores, tmp_path):
 
 
 def acts(text: str) -> list[str]:
-    """Marks that act, by the classes of Unicode."""
+    """Return the active characters of a text, according to Unicode categories."""
     return [
         mark
         for mark in text
@@ -112,7 +112,7 @@ def test_json_lines_hold_the_names(run, hostile):
 
 @pytest.mark.parametrize("metric", ["@x", "a@b", "@"])
 def test_a_metric_with_the_sign_that_names_of_methods_have(run, write, make_scores, metric, tmp_path):
-    """The fuzzer found it: R-SSD@@x is the statistic R-SSD on the metric @x."""
+    """Found by the fuzzer: R-SSD@@x is the statistic R-SSD on the metric @x."""
     path = write("t.csv", make_scores(metrics=(metric, "other"), n=12))
     plot = tmp_path / "r.svg"
     args = ("--no-test", "--per-metric", "--aggregate", "borda", "--format", "json", "--plot", plot)

@@ -1,4 +1,4 @@
-"""Tables that would be read otherwise than they say, or unpack to more than they seem to hold."""
+"""Tables that could be misread, or that expand to a large size."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def test_a_small_parquet_file_of_many_rows_is_bounded(run, refused, tmp_path):
 
 
 def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
-    """Twice the columns take twice as many steps, not four times."""
+    """With twice the columns, the search takes twice as many steps, not four times."""
     from dataclasses import replace
 
     from riskrank.options.reading import ReadOptions

@@ -1,4 +1,4 @@
-"""The options of reading, through both doors: rows chosen, reshaped, labelled, from any format."""
+"""Reading options on the command line and in Python: filtered, reshaped and labelled rows of any format."""
 
 import sqlite3
 from contextlib import closing

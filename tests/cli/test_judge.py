@@ -17,7 +17,7 @@ BOTH = (*DATA, "--human", "people", "--judge", "judge")
 
 
 def plain_means():
-    """Means of every model by the formulas."""
+    """Compute the means of all models by the formulas."""
     means = {}
     for (model,), scores in pl.read_csv(DATA[0]).sort("sample").group_by("model"):
         people, judge = (scores[name].to_numpy().astype(float) for name in ("people", "judge"))
@@ -62,7 +62,7 @@ COMMANDS = [
 
 @pytest.fixture
 def chosen(write):
-    """Labels of samples on which the judge likes a model, and no others."""
+    """Label only the samples on which the judge favours a model."""
     lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines[1:]]
     good = {row[1] for row in rows if row[0] == "base" and row[3] in "45"}
@@ -136,7 +136,7 @@ def test_a_gate_has_three_answers(run):
 
 @pytest.mark.slow
 def test_a_gate_reports_the_gain_from_labels(run):
-    """And not to pairs that nobody asked about."""
+    """The gain is not reported for pairs that are not compared."""
     gains = {}
     for pair in ("tuned:small", "wordy:tuned", "tuned:base"):
         meta = run("gate", *BOTH, "--better", pair, "--format", "json").document["meta"]

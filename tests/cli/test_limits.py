@@ -1,4 +1,4 @@
-"""Limits on large, endless or hostile inputs: thousands of columns, cycles of links, bombs, open folders."""
+"""Limits on large, endless or hostile inputs: thousands of columns, circular links, bombs, open folders."""
 
 import gzip
 import io
@@ -24,7 +24,7 @@ TABLE = "model,sample,metric,score\n" + "".join(
 
 
 def test_columns_by_the_thousand(refused, run, write):
-    """Eight times the columns take eight times as long, not sixty-four times."""
+    """With eight times the columns, the time grows by a factor of eight, not sixty-four."""
 
     def effort(n):
         source = FrameSource(pl.DataFrame({"a": [1]}))
@@ -124,7 +124,7 @@ def test_the_memory_needed_grows_with_the_files(write):
 
 @POSIX
 def test_the_memory_needed_is_that_of_all_that_is_read(write, tmp_path):
-    """Patterns, those with names in braces, those behind a label, and folders behind links."""
+    """Patterns, templates with names in braces, labels, and folders behind links are included."""
     for name in ("a", "b"):
         (tmp_path / "real" / name).mkdir(parents=True)
         (tmp_path / "real" / name / "x.csv").write_text(TABLE * 10)
@@ -151,7 +151,7 @@ def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
 
 @pytest.mark.parametrize("broken", ["full", "folder"])
 def test_all_files_appear_or_none(run, table, tmp_path, monkeypatch, broken):
-    """A diagram must not stay beside a result that could not be written, nor replace an older one."""
+    """If one output fails, no other is written, and existing files are kept."""
     old, new = tmp_path / "old.json", tmp_path / "new.csv"
     old.write_text("old")
     dot = tmp_path / "order.dot"

@@ -1,4 +1,4 @@
-"""``riskrank mrm`` from the outside."""
+"""``riskrank mrm`` on the command line."""
 
 import numpy as np
 

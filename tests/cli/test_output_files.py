@@ -1,4 +1,4 @@
-"""--output: written whole or not at all, and refused before any work where it cannot be written."""
+"""--output is written completely or not at all, and an unwritable path is refused before any computation."""
 
 import json
 import os
@@ -140,7 +140,7 @@ def test_a_failed_write_leaves_the_old_file(run, table, tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("name", ["riskrank.toml", "s.csv", "notes.txt", "notes.json"])
 def test_a_refused_gate_changes_no_file(run, write, tmp_path, monkeypatch, words, name):
-    """Whoever names it: a configuration, the scores themselves, any file of the user's."""
+    """The output may be named by a configuration, or be an input or any file of the user."""
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{model},{at},acc,{at % 2}\n" for model in "ab" for at in range(30))
     write("s.csv", "model,sample,metric,score\n" + rows)
@@ -193,7 +193,7 @@ def test_no_result_replaces_an_input_under_any_name(run, write, tmp_path, monkey
 
 
 def test_shared_memory_holds_files(run, table):
-    """Only names of open files are written into: others in /dev are replaced whole."""
+    """Only open file descriptors are written in place; other files in /dev are replaced atomically."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder) / "r.json"
         for _ in range(2):

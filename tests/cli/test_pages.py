@@ -1,7 +1,7 @@
-"""Pages are written as before: ``tests/cli/pages``, a call a file, and below it the page, an element a line.
+"""Stored HTML pages in ``tests/cli/pages``: each file has a call, and below it the page by elements.
 
-What its pictures are made of ``test_drawn.py`` holds; here each is an empty sheet of its size.
-``pytest tests/cli/test_pages.py -n 0 --write-made`` writes them anew.
+Pictures are replaced by empty figures of the same size; ``test_stored_pictures.py`` tests their contents.
+``pytest tests/cli/test_pages.py -n 0 --write-made`` rewrites the pages.
 """
 
 import re
@@ -22,7 +22,7 @@ SHEET = '<svg xmlns="{}" viewBox="0 0 {:g} {:g}"><g id="figure"><path d="M0 0"/>
 
 
 def empty_sheet(figure, *_, **__):
-    """A picture in which nothing is drawn, as Matplotlib writes one."""
+    """Return the SVG that Matplotlib writes for an empty figure."""
     return SHEET.format(SVG, *(figure.get_size_inches() * 72).round(2)).encode()
 
 

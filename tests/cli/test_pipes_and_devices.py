@@ -1,4 +1,4 @@
-"""Inputs without a length: pipes, devices and links to them, read up to a limit."""
+"""Inputs of unknown length (pipes, devices, links to them) are read up to a limit."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ TABLE = "model,sample,metric,score\n" + "".join(f"{m},{s},acc,{s / 7:.3f}\n" for
 
 
 class Endless:
-    """A stream that gives for ever; fails once far more is taken than was allowed."""
+    """Endless stream that fails once far more than the limit is read."""
 
     def __init__(self, most):
         self.left = most
@@ -33,7 +33,7 @@ class Endless:
 
 @pytest.fixture
 def pipe(tmp_path):
-    """Write bytes into a named pipe once; returns its path."""
+    """Return a function that writes bytes into a named pipe once and returns its path."""
 
     def make(name, data):
         path = tmp_path / name
@@ -50,7 +50,7 @@ def pipe(tmp_path):
 
 
 def test_a_stream_is_read_in_pieces():
-    """A table of a kilobyte needs no room for the sixteen gigabytes that are allowed."""
+    """A table of one kilobyte needs no buffer of the maximum size, 16 GB."""
     with memory_below(5_000_000):
         assert read_stream(io.BytesIO(b"x" * 1000), "-", Budget(16 * 1024**3)) == b"x" * 1000
 
@@ -123,7 +123,7 @@ def test_nothing_is_empty(refused, run):
 
 @POSIX
 def test_a_pattern_meets_no_pipe(run, tmp_path):
-    """A pipe that a pattern finds would be waited for, and might be anybody's."""
+    """Reading a pipe that matches a pattern would block, and it may belong to another user."""
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(TABLE.replace("b,", f"{name[0]}{name[0]},"))
     os.mkfifo(tmp_path / "c.csv")

@@ -1,4 +1,4 @@
-"""--plot: pictures beside the result, refused before any work where they cannot be drawn."""
+"""--plot writes pictures in addition to the result, and is refused before any computation if it cannot."""
 
 import importlib.util
 

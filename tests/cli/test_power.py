@@ -1,4 +1,4 @@
-"""``riskrank power``: planning from a pilot and from distributions, and what it refuses."""
+"""``riskrank power``: planning from a pilot table and from distributions, and refusals."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The program as a process: start-up, Ctrl-C, closed pipes, and what it leaves on disk."""
+"""The program as a process: start-up, Ctrl-C, closed pipes, and files left on disk."""
 
 import fcntl
 import json
@@ -25,7 +25,7 @@ HEAVY = ("numpy", "polars", "scipy", "rich", "multiprocessing", "pydantic")
 
 
 def finish(process, **options) -> tuple[int, str, str]:
-    """Return the outcome of a process, without its forecast of a long run."""
+    """Wait for a process and return its outcome, without the duration estimate of a long run."""
     stdout, stderr = process.communicate(timeout=PATIENCE, **options)
     lines = (stderr or b"").decode().splitlines(keepends=True)
     errors = "".join(line for line in lines if not line.startswith("note: resampling takes about "))
@@ -45,7 +45,7 @@ sys.stderr.write("LOADED " + " ".join(name for name in {HEAVY!r} if name in sys.
 
 
 def test_the_statistics_of_scipy_are_not_imported(start, table, quick, tmp_path):
-    """Its statistics take a second, more than a whole run."""
+    """Importing scipy.stats takes a second, longer than a whole run."""
     runs = [
         [
             command,
@@ -135,7 +135,7 @@ def wait_for(condition, *args) -> None:
 
 @pytest.fixture
 def long_run(start, write, make_scores, tmp_path):
-    """Start a run of minutes that writes a file; give its process and the folder to be left as it was."""
+    """Start a run of several minutes that writes a file; return its process and the unchanged folder."""
     path = write("t.parquet", make_scores(models=tuple("ABCDEFGH"), n=500))
     folder = tmp_path / "out"
     folder.mkdir()
@@ -161,7 +161,7 @@ def long_run(start, write, make_scores, tmp_path):
 
 
 def session_of(pid: int) -> list[int]:
-    """Living processes of the session a process began."""
+    """Return the living processes of the session of a process."""
     processes = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -207,7 +207,7 @@ def test_a_signal_stops_the_workers(long_run, number):
 @LINUX
 @pytest.mark.parametrize("module", ["typer", "polars"])
 def test_an_interrupt_amid_imports(start, table, module):
-    """Libraries have callbacks that print what is raised there, and forget it."""
+    """Some callbacks of libraries print exceptions and discard them."""
     code = f"""
 import os, signal, sys
 from riskrank.__main__ import main
@@ -306,7 +306,7 @@ main()
     ["check {} -q -o", "schema rank -o", "gate {} --higher * --models A --bless", "rank {} --no-test -q -o"],
 )
 def test_an_interrupt_while_files_appear_changes_nothing(start, table, tmp_path, words):
-    """Files are complete, and the run does not deny them."""
+    """The files are complete, and the run reports success."""
     code = """
 import os, pathlib, signal
 from riskrank.__main__ import main
@@ -330,7 +330,7 @@ main()
 
 @LINUX
 def test_an_interrupt_after_the_result(start, write, tmp_path):
-    """Amid the warnings, which come last."""
+    """The interrupt arrives while the warnings are printed, after the result."""
     code = """
 import os, signal
 from riskrank.__main__ import main
@@ -373,7 +373,7 @@ main()
 
 
 def test_an_ignored_interrupt_stays_ignored(start, table):
-    """As in the background jobs of a script."""
+    """Shells start background jobs of a script with SIGINT ignored."""
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -393,7 +393,7 @@ main()
 
 @LINUX
 def test_linear_algebra_uses_a_single_thread(start, write, make_scores, monkeypatch):
-    """With more it sums in another order, and the last bits would depend on the machine."""
+    """With more threads the order of summation changes, and the last bits depend on the machine."""
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     path = write("t.parquet", make_scores(models=("A", "B"), n=50))
     code = """
@@ -608,7 +608,7 @@ def test_a_named_pipe_as_output(run, table, tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("how", ["command", "module"])
 def test_modules_of_the_working_directory_stay_there(table, tmp_path, how, jobs):
-    """`python -m` looks there first: a signal.py, or numpy.py, of a download would run."""
+    """`python -m` searches the directory first, so a downloaded signal.py or numpy.py would be executed."""
     folder = tmp_path / "downloads"
     folder.mkdir()
     names = ("signal", "numpy", "polars", "typer", "rich", "json", "pickle", "random", "selectors", "scipy")

@@ -67,7 +67,7 @@ def test_a_panic_of_polars_has_three_lines(refused, write, capfd, condition, opt
 
 @pytest.mark.parametrize("tail", ["||'a'", " + 1", " OR 1 = 1", " IS NULL"])
 def test_a_query_of_too_many_steps(run, refused, write, tail):
-    """Polars nests them, and ends with the process where some thousand fill its stack."""
+    """Polars nests the steps of a query, and thousands of them would overflow its stack and crash."""
     path = write("t.csv", GOOD)
     for words in (
         ["--where", f"score{tail * 20_000}"],

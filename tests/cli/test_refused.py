@@ -19,7 +19,7 @@ from tests import stored_messages as texts
 
 @pytest.fixture
 def answer(run):
-    """The lines a call is refused by: no output beside them, which would go by turns to a file and not."""
+    """Return the lines of a refused call; its output goes alternately to a file and to stdout."""
     outputs = itertools.cycle((["-o", "never.json"], []))
 
     def answered(call):
@@ -40,7 +40,7 @@ def answer(run):
 
 
 def answer_of_python(call):
-    """The same of a call in Python, whose errors are exceptions."""
+    """Return the lines of a refused call in Python, from its exception."""
     with pytest.raises(rr.errors.RiskrankError) as caught:
         eval(call, {"rr": rr, "np": np, "pl": pl})
     lines = str(caught.value).splitlines()

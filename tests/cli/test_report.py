@@ -1,4 +1,4 @@
-"""riskrank report: every format from one run, the same bytes on any number of processes."""
+"""riskrank report: all formats in one run, with identical bytes for any number of processes."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""The same scores and seed give the same bytes, however the file is written and the work is shared."""
+"""The same scores and seed give identical bytes for any file format and number of processes."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.examples import difference
 
 
 def without_inputs(outcome, *further: str) -> str:
-    """The document but for what names the files: their digests, and the commands to copy."""
+    """Return the document without file digests and suggested commands."""
     document = outcome.document
     assert document["meta"].pop("inputs")
     for name in ("suggestions", *further):

@@ -1,6 +1,6 @@
-"""``few``, ``unequal-clusters`` and ``detection-limit`` of ``meta.findings``.
+"""Findings ``few``, ``unequal-clusters`` and ``detection-limit`` of ``meta.findings``.
 
-Every command has the same ones for one table.
+All commands report the same ones for the same table.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ COMMANDS = {
 
 @pytest.fixture
 def unequal(write):
-    """Forty users, eight with 30 questions and the others with 2."""
+    """Forty users: eight with 30 questions, the others with 2."""
     rng, sizes = np.random.default_rng(0), [30] * 8 + [2] * 32
     users = np.repeat(np.arange(40), sizes)
     columns = {

@@ -1,4 +1,4 @@
-"""Real output of every command keeps to the schema the program prints for it."""
+"""The output of every command conforms to the schema that the program prints."""
 
 import json
 import re
@@ -28,7 +28,7 @@ LINES = {
 
 
 def keeps_to_its_schema(document: dict) -> None:
-    """Assert that a document is what its schema says, and holds nothing that it does not know."""
+    """Assert that a document conforms to its schema, without undeclared fields."""
     name = document["schema"].removeprefix("riskrank/")
     checked_document = checked(name)
     checked_document.validate(document)
@@ -46,7 +46,7 @@ def checked(name: str) -> Draft202012Validator:
 
 @pytest.fixture(scope="module")
 def schema(run):
-    """The schema of a document as the program prints it."""
+    """Return a function that returns the printed schema of a document."""
 
     def printed(name):
         outcome = run("schema", name)

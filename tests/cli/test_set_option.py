@@ -1,4 +1,4 @@
-"""Options of the machine: on the command line, in the environment and in a configuration."""
+"""Machine options on the command line, in the environment and in a configuration file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Standard output that takes a part of what it is given: all arrives, or the run says that it did not."""
+"""If standard output accepts only a part of the data, the rest is retried or the run reports a failure."""
 
 import io
 import os
@@ -26,7 +26,7 @@ VERDICTS = "sample,model_a,model_b,verdict\n" + "".join(f"q{at},x,y,A\nq{at},y,x
 
 
 class Sipping(io.RawIOBase):
-    """A stream without a buffer that takes a hundred bytes at a time."""
+    """Unbuffered stream that accepts a hundred bytes per write."""
 
     def __init__(self):
         self.taken = bytearray()
@@ -83,7 +83,7 @@ def test_a_schema_is_complete(run):
 )
 @pytest.mark.slow
 def test_a_full_device_is_reported_without_buffering(write, tmp_path, words):
-    """A file may have 1,024 bytes: as ``ulimit -f 1`` has it, and a full disk."""
+    """Limit files to 1,024 bytes, like ``ulimit -f 1``, to simulate a full disk."""
     words = [str(write("scores.csv", n=12)) if word == "FILE" else word for word in words]
     full = tmp_path / "full"
     # Python itself loses what a stream without a buffer has no room for, which is help only.

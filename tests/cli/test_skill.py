@@ -1,4 +1,4 @@
-"""The skill for programs that run riskrank for somebody: it is followed, and bends no gate."""
+"""The skill for programs that run riskrank: its instructions work, and never weaken a gate."""
 
 import re
 import shlex
@@ -23,7 +23,7 @@ def test_the_header_describes_the_skill():
 @pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("line", COMMANDS)
 def test_followed_to_the_letter_it_gets_an_answer(run, line, tmp_path, monkeypatch):
-    """On a table with two models, as its questions have it: no line of it is refused."""
+    """No command of the skill is refused on a table with two models."""
     monkeypatch.chdir(tmp_path)
     table = scores(["new", "old"], metrics=("accuracy", "cost"), n=40)
     table.with_columns(pl.col("score") + 4.0).write_csv("scores.csv")

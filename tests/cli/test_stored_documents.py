@@ -1,9 +1,8 @@
-"""A document can be made again from itself: files, settings and seed it tells give the same bytes.
+"""Documents can be reproduced from their own metadata: files, settings and seed give identical bytes.
 
-And its screen, its warnings and its JSON are those of the last time somebody looked: a change that no other
-test sees, in one word or one of some thousand numbers, shows here, and what changed can be read in a diff of
-``tests/cli/made``, whose files begin with their calls: one that holds nothing else is enough to begin with.
-``pytest tests/cli/test_stored_documents.py -n 0 --write-made`` writes them anew.
+The screen, the warnings and the JSON are compared with stored ones in ``tests/cli/made``, so that each change
+is visible in a diff. Every file starts with its calls; a new file needs nothing else.
+``pytest tests/cli/test_stored_documents.py -n 0 --write-made`` rewrites them.
 """
 
 import difflib
@@ -33,7 +32,7 @@ CHANGED = "otherwise than before: if that is meant, write it anew with --write-m
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """A folder of tables, which no test writes to."""
+    """Return a folder of tables that no test modifies."""
     place = tmp_path_factory.mktemp("tables")
     for name in ("judge.csv", "uci.csv", "uci.toml", "llm_leaderboard.csv", "llm_leaderboard.toml"):
         (place / name).symlink_to(SAMPLES / name)
@@ -90,7 +89,7 @@ def tables(tmp_path_factory):
 
 
 def of_document(text):
-    """A JSON document to be read: a line a setting and a row, without the version."""
+    """Return the lines of a JSON document: one per setting and row, without the version."""
     document = json.loads(text)
     document["meta"]["version"] = "0"
     rows = document.pop("results")
@@ -112,7 +111,7 @@ def same(lines, stored):
 
 
 def standing_out(document):
-    """A line a section of a page: style and text of what does not look like the rest."""
+    """Yield one line per section with styled cells: their styles and texts."""
     for part in sections(document):
         cells = itertools.chain(*part.rows) if isinstance(part, Table) else [part]
         styled = [f"{cell.style} {cell.text}" for cell in cells if getattr(cell, "style", "")]
@@ -120,7 +119,7 @@ def standing_out(document):
 
 
 def laid_out(line):
-    """A line of a screen; earlier versions of Rich set some columns further apart."""
+    """Normalise a line of a screen; earlier versions of Rich use wider gaps between columns."""
     return line if RICH >= 14 else re.sub("[ ─]+", " ", line).strip()
 
 

@@ -20,7 +20,7 @@ from tests import stored_messages as texts
 
 
 def at(value, *place):
-    """Return the value at a place of a document, numbers rounded to six digits."""
+    """Return the value at a path of a document, with numbers rounded to six digits."""
     if not place:
         return float(f"{value:.6g}") if isinstance(value, float) else value
     key, *inner = place
@@ -33,7 +33,7 @@ def at(value, *place):
 
 @pytest.fixture
 def facts(run):
-    """The facts below a call as they are now, having looked for its words."""
+    """Return the current facts of a call, after checking the words of its screen."""
 
     def facts_of(call, lines):
         asked = shlex.split(call)

@@ -1,8 +1,7 @@
-"""Pictures are drawn as before: ``tests/cli/drawn``, a study a file, below it what its pictures are made of.
+"""Stored descriptions of pictures in ``tests/cli/drawn``: one study per file, with its picture elements.
 
-``pytest tests/cli/test_drawn.py -n 0 --write-made`` writes them anew; a file that holds nothing but a call
-of Python, and below it the kinds of pictures that are looked at, is enough to begin with. Of a kind the first
-is looked at; others by their names.
+``pytest tests/cli/test_stored_pictures.py -n 0 --write-made`` rewrites them. A new file needs only a call in
+Python and the kinds of pictures to describe; a kind without a name stands for the first picture of that kind.
 """
 
 from pathlib import Path
@@ -19,14 +18,14 @@ STORED = sorted(Path(__file__).with_name("drawn").glob("*.txt"))
 
 
 def head(stored):
-    """The call, and the kinds of pictures."""
+    """Return the call and the kinds of pictures."""
     call, kinds, *_ = stored.read_text("utf-8").splitlines()
     return call, kinds.split()
 
 
 @pytest.fixture
 def even_letters(monkeypatch):
-    """Letters of one width: how wide they are is a matter of Matplotlib's version."""
+    """Give all letters the same width, because text widths depend on the version of Matplotlib."""
     monkeypatch.setattr(fonts, "_rulers", lambda: (stored_drawings.Ruler(),))
     fonts.text_width.cache_clear()
     yield

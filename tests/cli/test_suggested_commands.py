@@ -1,4 +1,4 @@
-"""Lines to copy: the same call with other options, each of which the command has."""
+"""Suggested commands repeat the call with other options, and the command accepts all of them."""
 
 import re
 import shlex

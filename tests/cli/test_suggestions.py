@@ -13,7 +13,7 @@ EXTRA = {"rank": ("--no-test",), "gsd": ("--no-test",)}
 
 @pytest.fixture
 def commands(run, monkeypatch, tmp_path):
-    """Commands a check proposes for a file in the current directory."""
+    """Return a function that lists the commands which check suggests for a file."""
     monkeypatch.chdir(tmp_path)
 
     def proposed(*args):

@@ -1,4 +1,4 @@
-"""Environment of a run besides its inputs and outputs."""
+"""Environment of a run, apart from its inputs and outputs."""
 
 
 def test_the_configuration_that_was_read_is_not_replaced(run, write, table, tmp_path, monkeypatch):

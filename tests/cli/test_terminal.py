@@ -21,7 +21,7 @@ COMMANDS = [
 
 @pytest.fixture
 def show(run, quick):
-    """Run a command for a terminal of some width; returns what it shows."""
+    """Run a command for a terminal of the given width and return its output."""
 
     def run_visibly(command, path, *args, width=80, tty=True, status=0, **variables) -> str:
         quickly = [*quick, "-q"] if command[0] in ("rank", "dominance") else []
@@ -45,7 +45,7 @@ def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command):
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_narrow_terminal_shows_the_same_as_a_wide_terminal(show, write, make_scores, command):
-    """Every cell of the tables off a terminal is in the narrow ones, whole or folded."""
+    """A narrow terminal shows each table cell in full or wrapped."""
     path = write("t.csv", make_scores(models=("A", "some-model", "C", "D", "E")))
     wide, narrow = show(command, path, width=None), show(command, path, width=60)
     assert {word for word in wide.split() if set(word) != {"─"}} <= set(narrow.split())

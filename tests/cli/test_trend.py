@@ -1,4 +1,4 @@
-"""``riskrank trend``: exit statuses, refusals in three lines, and the same document as in Python."""
+"""``riskrank trend``: exit statuses, errors of three lines, and the same document as in Python."""
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ CHANCE = np.random.default_rng(5).beta(0.8, 0.2, 150)
 
 @pytest.fixture
 def weeks(tmp_path):
-    """Twelve runs; from the ninth on a fifth of the cases is lost."""
+    """Twelve runs; a fifth of the cases fails from the ninth run on."""
     rng = np.random.default_rng(6)
     for week in range(1, 13):
         lost = (np.arange(150) < 30) & (week > 8)

@@ -1,4 +1,4 @@
-"""Warnings, selections and the variants of a test, as a user meets them."""
+"""Warnings, model selections and test variants as a user sees them."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_a_weight_of_1_is_the_metric_alone(run, table):
 
 
 def planted(n=400) -> pl.DataFrame:
-    """A model with the best mean whose worst tenth is far below everyone else's worst."""
+    """Return a model with the best mean, and a worst tenth far below those of all other models."""
     rng = np.random.default_rng(7)
     base = rng.normal(size=n)
     risky = base * 0.2 + 3.0

@@ -1,7 +1,6 @@
-"""A year in CI against one baseline: every run says in a line what to do, and none passes that should not.
+"""A year of CI runs against one baseline: each run prints one line of advice, and none passes wrongly.
 
-The evaluation is that of lm-eval, of two tasks of 150 samples; the line in the workflow stays the same all
-the year, and somebody reads its answer at night.
+The evaluation has two lm-eval tasks with 150 samples each. The workflow step stays the same all year.
 """
 
 import json
@@ -28,7 +27,7 @@ SAMPLES = 150
 
 @pytest.fixture
 def evaluate(tmp_path):
-    """Write what a run of the harness leaves behind, and give its folder."""
+    """Write the output of one harness run and return its folder."""
 
     def written(
         week,
@@ -72,7 +71,7 @@ def evaluate(tmp_path):
 
 @pytest.fixture
 def week(run, evaluate, tmp_path, monkeypatch):
-    """Evaluate, and gate by the line of the workflow: a status, and what is read of it at night."""
+    """Evaluate, and run the gate of the workflow; return its status and its printed verdict."""
     monkeypatch.chdir(tmp_path)
 
     def run_week(number, *options, **changed):

@@ -1,4 +1,4 @@
-"""The year of docs/year-in-ci.md: its commands are run in forty weeks, of which the truth is known."""
+"""The year of docs/year-in-ci.md: its commands run for forty weeks with a known truth."""
 
 import re
 import runpy
@@ -19,7 +19,7 @@ WORSE, BETTER = "is worse than", "is better than"
 
 
 def truth(week):
-    """Exit statuses that are right, and words that have to stand in what is said or must not."""
+    """Return the valid exit statuses of a week, a required text, and a forbidden text."""
     is_true = SCRIPT["WEEKS"].get(week, {})
     if "lenient" in is_true:
         return {1}, "baseline is worse than judge by more than 0.25 on helpful", BETTER
@@ -39,7 +39,7 @@ def truth(week):
 
 
 def played(run, folder, tables, weeks):
-    """Run the page's commands week by week; returns a status and what is said of each week."""
+    """Run the page's commands week by week; return status and verdict of each week."""
     blocks = re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     first, weekly = (
         [shlex.split(line)[1:] for line in block.replace("\\\n", "").splitlines()] for block in blocks[:2]
@@ -68,7 +68,7 @@ def played(run, folder, tables, weeks):
 
 
 def wrong(verdicts):
-    """Weeks that exit as they must not, or are told what is not so."""
+    """Return the weeks with an invalid exit status or a false statement."""
     errors = {}
     for week, (status, sentence) in verdicts.items():
         statuses, must, must_not = truth(week)
@@ -78,7 +78,7 @@ def wrong(verdicts):
 
 
 def listed(verdicts):
-    """The block of the page: weeks of one event with one answer stand in one line."""
+    """Return the block of the page; consecutive weeks with the same event and answer share a line."""
     event, reported, lines = 0, {}, []
     for week, answer in verdicts.items():
         event = week if week in SCRIPT["EVENTS"] else event

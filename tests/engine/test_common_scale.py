@@ -1,4 +1,4 @@
-"""The common scale of samples: exact against fractions, and what ratios far from zero need it for."""
+"""The common scale of samples, compared with exact fractions, for ratios far from zero."""
 
 from fractions import Fraction
 
@@ -86,7 +86,7 @@ def test_unrepresentable_values_are_infinite():
 
 
 def exact_ratio(first, second, order):
-    """ε of equally large samples in fractions, step by step; for order 2, d is linear on each step."""
+    """Return ε of samples of equal size as a fraction; for order 2, d is linear on each step."""
     n = len(first)
     steps = [Fraction(x) - Fraction(y) for x, y in zip(sorted(first), sorted(second), strict=True)]
     if order == 1:
@@ -107,7 +107,7 @@ def exact_ratio(first, second, order):
 
 @pytest.fixture(params=[0.0, 1e9, -1e9, 1e15])
 def shifted_scores(request):
-    """Samples whose differences are exact in floating point, near zero and far away from it."""
+    """Return samples with exact floating-point differences, near zero and with a large offset."""
     rng = np.random.default_rng(9)
     scores = rng.integers(0, 900, size=(3, 60)) / (8 if abs(request.param) < 1e15 else 1)
     return scores + np.array([[0.0], [4.0], [-2.0]]) + request.param

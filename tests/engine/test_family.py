@@ -1,4 +1,4 @@
-"""Families of claims: levels, sides, and intervals that agree with the answers."""
+"""Families of claims: levels, sides, and intervals that agree with the verdicts."""
 
 import itertools
 from dataclasses import replace
@@ -17,7 +17,7 @@ METHODS = ("bonferroni", "holm", "bh", "none")
 
 
 def normal_evidence(estimate, error=1.0, boundary=0.0):
-    """Normal estimates of known error, whose intervals and p-values are closed forms."""
+    """Return normal evidence with a known error, for which intervals and p-values are closed forms."""
     values = np.asarray(estimate, dtype=float)
 
     def limits(level):
@@ -112,7 +112,7 @@ def test_adjustment_is_monotone_and_conservative(method, p):
 
 
 def closed_test(p_values, alpha):
-    """Closed testing of pairs: a pair needs Bonferroni's rejection of every set of pairs that contains it."""
+    """Return closed testing: a pair is rejected if Bonferroni rejects every set that contains it."""
     k = len(p_values)
     two_sided = {
         pair: 2 * min(p_values[pair], p_values[pair[::-1]]) for pair in itertools.combinations(range(k), 2)

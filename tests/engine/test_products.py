@@ -1,4 +1,4 @@
-"""Products that are the same to the last bit, however many threads BLAS has."""
+"""Matrix products are bit-identical for any number of BLAS threads."""
 
 import sys
 
@@ -39,7 +39,7 @@ def test_products_match_numpy():
 
 @pytest.mark.slow
 def test_results_are_identical_for_any_number_of_threads():
-    """From ten thousand samples on BLAS adds in as many parts as it has threads."""
+    """From ten thousand samples on, BLAS splits sums by the number of threads."""
     outputs = set()
     for threads in ("1", "2"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

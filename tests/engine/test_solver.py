@@ -1,4 +1,4 @@
-"""A solver that prints nothing, whatever its version."""
+"""The solver prints nothing in any version."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from riskrank.engine.solver import Solver
 
 
 def test_solver_prints_nothing():
-    """In a process of its own: HiGHS prints its licence once a process, past ``sys.stdout``."""
+    """HiGHS prints its licence once per process, bypassing ``sys.stdout``, so this needs a new process."""
     script = "from riskrank.engine.solver import Solver; Solver().run()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout + done.stderr == b""

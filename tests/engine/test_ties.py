@@ -1,4 +1,4 @@
-"""Ranks of tables of 0, 1 and 2 against fractions: what is equal in exact numbers shares a rank."""
+"""Ranks of tables with scores 0, 1 and 2, compared with fractions: exact ties share a rank."""
 
 from fractions import Fraction
 from itertools import product
@@ -20,7 +20,7 @@ def exact_ranks(values):
 
 
 def exact_ratio(first, second, order):
-    """Violation ratio of "first dominates second" on the common grid of equal sizes, in fractions."""
+    """Return the violation ratio of "first dominates second" for samples of equal size, as a fraction."""
     gaps = [Fraction(int(b) - int(a)) for a, b in zip(sorted(first), sorted(second), strict=True)]
     if order == 1:
         total, positive = sum(g * g for g in gaps), sum(g * g for g in gaps if g > 0)
@@ -80,7 +80,7 @@ def test_rankings_match_exact_fractions(tables):
 
 @pytest.mark.slow
 def test_equal_fractions_tie_despite_rounding():
-    """Means of the same shares in another order differ in their last bit, and ranks did."""
+    """Means of the same shares in another order differ in their last bit, but must have equal ranks."""
     rng = np.random.default_rng(1)
     matches = 0
     for _ in range(100):
@@ -104,7 +104,7 @@ def test_ranks_are_invariant_to_duplicated_samples(times):
 
 
 def test_equal_products_give_equal_portfolios():
-    """Shares of ninths under three metrics: 1/9 · 4/9 · 1 is 2/9 · 2/9 · 1, whatever their logarithms are."""
+    """Shares are ninths under three metrics: 1/9 · 4/9 · 1 equals 2/9 · 2/9 · 1 despite rounding."""
     rows = np.array(list(product(range(1, 10), repeat=3)), dtype=float)
     result = independent_copula(rows)
     exact = np.prod(rows.astype(int), axis=1)

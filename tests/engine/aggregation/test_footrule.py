@@ -1,4 +1,4 @@
-"""Orders of least displacement: against all orders, and against a plain assignment with cells forbidden."""
+"""Footrule aggregation compared with all permutations, and with assignments where cells are forbidden."""
 
 from itertools import permutations
 from math import factorial
@@ -18,7 +18,7 @@ def midrank(ranks):
 
 
 def displacements(rankings, weights):
-    """Twice the weighted distance of item x at place p from its mid-ranks, from 1 for the best."""
+    """Return twice the weighted distance of item x at place p from its mid-ranks; the best rank is 1."""
     k = len(rankings[0])
     cost = np.zeros((k, k), dtype=np.int64)
     for ranks, weight in zip(rankings, weights, strict=True):
@@ -47,7 +47,7 @@ def solved(cost, tie_break=None, by_name=None, *, listed=1000):
 
 @st.composite
 def tables(draw):
-    """Displacements of some rankings, or any costs at all."""
+    """Draw distance tables of several rankings, or arbitrary costs."""
     k, m = draw(st.integers(2, 6)), draw(st.integers(1, 5))
     if draw(st.booleans()):
         ranks = st.lists(st.lists(st.integers(1, k), min_size=k, max_size=k), min_size=m, max_size=m)
@@ -108,7 +108,7 @@ def test_many_items_match_constrained_assignments(k, lists):
 
 
 def test_uniqueness_for_many_items():
-    """Costs with one cheap cell an item have one optimum; two items with the same costs make it two."""
+    """With one cheap cell per item the optimum is unique; two items with equal costs make it two."""
     rng = np.random.default_rng(3)
     k = 25
     places = rng.permutation(k)
@@ -148,7 +148,7 @@ def test_listed_optima_are_limited():
 
 
 def block_costs(*sizes):
-    """Items of a block share its places for nothing; anywhere else costs 1."""
+    """Return costs that are 0 for items placed within their block and 1 elsewhere."""
     block = np.repeat(np.arange(len(sizes)), sizes)
     return (block[:, None] != block[None, :]).astype(int)
 
@@ -159,7 +159,7 @@ def test_optima_are_counted_up_to_eighteen_entangled_items():
 
 
 def test_cyclic_shift_of_equal_cost_is_detected():
-    """Moving every item one place on costs nothing, though no two items may change places."""
+    """A cyclic shift of all items costs the same, although no two items can be exchanged."""
     k = 6
     cost = np.full((k, k), 9)
     items = np.arange(k)
@@ -173,7 +173,7 @@ def test_cyclic_shift_of_equal_cost_is_detected():
 
 
 def test_ties_between_optima_are_broken_by_name():
-    """Taking the first by name at every place would leave the last item only the place it cannot have."""
+    """A greedy choice by name would leave the last item only a forbidden place."""
     cost = np.zeros((3, 3), dtype=int)
     cost[2, 2] = 1
     order, count, optima, _ = solved(cost, np.zeros(3, dtype=int))
@@ -182,7 +182,7 @@ def test_ties_between_optima_are_broken_by_name():
 
 
 def test_order_is_invariant_to_the_scale_of_mean_ranks():
-    """However large they are, they must never buy an order that is no optimum."""
+    """Large mean ranks must not make a suboptimal order the result."""
     rng = np.random.default_rng(4)
     for _ in range(30):
         cost, tie_break = rng.integers(0, 2, (5, 5)), rng.integers(0, 9, 5)

@@ -1,4 +1,4 @@
-"""Kemeny orders of a table of disagreements: against all orders, and on optima known by hand."""
+"""Kemeny orders of disagreement tables, compared with all permutations and with known optima."""
 
 from itertools import combinations, permutations
 
@@ -22,7 +22,7 @@ from tests.memory import memory_below
 
 
 def disagreements(rankings, weights):
-    """Twice the weight of the rankings that contradict "u before v", a tie by half."""
+    """Return twice the weight of the rankings that contradict "u before v"; a tie counts half."""
     k = len(rankings[0])
     against = np.zeros((k, k), dtype=np.int64)
     for ranks, weight in zip(rankings, weights, strict=True):
@@ -123,11 +123,10 @@ def test_large_weights_are_supported():
 
 
 def ring(k, back=1, forward=5):
-    """u beats every later v by 2 · `forward`, but the last beats the first by `back`.
+    """Return a table where u beats every later v by 2 · `forward`, but the last beats the first by `back`.
 
-    All items are entangled: 0 beats 1 beats ... beats k - 1 beats 0. An order that contradicts nothing
-    but the first and the last pays `back` above what pairs cost at least; any other order contradicts a
-    forward pair, and pays more.
+    All items are on one cycle: 0 beats 1 beats ... beats k - 1 beats 0. An order that contradicts only the
+    last pair pays `back` above the lower bound; any other order contradicts a forward pair, and pays more.
     """
     against = np.triu(np.full((k, k), 3), 1) + np.tril(np.full((k, k), 3 + 2 * forward), -1)
     against[0, -1], against[-1, 0] = 3 + back, 3
@@ -150,10 +149,10 @@ def test_unique_optimum_of_twenty_items_is_recognised(seed):
 
 
 def cyclic_blocks(size):
-    """Three blocks, each beating the next by 2, and within a block every item the later ones.
+    """Return three blocks that beat each other cyclically by 2; within a block, items beat all later ones.
 
-    As many triangles as there are pairs of two blocks share no pair, and each costs 2 above its least: so do
-    the three orders that begin with one block and follow the circle.
+    There are as many disjoint triangles as pairs of items from two blocks, and each costs 2 above its lower
+    bound. The three orders that start with one block and follow the cycle attain this cost.
     """
     block = np.repeat(np.arange(3), size)
     ahead = (block[None, :] - block[:, None]) % 3
@@ -193,7 +192,7 @@ def test_optima_are_counted_up_to_eighteen_entangled_items():
 
 
 def block_triangular(*tables):
-    """Several tables, every item of one beating all items of the later ones in all rankings."""
+    """Combine tables so that the items of each table beat all items of the later ones."""
     sizes = [len(table) for table in tables]
     against = np.tril(np.full((sum(sizes),) * 2, 6), -1)
     for table, end in zip(tables, np.cumsum(sizes), strict=True):
@@ -321,7 +320,7 @@ def test_entangled_items_are_solved_in_little_memory():
 
 
 def coins(size, seed=5):
-    """Pairs decided by coin, so that triangles alone leave halves."""
+    """Return pairs decided by coin flips; triangle inequalities alone leave fractional solutions."""
     lower = np.triu(np.random.default_rng(seed).integers(0, 2, (size, size)), 1) * 2
     against = 1 + lower + np.tril(2 - lower.T, -1)
     np.fill_diagonal(against, 0)

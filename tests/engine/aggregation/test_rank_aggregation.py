@@ -1,4 +1,4 @@
-"""Rank aggregation against all permutations, published optima and invariances."""
+"""Rank aggregation compared with all permutations, published optima and invariances."""
 
 from itertools import permutations
 
@@ -23,7 +23,7 @@ def midrank(row):
 
 
 def plain_distance(method, places, row):
-    """The definitions, pair by pair and item by item."""
+    """Compute a distance by its definition, pair by pair and item by item."""
     k, mid = len(row), midrank(row)
     if method == "kemeny":
         total = 0.0
@@ -42,7 +42,7 @@ def plain_distance(method, places, row):
 
 
 def brute_force(method, rankings, weights):
-    """Return the least distance and all orders that have it."""
+    """Return the minimum distance and all orders that attain it."""
     k = rankings.shape[1]
     value = {}
     for order in permutations(range(k)):
@@ -180,7 +180,7 @@ def test_complete_tie_is_broken_by_name():
 
 @pytest.mark.parametrize("work", [1, 100_000])
 def test_work_limit_is_deterministic(monkeypatch, work):
-    """A limit of time would give another order on a busy machine: here every solve takes hours."""
+    """A time limit would depend on the load of the machine, so the test makes every solve take hours."""
     monkeypatch.setattr(kemeny, "MAX_ITEMS", 1)
     rankings = noisy_copies(30, 5, 100.0, seed=4)
     exact = aggregate_rankings(rankings)
@@ -200,7 +200,7 @@ def test_work_limit_is_deterministic(monkeypatch, work):
     "weights", [[1, 2, 4], [1.5, 0.5, 0.375], [np.pi, np.e, 1], [1, 9972 / 9973, *[9966 / 9967] * 58]]
 )
 def test_integer_weights_have_exact_sums(weights):
-    """Whole ones in their ratios; others, or of too large denominators, shares of a fine grid."""
+    """Whole-number ratios stay exact; other weights, or large denominators, are rounded to a fine grid."""
     result = _integer_weights(np.array(weights, dtype=float))
     assert result.sum() <= 2**32 + len(weights)
     assert result / result.sum() == pytest.approx(np.array(weights) / np.sum(weights), rel=1e-8)

@@ -1,4 +1,4 @@
-"""Counts and tests of single cases, against SciPy and brute force."""
+"""Counts and tests of single cases, compared with SciPy and brute force."""
 
 from itertools import combinations, permutations
 
@@ -25,7 +25,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 
 
 def runs(*samples):
-    """Runs of each sample."""
+    """Return the runs of each sample."""
     numbers = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
     return Repeats(np.concatenate([np.asarray(sample, dtype=float) for sample in samples]), numbers)
 
@@ -49,7 +49,7 @@ def test_clusters_count_once():
 
 
 def plain_p_value(new, old):
-    """Share of all splits whose difference of means is at least as large, one by one."""
+    """Return the share of all splits with at least as large a difference of means, by enumeration."""
     pooled, statistics = [*new, *old], []
     for chosen in combinations(range(len(pooled)), len(new)):
         remaining = [at for at in range(len(pooled)) if at not in chosen]
@@ -134,7 +134,7 @@ def test_flips_are_counted_between_unchanged_runs():
 
 @pytest.mark.slow
 def test_trend_keeps_the_level_and_detects_a_loss(monkeypatch):
-    """With 200 tables: ± .013 at .035; the page has figures of more."""
+    """With 200 tables the error is ± .013 at .035; docs/calibration.md has figures from more tables."""
     monkeypatch.syspath_prepend("tests/benchmarks")
     from trend_simulation import NEVER, simulate
 

@@ -1,4 +1,4 @@
-"""The criteria side by side, against the functions they are made of and by hand."""
+"""The comparison of criteria, against the functions it calls and manual results."""
 
 import numpy as np
 import pytest

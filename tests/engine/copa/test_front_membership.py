@@ -1,4 +1,4 @@
-"""Front membership against plainly written rules, and its invariants."""
+"""Front membership compared with a plain implementation of its rules, and invariances."""
 
 import itertools
 from dataclasses import replace
@@ -23,7 +23,7 @@ from riskrank.engine.sampling.strata import TaskDesign
 
 
 def sampled_objective(scores, margin=0.0, level=None, limits=None, paired=True):
-    """An objective of models, a list of scores each."""
+    """Return an objective from one list of scores per model."""
     scores = [np.asarray(row, dtype=float) for row in scores]
     worst = [np.sort(row)[: max(round((level or 1) * row.size), 1)] for row in scores]
     return ObjectiveScores(
@@ -42,7 +42,7 @@ def fixed_objective(*values, margin=0.0):
 
 
 def holm(p_values):
-    """Holm's adjusted p-values, one after the other."""
+    """Return Holm's adjusted p-values, computed by a loop."""
     adjusted, largest = [0.0] * len(p_values), 0.0
     for place, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - place) * p_values[at]))
@@ -51,7 +51,7 @@ def holm(p_values):
 
 
 def states_by_loops(evidence, alpha):
-    """Method §7 word by word, without margins: every objective was tested for every pair."""
+    """Return the states of method §7 by loops, without margins, if all pairs are tested on all objectives."""
     models = range(len(evidence[0].noninferior))
     pairs = list(itertools.permutations(models, 2))
     dominated = holm([max(objective.noninferior[j, i] for objective in evidence) for j, i in pairs])
@@ -73,7 +73,7 @@ P_VALUES = st.sampled_from([1e-9, 1e-5, 0.001, 0.004, 0.01, 0.02, 0.05, 0.3, 0.9
 
 @st.composite
 def pair_p_values(draw):
-    """P-values of all pairs on some objectives, of which not both directions can be small."""
+    """Draw p-values of all pairs on several objectives; at most one direction of a pair is small."""
     N, K = draw(st.integers(2, 6)), draw(st.integers(1, 4))
     p_values = []
     for _ in range(K):
@@ -224,7 +224,7 @@ def test_more_pairs_require_more_evidence():
 
 
 def test_heavy_tailed_costs_need_many_samples():
-    """Costs of the cheaper model are lognormal, those of the other lie one standard deviation above them."""
+    """Costs are lognormal; those of the other model are larger by one standard deviation."""
     above, p = np.exp(0.5) * (1 + np.sqrt(np.e - 1)), []
     for n in (50, 400, 4000):
         p_values = []
@@ -248,7 +248,7 @@ def test_unpaired_models_have_separate_samples():
 
 
 def test_tail_within_the_margin_is_noninferior_but_not_better():
-    """Every resample says −0.3: within a margin of 0.5 that is as good, beyond one of 0.1 it is not."""
+    """All replicates are −0.3: non-inferior within a margin of 0.5, inferior beyond a margin of 0.1."""
     rng = np.random.default_rng(10)
     scores = rng.normal(size=(2, 200)) - [[0.3], [0.0]]
     low = high = np.tile([-0.3, 0.0], (999, 1))

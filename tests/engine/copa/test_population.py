@@ -94,7 +94,7 @@ def test_ties_are_broken_by_p_8_then_p_1_then_name():
 
 
 def with_ranks(*rows):
-    """A population of given ranks, none of them dominated."""
+    """Return a population with the given ranks and no dominated models."""
     models = build_population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
     return replace(models, u=np.array(rows), metrics=("a", "b", "c"))
 

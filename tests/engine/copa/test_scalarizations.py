@@ -18,7 +18,7 @@ def table(objectives=OBJECTIVES, upward=UPWARD, weights=None):
 
 
 def ahp_by_dense_eigenvectors(z, weights):
-    """Equations of COPA App. A to the letter, with NumPy's eigenvectors."""
+    """Compute the equations of COPA App. A literally, with NumPy's eigenvectors."""
     scores = np.zeros(len(z))
     for k, weight in enumerate(weights):
         column = z[:, k]

@@ -14,7 +14,7 @@ def table(levels, n=25, k=3, seed=0):
 
 
 def choice_by_loops(u, objectives, feasible, weights, p):
-    """Choose with the tie rule of the method page, one model after the other."""
+    """Choose a model with the tie rule of the method page, by a loop over models."""
 
     def norm(row, q):
         terms = row * weights / np.sum(weights)

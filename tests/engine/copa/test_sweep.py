@@ -13,7 +13,7 @@ ORDERS = [1, 1.5, 2, 8, 40, np.inf]
 
 
 def synthetic_front(n=1000, seed=0):
-    """The curve of COPA §5.1, eq. 18: two losses."""
+    """Return the curve of COPA §5.1, eq. 18, with two losses."""
     first = np.random.default_rng(seed).uniform(0.02, 0.2, n)
     return np.column_stack([first, 0.25 * np.cos(39 * first**0.85) - np.log(first) - 0.46])
 
@@ -182,7 +182,7 @@ def test_invalid_sweeps_are_refused():
 
 
 def sweep():
-    """Model 2 up to 0.25, model 0 up to 0.5, model 2 again up to 1."""
+    """Sweep that chooses model 2 up to 0.25, model 0 up to 0.5, and model 2 again up to 1."""
     return Sweep(
         objective=0,
         grid=np.linspace(0, 1, 5),

@@ -1,4 +1,4 @@
-"""Steps of a test in one call each."""
+"""Functions that combine the steps of a dominance test."""
 
 import numpy as np
 
@@ -15,19 +15,19 @@ from riskrank.engine.sampling.processes import workers_for
 
 
 def violation_matrix(samples, *, order):
-    """Violation ratios of all ordered pairs of models, of scores in any order."""
+    """Return the violation ratios of all ordered pairs of models; scores may be unsorted."""
     return violation_matrices(
         [np.sort(np.asarray(sample, dtype=float)) for sample in samples], orders=(order,)
     )[0]
 
 
 def violation_ratio(winner, loser, *, order):
-    """Violation ratio of "winner dominates loser"."""
+    """Return the violation ratio of "winner dominates loser"."""
     return float(violation_matrix([winner, loser], order=order)[0, 1])
 
 
 def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=None):
-    """Resample one column, all pairs in both orders."""
+    """Resample one column for all pairs in both orders."""
     column = BootstrapColumn(scores, thresholds=tuple(thresholds))
     with workers_for(jobs) as workers:
         bootstrap = Bootstrap([column], seed=seed, workers=workers, progress=progress)
@@ -36,7 +36,7 @@ def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=No
 
 
 def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
-    """The default test on a number of resamples that is settled already."""
+    """Run the default test with a fixed number of resamples."""
     question = Question(scores, (claim,), pairs)
     if estimates:
         vars(question)["estimates"] = estimates
@@ -52,5 +52,5 @@ def study_ranking(scores, claims, inference, *, by_wins=False, progress=None):
 
 
 def influence_of(samples, *, order, clusters=None, paired=True):
-    """Influences of plain samples."""
+    """Return the influences of unclustered samples."""
     return violation_influence(ClusteredScores.build(samples, clusters, paired=paired), order=order)

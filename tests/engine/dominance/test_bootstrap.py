@@ -25,7 +25,7 @@ def test_cost_of_a_resample_by_hand():
 
 
 def draws_of(seed, resamples):
-    """Streams of a bootstrap, written out: one a block of replicates."""
+    """Return the random streams of a bootstrap, one per block of replicates."""
     starts = range(0, resamples, BLOCK)
     for start, stream in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         rng = np.random.default_rng(stream)
@@ -34,7 +34,7 @@ def draws_of(seed, resamples):
 
 
 def brute_force(scores, *, resamples, seed):
-    """Resample plainly, model by model and sample by sample, and recompute everything."""
+    """Resample by loops over models and samples, and recompute all statistics."""
     ratios, means, tails = [], [], []
     for rng in draws_of(seed, resamples):
         counts = scores.cluster_counts
@@ -133,7 +133,7 @@ def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
 
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
 def test_a_later_round_continues_the_first(name, scores):
-    """Byte for byte, whatever shares a batch with a resample."""
+    """The replicates are identical bytes for any batch size."""
     resampling = Bootstrap([BootstrapColumn(scores)], seed=3)
     first = resampling.extend({0: 2 * BLOCK})[0]
     second = resampling.extend({0: 5 * BLOCK + 7})[0]

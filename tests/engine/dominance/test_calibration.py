@@ -1,4 +1,4 @@
-"""A short look at what ``make calibrate`` measures at length: does the default test hold its level?"""
+"""Short version of ``make calibrate``: the default test keeps its level."""
 
 import importlib.util
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_size_at_five_percent(name):
 
 
 def test_rule_of_the_paper_fails_this_check():
-    """The check has teeth: Algorithm 1 to the letter rejects far too often on the same data."""
+    """Check that the simulation detects a bad test: Algorithm 1 rejects far too often on the same data."""
     from riskrank.engine.dominance.inference import Claim
     from riskrank.engine.dominance.ranking import estimate_violation
     from riskrank.engine.dominance.resampled_tests import paper_test

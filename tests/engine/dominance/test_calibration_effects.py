@@ -1,4 +1,4 @@
-"""A short look at what ``make calibrate`` measures at length: intervals of differences and hidden risks."""
+"""Short version of ``make calibrate``: intervals of differences and hidden risks."""
 
 import importlib.util
 import sys

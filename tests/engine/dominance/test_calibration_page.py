@@ -1,4 +1,4 @@
-"""Benchmark of ``make calibrate``: cases match their definition, the store resumes, marks are correct."""
+"""Code behind ``make calibrate``: cases match their definitions, the store resumes, marks are correct."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def test_binary_scores_have_their_shares():
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_disasters_lie_at_the_boundary(order):
-    """By the definition on large random samples, not on the quantiles the shift is made from."""
+    """The ratio is computed from large random samples, not from the quantiles that define the shift."""
     from calibration_cases import Disaster
 
     first, second = (np.sort(v) for v in Disaster(order, 100_000).draw(np.random.default_rng(1)).values)
@@ -163,7 +163,7 @@ def test_gates_on_bounded_scores_are_promised_less(tmp_path, wrong, passed):
 
 
 def test_a_better_model_is_better_and_a_null_is_none():
-    """Of few normals the better is so many standard deviations of a difference ahead."""
+    """For few normal scores, the shift is in standard deviations of a difference."""
     from calibration_answers import few
 
     draw, rng = few(2, 100_000, 1.5), np.random.default_rng(0)
@@ -173,7 +173,7 @@ def test_a_better_model_is_better_and_a_null_is_none():
 
 
 def test_an_interval_may_be_open():
-    """Of few skewed scores the modified t has no upper end: the simulation of gates goes on."""
+    """With few skewed scores Johnson's t has no upper limit, and the simulation of gates must accept this."""
     from gate_simulation import CASES, _holds, gate_rows
 
     number = next(at for at, case in enumerate(CASES) if case.name == "equal exponentials")

@@ -19,12 +19,12 @@ def family(m, *, n=100, floor=0.0, alpha=0.05, correction="holm", most=None):
 
 
 def expanded(crossings, resamples, n):
-    """Rule 1 written plainly."""
+    """Return the widened p-value of rule 1."""
     return t.cdf(np.sqrt((n - 1) / n) * norm.ppf((1 + crossings) / (resamples + 1)), n - 1)
 
 
 def holm(p_values, level):
-    """Step-down rejections written plainly."""
+    """Return Holm's step-down rejections, computed by a loop."""
     rejected = set()
     for step, pair in enumerate(np.argsort(p_values, kind="stable")):
         if p_values[pair] * (len(p_values) - step) > level:
@@ -72,7 +72,7 @@ def test_a_closed_pair_keeps_its_p_value():
 
 
 def test_too_many_crossings_close_a_pair_for_good():
-    """No count of the last round could turn a pair closed as not significant: the best case is tried."""
+    """Even the most favourable later counts could not make a closed pair significant."""
     rng = np.random.default_rng(0)
     for _ in range(200):
         m = int(rng.integers(2, 12))
@@ -245,7 +245,7 @@ def test_a_p_value_at_the_level_is_significant():
     ("mass", "floor", "decided"), [(0.0, 0.0, False), (6.0**-6, 0.0, True), (0.0, 1.0, True)]
 )
 def test_enumeration_leaves_only_zero_mass_pairs_undecided(mass, floor, decided):
-    """The rarest resample of six tasks is worth .007: a level of .001 is out of reach, whatever is seen."""
+    """The rarest resample of six tasks has probability .007, so a level of .001 cannot be reached."""
     tests = family(1, n=6, floor=floor, alpha=0.001)
     tests.close_all(462, np.array([mass]), 6.0**-6)
     assert tests.closed.all()
@@ -254,7 +254,7 @@ def test_enumeration_leaves_only_zero_mass_pairs_undecided(mass, floor, decided)
 
 
 def by_hand(replicates):
-    """Rule 3 written plainly for one pair."""
+    """Return the p-value of rule 3 for one pair, computed step by step."""
     s = sorted(np.arcsin(np.sqrt((1 + value) / 2)) for value in replicates)
     q = np.quantile(s, 0.95)
     above = [value for value in s if value > q]

@@ -21,7 +21,7 @@ KINDS = ("relative", "direct")
 
 
 def fat_tailed_field(n=400):
-    """Four steady models, and one with the second-best mean that fails badly now and then."""
+    """Return four stable models, and one with the second-best mean that sometimes fails badly."""
     rng = np.random.default_rng(0)
     steady = [rng.normal(mean, 0.3, size=n) for mean in (1.0, 0.6, 0.4, 0.2)]
     gambler = np.where(np.arange(n) % 10 == 0, -6.0, 1.5) + rng.normal(0, 0.1, size=n)
@@ -29,7 +29,7 @@ def fat_tailed_field(n=400):
 
 
 def chat_models(k=9, n=1013):
-    """0/1 tasks on which the first model is better on 872 and worse on 20 than the last."""
+    """Return binary scores; the first model is better than the last on 872 tasks and worse on 20."""
     rng = np.random.default_rng(5)
     best, worst = np.ones(n), np.ones(n)
     worst[:872], best[872:892] = 0, 0
@@ -222,7 +222,7 @@ def test_the_limit_theorem_decides_everything(kind):
 
 @pytest.mark.parametrize("offset", [1e9, -1e9])
 def test_a_common_offset_changes_no_verdict(offset):
-    """Scores on a grid of 1/64 are exact beside 1e9, so that the ratios may not move at all."""
+    """Scores on a grid of 1/64 are exact next to an offset of 1e9, so the ratios must not change."""
     rng = np.random.default_rng(0)
     table = np.round(64 * (rng.normal([[0], [0.2], [0.5], [1]], 1, size=(4, 40)))) / 64
     claims = [Claim(order, kind) for order in (1, 2) for kind in KINDS]
@@ -249,7 +249,7 @@ def test_extreme_scores_raise_no_warning():
 
 
 def test_undecided_pairs_report_the_resamples_needed():
-    """Twelve models on twelve samples, the first far ahead: no number of resamples anybody draws decides."""
+    """Twelve models on twelve samples with a clear leader need more resamples than is feasible."""
     values = np.random.default_rng(0).normal(size=(12, 12))
     values[0] += 20
     study = study_dominance(ClusteredScores.build(list(values)), [Claim(1, "direct")], Inference())
@@ -264,7 +264,7 @@ def test_undecided_pairs_report_the_resamples_needed():
 
 
 def test_model_ahead_on_all_of_few_samples_is_significant():
-    """Five models, twelve samples, one ahead of all by far: 5m/α resamples could not show it."""
+    """Five models on twelve samples with a clear leader: 5m/α resamples would not be enough."""
     values = np.random.default_rng(3).normal(size=(5, 12))
     values[0] += 3
     study = study_dominance(ClusteredScores.build(list(values)), [Claim(1), Claim(2)], Inference())

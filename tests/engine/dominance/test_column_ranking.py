@@ -1,4 +1,4 @@
-"""Rank sets of a whole study, method by method, against every truth its tests leave open."""
+"""Rank sets of a complete study, compared with every truth that agrees with its tests, for each method."""
 
 from itertools import product
 
@@ -25,14 +25,14 @@ TESTS = [Inference(variance="clt"), Inference(resamples=1000)]
 
 
 def scores(n=150):
-    """One model clear of the others, one clearly last, two that hardly differ."""
+    """Return one model that clearly leads, one that is clearly last, and two that hardly differ."""
     rng = np.random.default_rng(3)
     means = np.array([0.25, 1.2, 0.3, -0.8])[:, None]
     return ClusteredScores.build(list(rng.normal(size=(4, n)) + means))
 
 
 def consistent_truths(beats, exclusive):
-    """Wins of every truth that agrees with the verdicts, shape (truths, k): what was not found may be so."""
+    """Return the wins of every truth that agrees with the verdicts, shape (truths, k)."""
     k = len(beats)
     open_pairs = [(i, j) for i in range(k) for j in range(k) if i != j and not beats[i, j]]
     for outcome in product([False, True], repeat=len(open_pairs)):
@@ -78,7 +78,7 @@ def test_rank_sets_of_relative_methods_count_wins_and_losses(inference, by_wins)
 
 
 def test_possible_mutual_wins_widen_rank_sets():
-    """Above ½ two models may beat each other: three wins found are no proof against as many not found."""
+    """With thresholds above ½ two models may beat each other, so three wins do not bound the rank."""
     clear = ClusteredScores.build([np.arange(40.0) + 100 * model for model in range(4)])
     claims = [Claim(2, "absolute", tau) for tau in (0.5, 0.51)]
     study = study_ranking(clear, claims, Inference(variance="clt"))

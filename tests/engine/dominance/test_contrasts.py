@@ -69,7 +69,7 @@ def test_better_overall_needs_a_significant_metric_and_no_worse():
 
 @pytest.mark.slow
 def test_family_wise_level_over_models_and_metrics():
-    """Identical models: some contrast is significant in at most .05 of tables, ± .011."""
+    """For identical models, some contrast is significant in at most .05 of the tables, ± .011."""
     rng = np.random.default_rng(4)
     false = 0
     for _ in range(400):

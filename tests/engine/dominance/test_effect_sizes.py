@@ -17,7 +17,7 @@ from riskrank.errors import NumericalError
 
 @pytest.fixture
 def resampled():
-    """Replicates of four models: means and tails that belong together."""
+    """Return joint replicates of means and tail means of four models."""
     rng = np.random.default_rng(0)
     common = rng.normal(size=(500, 1))
     return common + rng.normal(size=(500, 4)), common + rng.normal(size=(500, 4)) - 2
@@ -48,7 +48,7 @@ def test_equivalent_tails_match_welch():
 
 
 def plain_interval(estimate, resampled, leader, samples, confidence=0.95):
-    """Method §4 written plainly: est ± c·se*, c from the largest of all pairs, widened as in rule 1."""
+    """Compute est ± c·se* as in method §4; c is the maximum over all pairs, widened as in rule 1."""
     k = len(estimate)
     pairs = [(i, j) for i in range(k) for j in range(i)]
     errors = {pair: np.std(resampled[:, pair[0]] - resampled[:, pair[1]], ddof=1) for pair in pairs}

@@ -1,4 +1,4 @@
-"""Tasks like these: all resamples with their probabilities, and what stands in where they are too few."""
+"""Random tasks: all resamples with their probabilities, and the replacement test for few tasks."""
 
 import itertools
 
@@ -105,7 +105,7 @@ def test_four_models_on_six_tasks_are_separated_by_means():
     ],
 )
 def test_claims_over_random_tasks_need_agreeing_means(tasks, kind):
-    """A claim that resamples show and Student's test does not is none, however many tasks (method §8)."""
+    """A claim over random tasks needs a significant Student's test for any number of tasks (method §8)."""
     scores, values, of = suite(tasks, k=4, shift=0.0, effect=0.3)
     (tests,) = study_dominance(scores, [Claim(2, kind)], Inference()).tests
     means = np.array(

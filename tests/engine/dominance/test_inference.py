@@ -11,13 +11,13 @@ MANY = np.inf
 
 
 def share(level, n):
-    """The share that rule 1 turns into a level, written plainly."""
+    """Return the share that rule 1 widens to a level."""
     return norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(level, n - 1))
 
 
 @pytest.mark.parametrize(("tests", "n"), [(20, 12), (56, 15), (132, 20), (132, 200), (2, 10)])
 def test_rounds_follow_the_family_and_the_widening(tests, n):
-    """Method §4: 1000, 2/s and 5/s, in whole blocks of 25."""
+    """The rounds of method §4 are 1000, 2/s and 5/s, rounded up to blocks of 25."""
     s = share(0.05 / tests, n)
     expected = sorted({1000, *(max(1000, 25 * int(np.ceil(np.ceil(c / s) / 25))) for c in (2, 5))})
     assert Inference().round_totals(tests, 1, n) == tuple(expected)
@@ -41,7 +41,7 @@ def test_the_limit_of_work_makes_the_last_round_earlier():
 
 
 def test_no_extra_rounds_if_no_count_could_decide():
-    """Twelve models, ten samples: 13 million resamples for a single count, and the limit is 1.5 million."""
+    """With twelve models and ten samples a single crossing needs 13 million resamples, above the limit."""
     assert 1 / share(0.05 / 132, 10) > 13e6
     assert Inference().round_totals(132, 660, 10) == (1000, 13200)
     assert Inference(work_limit=1e12).round_totals(132, 660, 10)[-1] > 60e6

@@ -1,4 +1,4 @@
-"""CLT errors against numerical derivatives, Monte Carlo, a plain bootstrap, theory and invariances."""
+"""Asymptotic errors compared with numerical derivatives, Monte Carlo, a bootstrap, theory and invariances."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +34,7 @@ N = 5000
 
 
 def weighted_ratio(x, p, y, q, order):
-    """ε of x over y, both with weights, segment by segment over the merged breakpoints."""
+    """Return ε of x over y with weights, integrated over the merged breakpoints."""
     x, p = np.array(x)[np.argsort(x)], np.array(p)[np.argsort(x)]
     y, q = np.array(y)[np.argsort(y)], np.array(q)[np.argsort(y)]
     levels_x, levels_y = np.cumsum(p), np.cumsum(q)
@@ -61,7 +61,7 @@ def weighted_ratio(x, p, y, q, order):
 
 
 def ratios_of_sorted(rows, order):
-    """ε over all ordered pairs of sorted samples of one size, shape (k, k, ...) for rows (k, ..., n)."""
+    """Return ε for all pairs of sorted samples of equal size, shape (k, k, ...) for rows (k, ..., n)."""
     n = rows.shape[-1]
     k = len(rows)
     ratio = np.full((k, k, *rows.shape[1:-1]), 0.5)
@@ -156,7 +156,7 @@ def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
 
 
 def away_from_0_and_1(ratio):
-    """Pairs whose ratio is not all but 0 or 1, where errors are far from normal and no test needs them."""
+    """Return a mask of ratios that are not close to 0 or 1, where the normal approximation fails."""
     return ~np.eye(len(ratio), dtype=bool) & (np.abs(ratio - 0.5) < 0.45)
 
 
@@ -336,13 +336,13 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
 
 
 def covariance(scores, clusters):
-    """Covariance of a model's integrated quantiles, as the package describes it."""
+    """Return the covariance of a model's integrated quantiles, as computed by the package."""
     noise = influences._cluster_curves(ClusteredScores.build([scores] * 2, [clusters] * 2), 0)
     return influences._gram(noise, noise)
 
 
 def plain_covariance(scores, clusters):
-    """The same from its definition, cluster by cluster: the influence of x on level t is min(x, Q(t))."""
+    """Compute the covariance by definition, per cluster: the influence of x at level t is min(x, Q(t))."""
     n, count = len(scores), int(clusters.max()) + 1
     ordered = np.sort(scores)
     levels = [ordered[int((level + 0.5) / LEVELS * n)] for level in range(LEVELS)]
@@ -375,7 +375,7 @@ def test_noise_of_sampled_clusters_estimates_the_total(clusters, draws):
 
 
 def test_paired_models_sample_the_same_clusters():
-    """A model and its shifted copy have no noise between them, so any distance is certain."""
+    """The difference between a model and its shifted copy is constant, so any distance is significant."""
     clusters = np.arange(2 * MAX_CLUSTERS + 7)
     scores = np.random.default_rng(3).normal(size=len(clusters))
     both = ClusteredScores.build([scores, scores + 1e-4], [clusters] * 2)
@@ -420,7 +420,7 @@ def suite(sizes, weights, *, paired=True, seed=0, random=False):
 
 @pytest.fixture(scope="module", params=[True, False])
 def resampled(request):
-    """A suite and its resamples, which hold both orders."""
+    """Return a suite and its resamples for both orders."""
     scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=request.param)
     bootstrap = Bootstrap([BootstrapColumn(scores)], seed=1)
     return scores, bootstrap.extend({0: 400})[0]
@@ -440,7 +440,7 @@ def test_errors_against_resampling_within_tasks(order, resampled):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_strata_with_equal_means_match_the_unstratified_result(order):
-    """Strata whose means agree say what all samples together do, but for a degree of freedom."""
+    """If all strata have equal means, stratification changes only one degree of freedom."""
     values = np.random.default_rng(0).normal(size=(3, 600))
     values -= values.reshape(3, 2, 300).mean(axis=2).repeat(300, axis=1)
     tasks = TaskDesign.build(["0", "1"], [np.repeat([0, 1], 300)] * 3)

@@ -1,4 +1,4 @@
-"""Tail means of all metrics at once are those of each column alone, in the sample and in every resample."""
+"""Tail means of all metrics computed together equal those of each column, for sample and resamples."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_second_call_continues_the_resampling():
 
 
 def test_resample_lacking_the_worst_scores_reads_further():
-    """The worst scores lie in few clusters, of which some resamples draw less than half."""
+    """The worst scores are in few clusters, and some resamples draw less than half of these."""
     cluster = np.arange(2000) // 10
     values = [np.column_stack([cluster + i + 0.5, -cluster]) for i in range(2)]
     tables = ScoreTables.from_arrays(values, [cluster] * 2, ["p", "q"], samples=[np.arange(2000)] * 2)

@@ -1,4 +1,4 @@
-"""The distance of two integrated quantile functions, against plain numerical integration."""
+"""The distance of two integrated quantile functions, compared with numerical integration."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_models_of_different_sizes_and_draws():
 
 @pytest.mark.slow
 def test_coverage_at_every_level():
-    """Of 300 tables, the band holds the true difference nearly as often as it says."""
+    """In 300 tables, the coverage of the band is close to its nominal level."""
     truth = 0.5 + ndtri(LEVELS) * (2 - 1)
     covered = np.zeros(LEVELS.size)
     for seed in range(300):

@@ -1,4 +1,4 @@
-"""Degrees of freedom of suites against the formulas of method §8 written plainly."""
+"""Degrees of freedom of suites compared with the formulas of method §8."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def suite(values, *, random=False, paired=True):
 
 
 def shares_of(values):
-    """Weighted mid-rank shares: how much lies below each score, and half of what equals it."""
+    """Return weighted mid-rank shares: the weight below each score plus half the weight of equal scores."""
     weight = np.tile((WEIGHTS / SIZES)[task_of], len(values)) / len(values)
     pooled = values.ravel()
     below = [weight[pooled < x].sum() + weight[pooled == x].sum() / 2 for x in pooled]
@@ -42,7 +42,7 @@ def shares_of(values):
 
 
 def by_hand(d):
-    """V, df and factor of method §8."""
+    """Return V, df and the factor of method §8."""
     parts = [WEIGHTS[t] ** 2 * d[task_of == t].var(ddof=1) / SIZES[t] for t in range(4)]
     total = sum(parts)
     df = total**2 / sum(part**2 / (n - 1) for part, n in zip(parts, SIZES, strict=True))

@@ -1,4 +1,4 @@
-"""Tails of models drawn apart, against all labellings, other layouts of the same scores, and simulations."""
+"""Tails of unpaired models: all relabellings, equivalent layouts of the same scores, and simulations."""
 
 from itertools import combinations, product
 
@@ -27,7 +27,7 @@ from riskrank.engine.ties import competition_ranks
 
 
 def tail(values, level):
-    """Mean of the worst share and its squared standard error, written down plainly."""
+    """Return the mean of the worst share of scores and its squared standard error."""
     ordered, n = np.sort(values), len(values)
     part = np.clip(level * n - np.arange(n), 0, 1)
     quantile = ordered[min(int(np.ceil(level * n - 1e-9)) - 1, n - 1)]
@@ -36,7 +36,7 @@ def tail(values, level):
 
 
 def exact(worse, better, level):
-    """Share of all labellings with as large a difference of mean shortfalls below the pooled quantile."""
+    """Return the share of all relabellings with at least as large a difference of mean shortfalls."""
     pooled = np.concatenate([worse, better])
     quantile = np.sort(pooled)[int(np.ceil(level * pooled.size - 1e-9)) - 1]
     shortfall = np.minimum(pooled - quantile, 0)
@@ -74,7 +74,7 @@ def test_only_the_worst_scores_matter():
 
 @pytest.mark.parametrize("layout", ["tasks", "clusters"])
 def test_other_layouts_of_the_same_scores(layout):
-    """One task in two halves that are alike, and clusters of one score each twice, against plain samples."""
+    """Two identical halves as tasks, or clusters of one duplicated score, are equivalent to plain samples."""
     rng = np.random.default_rng(4)
     values = [rng.normal(-0.8, 1, 40), rng.normal(size=100)]
     expected = flipped(ClusteredScores.build(values, paired=False), 0, 1, 0.2)
@@ -116,7 +116,7 @@ def test_paired_models_swap_whole_samples():
 
 
 def claims(draw, sizes, tables, seed, worse=None):
-    """Share of tables in which the tail of either model is said to be worse, and of the first's."""
+    """Return the shares of tables with a significantly worse tail of either model, and of the first."""
     rng, decisions = np.random.default_rng(seed), []
     for at in range(tables):
         values = [draw(rng, n) if worse is None or i else worse(rng, n) for i, n in enumerate(sizes)]
@@ -158,14 +158,14 @@ KINDS = {
 @pytest.mark.parametrize("sizes", [(30, 300), (12, 60), (60, 60)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_distributions_of_unequal_size(kind, sizes):
-    """At most .07 and two Monte-Carlo errors of 300 tables (.015); resamples alone: .08 to .38."""
+    """The rate is at most .07 plus two errors (.015, 300 tables); resampling alone has .08 to .38."""
     assert claims(KINDS[kind], sizes, 300, seed=1)[0] <= 0.10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "least"), [((30, 300), 0.45), ((60, 60), 0.68), ((100, 1000), 0.95)])
 def test_worse_tail_is_detected(sizes, least):
-    """A tenth of the samples at −6 in the first model."""
+    """A tenth of the first model's scores is −6."""
     disasters = lambda rng, n: np.where(rng.random(n) < 0.1, -6.0, 0.0) + rng.normal(size=n)  # noqa: E731
     detected = claims(KINDS["normal"], sizes, 200, seed=2, worse=disasters)[1]
     assert detected >= least - 2 * np.sqrt(least * (1 - least) / 200)
@@ -181,13 +181,13 @@ def replicates(tails, error=0.1, resamples=1000, seed=0):
 
 
 def behind(samples, k):
-    """Independent samples behind every pair of k models with so many each."""
+    """Return a matrix with the same number of independent samples for all pairs of k models."""
     sizes = np.broadcast_to(np.asarray(samples, dtype=float), (k,))
     return np.minimum(sizes[:, None], sizes)
 
 
 def by_tail(mean, tails, resampled, *, samples, **other):
-    """Hidden risks of those who follow the tails."""
+    """Return the hidden risks of a ranking by tail means."""
     size = 1 / np.abs(tails).max()
     means, tails = np.asarray(mean, dtype=float), np.asarray(tails, dtype=float)
     ranks, pair_sizes = competition_ranks(-size * tails), behind(samples, len(means))
@@ -303,7 +303,7 @@ def test_tails_of_opposite_extremes_compare_without_a_warning():
 
 
 def test_top_ranked_model_is_no_hidden_risk():
-    """A model of mean .75 is none because one of mean .42 has a milder tail."""
+    """A first model with mean .75 is no hidden risk because a model with mean .42 has a better tail."""
     mean, tails = np.array([0.75, 0.42]), np.array([-3.0, 0.0])
     resampled = replicates(tails)
     for rank, expected in (([1, 2], NONE), ([1, 1], NONE), ([2, 1], RISK)):
@@ -332,7 +332,7 @@ def test_worse_tails_by_hand():
 
 
 def test_worse_tails_of_equal_models_are_rarely_reported():
-    """The leader is the one whose tail is best: chosen by the same samples."""
+    """The leader is selected by its tail on the same samples."""
     rng = np.random.default_rng(3)
     reported = 0
     for _ in range(200):

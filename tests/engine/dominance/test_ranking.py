@@ -69,7 +69,7 @@ def test_ranking_by_a_rate_puts_the_largest_first():
 
 
 def test_default_order_follows_the_ratios_not_the_wins():
-    """One lucky win over the weakest model must not put the worst ratio first."""
+    """A chance win over the weakest model must not promote the model with the worst ratio."""
     dominates = np.zeros((3, 3), dtype=bool)
     dominates[2, 1] = True
     ranking = rank_by_ratio(dominates, np.array([0.1, 0.5, 0.83]), tested=True)
@@ -116,7 +116,7 @@ def test_ranks_by_wins_have_rank_sets():
 
 @st.composite
 def truths_and_verdicts(draw):
-    """True values with ties, and verdicts of which none is false."""
+    """Draw true values with ties, and verdicts without any false claim."""
     truth = draw(st.lists(st.integers(0, 4), min_size=2, max_size=6))
     k = len(truth)
     flags = draw(st.lists(st.booleans(), min_size=k * k, max_size=k * k))

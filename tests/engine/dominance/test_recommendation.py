@@ -29,12 +29,12 @@ def ranked(values, order=2, inference=INFERENCE, name=None):
 
 
 def _from(leader, models):
-    """An order that a model leads."""
+    """Return an order with the given leader."""
     return [leader, *(i for i in range(models) if i != leader)]
 
 
 def clones():
-    """A ~ N(.1, 1) is first among eight N(0, 1), although B ~ N(.65, 2) is ahead of it head to head."""
+    """Return A ~ N(.1, 1), B ~ N(.65, 2) and eight clones ~ N(0, 1); A leads, but B beats it head to head."""
     rng = np.random.default_rng(0)
     values = [rng.normal(0.1, 1, (1500, 1)), rng.normal(0.65, 2, (1500, 1))]
     return [*values, *(rng.normal(0, 1, (1500, 1)) for _ in range(8))]
@@ -52,7 +52,7 @@ def test_clones_do_not_carry_a_model(variance):
 
 
 def often_ahead(n=600):
-    """A model a little better on most samples and much worse on the rest, and what draws the others."""
+    """Return a model that is often slightly better and sometimes much worse, and the random generator."""
     rng = np.random.default_rng(1)
     often = rng.normal(0, 0.05, (n, 2)) + 0.1
     rare = rng.random(n) < 0.3
@@ -61,7 +61,7 @@ def often_ahead(n=600):
 
 
 def test_model_better_on_every_metric_beats_the_leader():
-    """A portfolio of ranks forgets how bad a bad score is: the means of both metrics speak for B."""
+    """A portfolio of ranks ignores the size of failures, but the means of both metrics favour B."""
     often, rng = often_ahead()
     steady = rng.normal(0, 0.05, often.shape)
     weak = rng.normal(-3, 0.05, often.shape)
@@ -73,7 +73,7 @@ def test_model_better_on_every_metric_beats_the_leader():
 
 
 def trade_off():
-    """Nobody beats m1 or m2 throughout: m1 is ahead by a hair on one metric, m2 clearly on the other."""
+    """No model beats m1 or m2 overall: m1 is slightly better on one metric, m2 clearly on the other."""
     often, rng = often_ahead()
     noise_1, noise_2 = rng.normal(0, 0.05, (2, *often.shape))
     hair = noise_1.mean(axis=0) - noise_2.mean(axis=0)
@@ -102,7 +102,7 @@ def test_significant_difference_outweighs_ranks(order):
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
 def test_names_do_not_decide_ties(order):
-    """Each of two models is ahead by a hair on a metric of its own: only their names could settle it."""
+    """Each model is slightly better on one metric, so only their names could break the tie."""
     values = trade_off()
     hair = (values[1] - values[2]).mean(axis=0)
     values[2] = values[2] + hair + np.array([-1e-4, 1e-4])
@@ -125,7 +125,7 @@ def test_trade_off_of_metrics_rejects_no_leader():
 
 
 def test_milder_tail_may_cost_some_mean_on_a_single_metric():
-    """The other's mean is surely higher; the second order, which ranks, is surely on the leader's side."""
+    """The alternative has a significantly higher mean, but the leader is better in second order."""
     rng = np.random.default_rng(3)
     calm, wild = rng.normal(0, 0.2, (2000, 1)), rng.normal(0.15, 3, (2000, 1))
     wild += 0.3 - wild.mean()
@@ -172,7 +172,7 @@ def test_leaders_without_a_model_or_metric_by_brute_force():
 
 
 def _leaders_without_metric(values, leader):
-    """By metric of two left out, who is first on the other; its scores as shares that are no better."""
+    """Return for each of two omitted metrics the new leader and its scores, if the leader changes."""
     leaders = {}
     for out in range(2):
         pooled = np.concatenate([x[:, 1 - out] for x in values])
@@ -191,7 +191,7 @@ def test_two_models_have_no_leader_without_another():
 
 
 def test_a_metric_that_decides():
-    """Three unbeaten models: the third metric alone lifts one of them above the others."""
+    """Of three unbeaten models, the third metric alone favours one."""
     rng = np.random.default_rng(6)
     noise = [rng.normal(0, 1, (300, 3)) for _ in range(3)]
     shifts = ([1.0, 0, 0], [0, 1.0, 0], [0.2, 0.2, 1.0])
@@ -207,7 +207,7 @@ def test_a_metric_that_decides():
 
 @pytest.mark.slow
 def test_identical_models_rarely_challenge_the_leader():
-    """A false challenge of the leader in at most .05 of tables, ± .016; the leader was chosen by the data."""
+    """At most .05 of the tables, ± .016, have a false challenge, although the data select the leader."""
     rng = np.random.default_rng(7)
     false = 0
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Sign flips and relabellings against their definitions written plainly."""
+"""Sign flips and relabellings compared with their definitions."""
 
 from itertools import combinations, pairwise, product
 
@@ -20,7 +20,7 @@ SETTINGS = {"level": 0.025, "seed": 0}
 
 
 def utility_by_hand(x, pooled, order):
-    """Order 1: the score. Order 2: the integral of the share of pooled scores above t, up to the score."""
+    """Return the score (order 1), or the integral of the pooled survival function up to it (order 2)."""
     if order == 1:
         return x
     grid = np.sort(pooled)
@@ -33,7 +33,7 @@ def utilities(a, b, order):
 
 
 def flipped_shares(differences):
-    """Shares of all sign flips with a sum at least, and at most, as large as the observed one."""
+    """Return the shares of all sign flips with a sum at least, and at most, the observed sum."""
     sums = np.array([np.dot(signs, differences) for signs in product((-1, 1), repeat=len(differences))])
     observed = sum(differences)
     return np.mean(sums >= observed - 1e-9), np.mean(sums <= observed + 1e-9)
@@ -85,7 +85,7 @@ def test_unpaired_units_are_dealt_to_both_models(order):
 
 
 def test_unpaired_units_stay_in_their_tasks():
-    """Every unit of the second task equals its level, so that only the first task can decide."""
+    """All units of the second task equal its level, so only the first task contributes."""
     a, b = np.r_[np.arange(8.0) + 3, np.full(20, 50.0)], np.r_[np.arange(8.0), np.full(20, 50.0)]
     tasks = TaskDesign.build(["x", "y"], [np.repeat([0, 1], [8, 20])] * 2)
     together = ClusteredScores.build([a, b], paired=False, tasks=tasks)
@@ -106,7 +106,7 @@ def test_random_flips_agree_with_the_normal_limit(n):
 
 
 def test_clear_differences_need_no_flips():
-    """The Gaussian bound of random signs replaces counts that cannot be reached."""
+    """The Gaussian bound on random signs replaces counts that are too small to observe."""
     rng = np.random.default_rng(6)
     a, b = rng.normal(2.0, 1.0, 60), rng.normal(size=60)
     d = a - b
@@ -162,7 +162,7 @@ def test_units_and_offsets_change_nothing(paired):
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_rare_disasters_hold_their_level(paired):
-    """Identical models, a chance of one in twenty of −20: rejections at 5 %, with 3 Monte-Carlo errors."""
+    """For identical models that score −20 with probability .05, the level holds within 3 standard errors."""
     rng, runs = np.random.default_rng(4), 400
     for order in (1, 2):
         p_values = []
@@ -175,7 +175,7 @@ def test_rare_disasters_hold_their_level(paired):
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_rare_disasters_are_detected(paired):
-    """A chance of one in twenty of −5 at equal means: only a concave utility sees the risk."""
+    """A score of −5 with probability .05 at equal means is detected only by a concave utility."""
     rng = np.random.default_rng(0)
     safe = rng.normal(size=2000)
     risky = np.where(rng.random(2000) < 0.05, -5.0, rng.normal(0.26, 1, size=2000))

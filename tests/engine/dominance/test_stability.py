@@ -1,4 +1,4 @@
-"""Rankings on random subsamples: bounds, what is counted, and agreement known beforehand."""
+"""Rankings of random subsamples: bounds, counts, and known agreements."""
 
 import numpy as np
 import pytest
@@ -17,14 +17,14 @@ METHODS = methods_for_scope("x", [Claim(1), Claim(2)], paired=False)
 
 
 def noisy(n=24, *, draws=1, paired=True):
-    """Four models that differ by about the noise of a score; ``draws`` scores a sample."""
+    """Return four models that differ by about the noise of a score, with ``draws`` repeats per sample."""
     rng = np.random.default_rng(5)
     values = rng.normal(size=(4, n * draws, 1)) + np.array([0.0, 0.2, 0.4, 0.6])[:, None, None]
     return ScoreTables.from_arrays(list(values), [np.repeat(np.arange(n), draws)] * 4, ["x"], paired=paired)
 
 
 def clear(order, n=12):
-    """Scores in which the models follow an order, the best first, on every sample."""
+    """Return scores in which every sample ranks the models in the given order, the best first."""
     step = np.empty(4)
     step[list(order)] = [30.0, 20.0, 10.0, 0.0]
     values = np.random.default_rng(6).uniform(size=(n, 1)) + step[:, None, None]
@@ -90,7 +90,7 @@ def test_clear_differences_give_every_subsample_the_same_ranking():
 
 
 def test_agreement_is_computed_for_every_method():
-    """Orders known beforehand: one full study of the reversed models, and one with a single exchange."""
+    """The orders are known: one study of the reversed models, and one with a single exchange."""
     tables = clear([0, 1, 2, 3])
     against = {
         (3, 2, 1, 0): -1.0,  # every pair turned round

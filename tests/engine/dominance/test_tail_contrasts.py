@@ -1,4 +1,4 @@
-"""One model's worst samples on every metric against everybody's: what is shown, by hand and by invariance."""
+"""Tails of one model against all others on every metric, compared with manual results and invariances."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ N = 200
 
 
 def disaster(seed=0, metrics=2, bad=(0, 1), gain=2.9):
-    """The first of four models is better on most samples, and very bad on one in fifteen."""
+    """Return four models; the first is better on most samples, and very bad on one in fifteen."""
     rng = np.random.default_rng(seed)
     shared = rng.normal(0, 1, (N, metrics))
     values = [shared + rng.normal(0, 1.5, (N, metrics)) - 0.4 * i for i in range(4)]
@@ -35,7 +35,7 @@ def contrast_tails(values, inference=INFERENCE, against=0, weights=None):
 
 
 def test_against_brute_force():
-    """The p-value of a hidden risk, counted one resample at a time, in a family of six by Holm's rule."""
+    """The p-values of six hidden risks are counted by a loop over resamples and adjusted by Holm."""
     values = disaster(bad=(), seed=4)
     values[1] += 1.6
     contrast = contrast_tails(values)
@@ -79,7 +79,7 @@ def test_disaster_is_significant_and_not_offset():
 
 
 def test_better_mean_of_a_worse_tail_offsets_nothing():
-    """Better where it is good: its mean is surely better on one metric, but the tail of the others."""
+    """Its mean is significantly better on one metric, but its tail is worse on the others."""
     values = disaster(gain=7.0)
     values[0][:, 1] -= 4.1
     tables = ScoreTables.from_arrays(values, [np.arange(N)] * 4, ["p", "q"])
@@ -110,7 +110,7 @@ def test_a_gain_on_another_metric_is_a_trade():
 
 
 def test_a_milder_tail_on_another_metric_is_a_trade():
-    """All others have disasters of their own on the second metric, and as good a mean."""
+    """All other models have their own disasters on the second metric, and an equal mean."""
     values = disaster(bad=(0,))
     for other in values[1:]:
         other[:, 1] += 1.8 + values[0][:, 1].mean() - other[:, 1].mean()
@@ -122,7 +122,7 @@ def test_a_milder_tail_on_another_metric_is_a_trade():
 
 
 def test_worse_tail_of_a_better_mean_offsets_nothing():
-    """The others vary more on the second metric, and are better on it nevertheless."""
+    """The others vary more on the second metric, and have a better mean there."""
     values, rng = disaster(bad=(0,)), np.random.default_rng(1)
     for other in values[1:]:
         other[:, 1] = values[0][:, 1] + 1.5 + rng.normal(0, 4, N)
@@ -167,7 +167,7 @@ def test_metric_of_weight_zero_is_ignored(weights):
 
 
 def test_larger_families_get_more_resamples():
-    """With 1,000 resamples no p-value of 60 is below 1/1001·60: the number follows the family."""
+    """With 1,000 resamples no p-value among 60 is below 60/1001, so the number must grow with the family."""
     values = disaster(metrics=20)
     assert contrast_tails(values, Inference(jobs=1)).milder[1, :2].all()
     assert not contrast_tails(values, Inference(resamples=600, jobs=1)).milder.any()

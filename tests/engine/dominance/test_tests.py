@@ -38,7 +38,7 @@ def normal_scores(means, n=100, seed=0):
 
 @pytest.fixture(scope="module", params=[True, False])
 def brute_forced(request):
-    """Scores of three models, and the ratios of resamples drawn one by one."""
+    """Return scores of three models, and the ratios of individually drawn resamples."""
     rng, paired = np.random.default_rng(0), request.param
     sizes = (50, 50, 50) if paired else (50, 20, 35)
     values = [rng.normal(0.2 * i, 1, size=n) for i, n in enumerate(sizes)]
@@ -89,7 +89,7 @@ def test_for_two_models_relative_is_direct():
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_p_values_against_counting_replicates_pair_by_pair(claim, brute_forced):
-    """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
+    """Rules 1, 2 and 4 are computed by loops for every pair, on individually drawn resamples."""
     scores, every = brute_forced
     sizes = [value.size for value in scores.values]
     tests = verdicts(scores, claim, 199, seed=2, family=Family(correction="none", sides=1))
@@ -169,7 +169,7 @@ def test_pairs_that_are_not_requested_are_not_tested():
 
 
 def test_verdicts_are_arranged_as_matrices():
-    """Values of a family go to the matrix cells of its pairs; values that are not given stay None."""
+    """Values of a family fill the matrix cells of its pairs; missing values stay None."""
     estimates, pairs = estimate_violation(normal_scores([0, 0.1, 0.2])), (np.array([2, 1]), np.array([0, 2]))
     values = {"standard_error": [0.1, 0.2], "p_value": [0.01, 0.5], "p_adjusted": [0.02, 0.5]}
     values = {name: np.array(value) for name, value in values.items()}
@@ -274,7 +274,7 @@ def test_complete_separation_of_few_resamples_is_not_decided():
 
 @pytest.mark.parametrize("claim", [Claim(1), Claim(2, "direct"), Claim(1, "absolute", 0.8)])
 def test_no_claim_is_significant_if_the_estimate_contradicts_it(claim):
-    """Resamples that all stay below the boundary, of a sample that does not."""
+    """All replicates are below the boundary, but the estimate is not."""
     scores = normal_scores([2.0, 0.0])
     turned = replace(estimate_violation(scores), ratios=1 - estimate_violation(scores).ratios)
     tests = bootstrap_test(

@@ -24,7 +24,7 @@ float_samples = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_si
 
 
 def brute_force_ratio(winner, loser, order):
-    """Plain integration in exact fractions over the merged breakpoints, method §3."""
+    """Integrate exactly with fractions over the merged breakpoints (method §3)."""
     a, b = sorted(map(Fraction, winner)), sorted(map(Fraction, loser))
     points = sorted({Fraction(t, len(s)) for s in (a, b) for t in range(len(s) + 1)})
 
@@ -162,7 +162,7 @@ def test_common_shift_requires_exact_subtraction(samples, shift):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("offset", [1e9, -1e9, 2.0**52])
 def test_offset_does_not_change_ratios(order, offset):
-    """Always shifting or never would: without the shift the second-order ratio is 11 % off at 1e9."""
+    """Without the common shift, the second-order ratio has an error of 11 % at 1e9."""
     rng = np.random.default_rng(2)
     n = 4000 if offset != 2.0**52 else 40
     grid = 64 if offset != 2.0**52 else 1
@@ -175,7 +175,7 @@ def test_offset_does_not_change_ratios(order, offset):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_huge_score_does_not_make_models_equal(order):
-    """Differences of ones beside 1e200: their squares underflow on the common scale."""
+    """Squares of differences near 1 underflow if the common scale is that of 1e200."""
     small, tall = [-1e200, 0.0, 1.0, 5.0], [-1e200, 1.0, 2.0, 3.0]
     ratio = violation_ratio(small, tall, order=order)
     if order == 1:
@@ -219,7 +219,7 @@ def at(steps, p):
 
 
 def brute_force(winner, loser, order):
-    """Plain integration in exact fractions, method §3 with the steps of §8."""
+    """Integrate exactly with fractions, with the weights of method §8."""
     points = {Fraction(0)}
     for steps in (winner, loser):
         points |= set(itertools.accumulate(width for _, width in steps))

@@ -1,4 +1,4 @@
-"""E-values and confidence sequences of mean differences, against plain products and simulation."""
+"""E-values and confidence sequences of mean differences, compared with products and simulations."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,7 @@ SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1,
 def plain_e_value(
     steps: list[tuple[Fraction, int]], boundary: Fraction, reach: int, largest: int = 1
 ) -> float:
-    """Mean over the bets of their products, in fractions: steps are sums of differences, and their sizes."""
+    """Return the mean over bets of their products; steps are fractions: sums of differences, and sizes."""
     total = Fraction(0)
     for bet in BETS:
         product = Fraction(1)
@@ -145,7 +145,7 @@ def test_family_of_bets_is_adjusted() -> None:
     ],
 )
 def test_forty_interim_looks_keep_the_level(scores: str, tables: int) -> None:
-    """Forty looks at up to 2,000 samples: of 200 tables at most 3 pass, where .025 would be 5."""
+    """With 40 looks at up to 2,000 samples, at most 3 of 200 tables pass; .025 would be 5."""
     rng, passed = np.random.default_rng(7), 0
     for _ in range(tables):
         if scores == "equal 0/1":

@@ -1,4 +1,4 @@
-"""Score tests of two rates against maximisation by brute force, SciPy, and their definitions."""
+"""Score tests of two rates compared with numerical maximisation, SciPy, and their definitions."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from riskrank.engine.evidence.binary_scores import SuccessCounts
 
 
 def likeliest(log_likelihood, least, most):
-    """Return where a likelihood of one rate is largest."""
+    """Return the rate that maximises a likelihood."""
     ends = {"bounds": (least + 1e-12, most - 1e-12), "method": "bounded", "options": {"xatol": 1e-13}}
     return minimize_scalar(lambda rate: -log_likelihood(rate), **ends).x
 

@@ -1,4 +1,4 @@
-"""Three answers to a family: p-values and intervals that agree, whatever the correction."""
+"""Families of claims with three verdicts: p-values agree with intervals, for each correction."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_claims_are_decided_by_their_interval(family, correction, alpha):
 
 
 def test_hand_computed_holm():
-    """p-values .01, .03, .2 at 5 %: .03 is adjusted to .06."""
+    """With p-values .01, .03 and .2 at 5 %, .03 is adjusted to .06."""
     family = [ResampledDifference(1.0, 0.0, 50, 1.0, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
     answers = Family().answer(bootstrap_evidence(family))
     np.testing.assert_allclose(answers.p_adjusted, [0.03, 0.06, 0.2])
@@ -57,7 +57,7 @@ def test_few_resamples_give_an_infinite_interval():
 
 
 def test_hand_computed_required_size():
-    """Half a standard error away: (1.96 + 0.84)²/0.25 = 31.4 times as many."""
+    """An estimate of half a standard error needs (1.96 + 0.84)²/0.25 = 31.4 times the samples."""
     assert _needed(ResampledDifference(0.5, 0.0, 100, 1.0, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
     assert _needed(ResampledDifference(0.0, 0.0, 100, 1.0, 0.5, 0.5)) == np.inf
     assert _needed(ResampledDifference(9.0, 0.0, 100, 1.0, 0.5, 0.5)) == np.inf
@@ -65,7 +65,7 @@ def test_hand_computed_required_size():
 
 @pytest.mark.parametrize("shift", [0.2, 0.3])
 def test_required_size_has_the_nominal_power(shift):
-    """Against simulated t tests of so many samples."""
+    """Compare with simulated t tests of the required size."""
     n = _needed(ResampledDifference(shift, 0.0, 20, 1 / np.sqrt(20), 0.3, 0.7))
     rng = np.random.default_rng(0)
     scores = rng.normal(shift, 1, (4000, n))

@@ -1,4 +1,4 @@
-"""Cost per success, against the quadratic its t inverts to, a delta method by hand, and invariances."""
+"""Cost per success compared with Fieller's quadratic, a manual delta method, and invariances."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_two_models_by_the_delta_method():
 
 
 def shared_theta_p_value(new, old, times=1.0, more=0.0, side=1):
-    """By residuals about the θ that both models share at the boundary, times and more apart."""
+    """Return the p-value from residuals about the common θ at the boundary, θ_new = times · θ_old + more."""
     theta = (old.costs.sum() + new.costs.sum() - more * new.successes.sum()) / (
         old.successes.sum() + times * new.successes.sum()
     )
@@ -103,7 +103,7 @@ def test_all_pairs_match_single_pairs():
 
 @pytest.mark.slow
 def test_huge_costs_make_no_rival_cheap():
-    """Equal models, lognormal costs of σ = 1.5, 100 samples: .004 at .001 by the t of ψ alone."""
+    """Equal models with lognormal costs, σ = 1.5, 100 samples; the t test of ψ alone has .004 at .001."""
     rng, level, tables = np.random.default_rng(0), 0.01, 2000
     units = np.arange(100)
     rejections = []

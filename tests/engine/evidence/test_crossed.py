@@ -1,4 +1,4 @@
-"""Crossed noise against Henderson's own sums, plain t tests, and tables whose components are known."""
+"""Crossed noise compared with Henderson's sums of squares, t tests, and simulations."""
 
 import itertools
 
@@ -58,7 +58,7 @@ def test_variance_components_are_additive():
     ],
 )
 def test_intervals_have_nominal_coverage(case):
-    """Between .93 and .97 of tables (.98 where nothing but items matters), ± .009; items alone .7 at most."""
+    """Coverage is .93 to .97 (.98 if only items vary), ± .009; with items as the only factor at most .7."""
     rng, covered, alone = np.random.default_rng(2), 0, 0
     for _ in range(600):
         d, factors = table(rng, **case)
@@ -112,7 +112,7 @@ def test_cheapest_plan_matches_enumeration():
 
 @pytest.mark.slow
 def test_cheapest_plan_halves_the_error():
-    """The median over 60 pilots, between .45 and .6 of the old error."""
+    """The median over 60 pilots is .45 to .6 of the original error."""
     rng, ratios = np.random.default_rng(5), []
     for _ in range(60):
         result = Components.estimate(*table(rng, wordings=4, judges=4))

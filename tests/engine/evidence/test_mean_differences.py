@@ -1,4 +1,4 @@
-"""The bootstrap-t of differences of means against plain resampling, Student's t, and invariances."""
+"""The bootstrap-t of mean differences, compared with plain resampling, Student's t, and invariances."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def limits(result, level=0.05):
 
 
 def plain_limits(difference, level, rng, resamples=20_000):
-    """Method §4 written plainly, for paired scores."""
+    """Compute the limits of method §4 for paired scores."""
     n, mean = difference.size, difference.mean()
     drawn = difference[rng.integers(0, n, (resamples, n))]
     t = (drawn.mean(axis=1) - mean) / (drawn.std(axis=1, ddof=1) / np.sqrt(n))

@@ -1,4 +1,4 @@
-"""Pairs compared on the tasks both have: against SciPy, least squares, and brute force over graphs."""
+"""Pairs compared on their common tasks: SciPy, least squares, and brute force over graphs."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_five_shared_tasks_are_too_few():
 
 
 def test_votes_are_clustered_by_person():
-    """As many of each: the means of people in their place are the same test."""
+    """With equal numbers of votes, the test equals that of the means per person."""
     values, people = scores(k=3, n=60, missing=0.0), np.repeat(np.arange(12), 5)
     order = np.random.default_rng(1).permutation(60)
     result = shared_differences(values[:, order], people[order])

@@ -1,4 +1,4 @@
-"""Student's t of any estimate against t tests of SciPy, and what could have been shown against tables."""
+"""Student's t of any estimate compared with SciPy's t tests, and smallest detectable differences."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_independent_sums_match_welch():
 
 
 def test_detectable_difference_has_the_nominal_power():
-    """Of 4,000 tables whose true difference is what an average table could have shown, ± 0.006."""
+    """Power is simulated in 4,000 tables with this true difference, ± 0.006."""
     rng = np.random.default_rng(3)
     noise, level = rng.normal(size=(4000, 20)), 0.01
     spread = Student(np.zeros(1), np.array([1 / np.sqrt(20)]), np.array([19.0]))
@@ -68,7 +68,7 @@ def model_difference(scores, first, second):
 
 
 def johnson_by_hand(x, boundary):
-    """The formula of method §4, in its own notation."""
+    """Compute Johnson's t of method §4 in its own notation."""
     n, m, s = len(x), np.mean(x) - boundary, np.std(x, ddof=1)
     third = np.mean((x - np.mean(x)) ** 3)
     g = third / s**3
@@ -87,7 +87,7 @@ def test_johnson_p_value_matches_the_formula(sign, boundary):
 
 
 def test_clusters_are_units():
-    """Every score three times in its cluster is the score once."""
+    """Clusters with three copies of a score are equivalent to a single score."""
     rng = np.random.default_rng(2)
     table = rng.normal(size=(2, 20))
     once = model_difference(ClusteredScores.build(list(table)), 0, 1)
@@ -141,7 +141,7 @@ def test_p_value_is_invariant_to_scale():
 
 @pytest.mark.parametrize(("sigma", "n", "most"), [(1.0, 50, 0.07), (1.5, 200, 0.10)])
 def test_losses_with_a_heavy_tail_at_the_boundary(sigma, n, most):
-    """−lognormal, as simulated in method §4: .05 and .08 instead of .10 and .13 at a nominal .025."""
+    """Scores are −lognormal as in method §4: error rates are .05 and .08 instead of .10 and .13, at .025."""
     rng = np.random.default_rng(7)
     boundary = -np.exp(sigma**2 / 2)
     result = [sample_mean(-rng.lognormal(0, sigma, n)).p_value(boundary) <= 0.025 for _ in range(1500)]

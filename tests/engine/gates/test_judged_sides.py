@@ -1,4 +1,4 @@
-"""Sides of a gate whose judge is corrected by people: the corrected statistics, and resamples of them."""
+"""Calibrated judge scores in a gate: corrected statistics and their resamples."""
 
 from statistics import NormalDist
 
@@ -38,7 +38,7 @@ def test_tail_uses_the_corrected_distribution(both):
 
 
 def test_required_samples_respect_the_variance_floor():
-    """With share B of the variance kept: A·n/n' + B is what decides four times out of five."""
+    """Let B be the share of the variance that stays: power .8 requires the variance factor A·n/n' + B."""
     evidence = ResampledDifference(0.3, 0.0, 100, 0.15, 0.02, 0.98, variance_floor=0.2)
     expected = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) * 0.15 / 0.3
     needed = evidence.samples_needed(0.05)

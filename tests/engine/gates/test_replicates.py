@@ -1,4 +1,4 @@
-"""Replicates of differences against brute force, and the caution where few samples speak against a claim."""
+"""Replicates of differences compared with brute force, and the correction for few opposing samples."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def compared(new, old, *, paired=True, level=0.3, clusters=None, limits=None) ->
 
 @pytest.mark.parametrize("level", [0.05, 0.13, 0.5, 1.0])
 def test_tail_means_match_brute_force(level):
-    """A unit that was drawn twice is two units."""
+    """A unit that is drawn twice counts as two units."""
     rng = np.random.default_rng(0)
     clusters = np.sort(rng.integers(0, 20, 60))
     clusters = np.unique(clusters, return_inverse=True)[1]
@@ -75,7 +75,7 @@ def test_replicates_match_a_plain_bootstrap(level, paired):
 
 
 def test_clusters_are_resampled_as_units():
-    """Scores that are the same within a cluster are one score."""
+    """Scores that are constant within each cluster are equivalent to one score per cluster."""
     rng = np.random.default_rng(2)
     new, old = rng.normal(size=(2, 40))
     clusters = np.repeat(np.arange(40), 5)

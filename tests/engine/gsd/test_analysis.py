@@ -17,7 +17,7 @@ from riskrank.errors import InputError
 
 
 def chain(n=12):
-    """Three models on one ordinal criterion: far above, a little above, and below."""
+    """Return three models on one ordinal criterion: far above, slightly above, and below."""
     base = np.tile([0, 1, 2], n // 3)
     above = base.copy()
     above[0] += 1

@@ -79,7 +79,7 @@ def test_witness_utility_ranks_the_model_lower():
 
 
 def test_equal_competitor_is_not_beaten():
-    """Outside only where the own optimum is negative: 0 both ways is a tie, and a tie keeps both."""
+    """A model is beaten only if its own optimum is negative; 0 in both directions is a tie."""
     tied = np.array([[np.nan, 0.0], [0.0, np.nan]])
     np.testing.assert_array_equal(empirical_front(tied), [True, True])
     beaten = np.array([[np.nan, 0.0], [-0.1, np.nan]])

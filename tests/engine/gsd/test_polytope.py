@@ -1,4 +1,4 @@
-"""The polytope of utilities: what does not solve a program is no answer."""
+"""The polytope of utilities: only valid solutions of a linear program are accepted."""
 
 import highspy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Preference systems: covers against brute force."""
+"""Preference systems: cover relations compared with brute force."""
 
 import itertools
 

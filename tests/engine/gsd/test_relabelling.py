@@ -25,7 +25,7 @@ def correlated_scores(seed, samples, gap=0.5):
 
 
 def every_optimum(table, pair, threshold, signs, pooled=False):
-    """Solve a program for every relabelling, each on a polytope of its own."""
+    """Solve a separate linear program for every relabelling."""
     system = preference_system(table, sorted(pair))
     first, second = (sample_distributions(table, system, model) for model in pair)
     units = np.vstack([first, second]) if pooled else first - second
@@ -181,7 +181,7 @@ def test_repeats_of_a_sample_are_swapped_together():
 
 
 def test_two_rounds_match_a_single_round(monkeypatch):
-    """Pairs that the first relabellings leave open get the others, and their results stand in order."""
+    """Undecided pairs get further relabellings in a second round, and results keep their order."""
     for module in (relabelling, null_optima):
         monkeypatch.setattr(module, "FIRST", 20)
     monkeypatch.setattr(null_optima, "_LOOKS", (10, 20))
@@ -219,7 +219,7 @@ def test_system_of_all_models_tests_too():
 
 @pytest.mark.slow
 def test_clearly_insignificant_pair_stops_early():
-    """Equal models are closed after 200; what is shown is looked at as often as without closing."""
+    """Pairs of equal models are closed after 200 relabellings; significant pairs get all of them."""
     table = quality_table(correlated_scores(0, 40, gap=0.0), ordinal=ORDINAL)
     plain, closing = Relabelling(resamples=600), Relabelling(resamples=600, stops_early=True)
     (early,) = run_relabelling_tests(Utilities(table), [(0, 1)], closing)

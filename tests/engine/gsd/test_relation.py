@@ -16,7 +16,7 @@ from riskrank.errors import InputError
 
 
 def full_rows(vectors, ordinal, delta_on):
-    """Rows (coefficients, slack coefficient, equal) over integer vectors: coefficients @ u >= slack."""
+    """Yield constraints (coefficients, slack coefficient, is equality): coefficients @ u >= slack."""
     d, ordinal = len(vectors), list(ordinal)
     cardinals = [j for j, is_ordinal in enumerate(ordinal) if not is_ordinal]
     ordinals = [j for j, is_ordinal in enumerate(ordinal) if is_ordinal]
@@ -50,7 +50,7 @@ def full_rows(vectors, ordinal, delta_on):
 
 
 class FullModel:
-    """Oracle for the optimum and the largest slack; vectors are lists of integers, the extremes included."""
+    """Reference solver for the optimum and the largest slack; vectors are lists of integers."""
 
     def __init__(self, vectors, ordinal, delta_on="r1"):
         self.vectors = [tuple(v) for v in vectors]
@@ -82,7 +82,7 @@ class FullModel:
         return answer.fun
 
     def optimum(self, weights, delta=0.0):
-        """Minimise sum of weights[vector] u(vector); weights by vector."""
+        """Minimise the sum of weights[v] · u(v) over all vectors v."""
         costs = [weights.get(v, 0.0) for v in self.vectors]
         return self._solve([*costs, 0.0], (delta, delta))
 
@@ -91,7 +91,7 @@ class FullModel:
 
 
 def weights_of(first, second):
-    """Difference of the two empirical distributions; first, second are lists of integer vectors."""
+    """Return the difference of two empirical distributions, given as lists of integer vectors."""
     weights = {}
     for vectors, sign in ((first, 1), (second, -1)):
         for v in vectors:
@@ -104,7 +104,7 @@ SCALES = {"cardinal": st.just(False), "ordinal": st.just(True), "mixed": st.bool
 
 @st.composite
 def small_problems(draw, models=2, scale="mixed"):
-    """Integer scores of few levels, so that ties and duplicate vectors abound."""
+    """Draw integer scores with few levels, so that ties and duplicate vectors are common."""
     n = draw(st.integers(1, 3))
     samples = draw(st.integers(1, 4))
     levels = draw(st.integers(2, 6))
@@ -268,7 +268,7 @@ def test_error_of_large_delta_names_the_maximum(monkeypatch):
 
 
 def reachable(nodes, edges):
-    """Pairs of elements the diagram relates, by following its edges."""
+    """Return the pairs of nodes that are connected by a path."""
     below = {node: {node} for node in range(len(nodes))}
     for _ in nodes:
         for upper, lower in edges:
@@ -278,7 +278,7 @@ def reachable(nodes, edges):
 
 @st.composite
 def pre_orders(draw):
-    """Component-wise order on points that may coincide."""
+    """Draw component-wise orders on points that may coincide."""
     points = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
     points = np.array(points)
     return np.all(points[:, None] >= points[None], axis=2)

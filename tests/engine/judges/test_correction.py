@@ -1,4 +1,4 @@
-"""A judge corrected by a few labels, against the plain formulas of PPI++ and against exact fractions."""
+"""Judge scores calibrated on a few labels, compared with the formulas of PPI++ and exact fractions."""
 
 import itertools
 from fractions import Fraction
@@ -19,7 +19,7 @@ from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 
 
 def scored(rng, n, total, noise=0.5, rounded=True):
-    """People's scores of n samples, a judge's of all."""
+    """Draw human labels of n samples, and judge scores of all samples."""
     human = rng.normal(3, 1, total)
     judge = human + rng.normal(0.2, noise, total)
     if rounded:
@@ -28,7 +28,7 @@ def scored(rng, n, total, noise=0.5, rounded=True):
 
 
 def column(corrections):
-    """The column of scores that several models' corrections make."""
+    """Return the column of scores that combines the corrections of several models."""
     rows = [correction.weighted_rows() for correction in corrections]
     n, total = corrections[0].n_labelled, len(corrections[0].judge)
     units = np.concatenate((np.arange(n), np.arange(total)))
@@ -40,7 +40,7 @@ def column(corrections):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_mean_matches_prediction_powered_inference(seed):
-    """ppi_mean_pointestimate(Y, Ŷ, Ŷ of the others) of ppi-python 0.2.3 is this formula, with this λ."""
+    """The formula and λ are those of ppi_mean_pointestimate in ppi-python 0.2.3."""
     rng = np.random.default_rng(seed)
     n, total = int(rng.integers(20, 200)), 600
     human, judge = scored(rng, n, total, rounded=bool(seed % 2))
@@ -57,7 +57,7 @@ def test_mean_matches_prediction_powered_inference(seed):
 
 
 def as_fractions(values, cumulated):
-    """The nearest distribution by pooling adjacent violators, what is cut off made up for, in fractions."""
+    """Return the nearest distribution by pooling adjacent violators, clipped and rescaled, as fractions."""
     shares = [Fraction(int(cumulative), TOTAL) for cumulative in cumulated[:-1]]
     gaps = [Fraction(float(b)) - Fraction(float(a)) for a, b in itertools.pairwise(values)]
     blocks_ = []
@@ -111,7 +111,7 @@ def test_mean_is_clipped_to_the_range_of_scores():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_resample_weights_match_a_refitted_correction(seed):
-    """Weights of drawn rows are those of the same formula on the drawn samples, the λ being kept."""
+    """Replicate weights equal the formula on the drawn samples, with λ fixed."""
     rng = np.random.default_rng(seed)
     corrections = [Correction.fit(*scored(rng, 25, 80)) for _ in range(2)]
     corrected = column(corrections)
@@ -182,7 +182,7 @@ def test_uninformative_or_reversed_judge_is_excluded():
 
 
 def test_effective_labels_match_simulated_variances():
-    """Labels that would tell as much: what the variance of the mean says over many tables."""
+    """The effective number of labels matches the variance ratio of the means over many tables."""
     rng = np.random.default_rng(8)
     means, alone, effective_sizes = [], [], []
     for _ in range(400):
@@ -195,7 +195,7 @@ def test_effective_labels_match_simulated_variances():
 
 
 def test_cross_fitted_scale_matches_manual_fits():
-    """Each labelled sample is mapped by the other folds: its own score moves the others, not itself."""
+    """Each labelled sample is rescaled by a fit without its own fold."""
     rng = np.random.default_rng(9)
     human = rng.normal(0, 1, 60)
     judge = np.exp(human[rng.permutation(60).argsort()].repeat(5)[:300] + rng.normal(0, 0.1, 300))
@@ -219,10 +219,10 @@ def test_a_monotone_judge_is_mapped_onto_the_scale():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_quantiles_match_prediction_powered_inference(seed):
-    """ppi_quantile_pointestimate of ppi-python 0.2.3: the score at which the corrected share is nearest to q.
+    """Compare the quantile with ppi_quantile_pointestimate of ppi-python 0.2.3.
 
-    At levels that the corrected distribution function meets once, where nobody has to choose, and away from
-    its ends, where what lies beyond 0 and 1 is made up for.
+    That is the score whose corrected share is nearest to q. The corrected distribution function crosses the
+    tested levels once. The ends are excluded, because values outside 0 and 1 are clipped there.
     """
     rng = np.random.default_rng(seed)
     human, judge = scored(rng, int(rng.integers(20, 200)), 600, rounded=bool(seed % 2))

@@ -9,7 +9,7 @@ from riskrank.engine.judges.correction import Correction, labels_for_differences
 
 
 def tables(rng, *, k=2, n=100, total=1000, shared=0.6, noise=0.9):
-    """People's scores of k models that share what is hard, and a judge whose errors they do not share."""
+    """Draw human labels of k models with a common difficulty, and judge scores with independent errors."""
     latent = np.sqrt(shared) * rng.normal(size=total) + np.sqrt(1 - shared) * rng.normal(size=(k, total))
     people = np.clip(np.rint(3.3 + latent), 1, 5)
     judge = np.clip(np.rint(people + rng.normal(0, noise, people.shape)), 1, 5)
@@ -19,7 +19,7 @@ def tables(rng, *, k=2, n=100, total=1000, shared=0.6, noise=0.9):
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "k"), [(0, 2), (3, 5)])
 def test_tuned_power_matches_a_grid_search(seed, k):
-    """The factor with the smallest sum of variances of differences, in shares of the labels' own."""
+    """The tuned factor minimises the sum of the variances of differences, relative to labels alone."""
     both = tables(np.random.default_rng(seed), k=k)
     n, total = 100, 1000
 
@@ -71,7 +71,7 @@ def test_tuning_of_degenerate_judges():
 @pytest.mark.slow
 @pytest.mark.parametrize(("shared", "noise"), [(0.6, 0.9), (0.9, 0.9), (0.9, 30.0)])
 def test_effective_labels_match_simulated_variances(shared, noise):
-    """Labels that would tell two models apart as surely; a judge never tells much less than they do."""
+    """Effective labels match the variance ratio of differences; the judge never increases the error much."""
     rng = np.random.default_rng([7, int(10 * shared), int(10 * noise)])
     differences, alone, effective_labels = [], [], []
     for _ in range(1500):

@@ -1,4 +1,4 @@
-"""The judge of a tail: its λ by the plain formulas, and what it leaves alone."""
+"""Judge scores of a tail mean: λ by the formulas, and unchanged quantities."""
 
 import numpy as np
 import pytest

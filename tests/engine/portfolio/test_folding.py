@@ -1,4 +1,4 @@
-"""Portfolios by either copula, against counting and within tasks."""
+"""Portfolios with either copula, compared with counts, also within tasks."""
 
 import numpy as np
 import pytest

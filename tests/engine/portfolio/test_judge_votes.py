@@ -1,4 +1,4 @@
-"""Vote scores against the paper's matrices, by hand, and on what judges get wrong."""
+"""Vote scores compared with the paper's matrices, manual results, and invalid votes of judges."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from riskrank.engine.portfolio.judge_votes import SPELLINGS, VOTES, normalise_vo
 
 @st.composite
 def judgements(draw):
-    """Every pair at most once per sample, presented in either order."""
+    """Draw judgements of each pair at most once per sample, in either order."""
     k, n = draw(st.integers(2, 4)), draw(st.integers(1, 3))
     rows = []
     for sample in range(n):

@@ -1,4 +1,4 @@
-"""Mean–risk models against plain integrals, closed forms, exact dominance and Proposition 1."""
+"""Mean–risk models compared with integrals, closed forms, exact dominance and Proposition 1."""
 
 from dataclasses import replace
 from itertools import combinations_with_replacement, pairwise
@@ -31,7 +31,7 @@ def by_label(samples, levels=LEVELS, risks=None):
 
 
 def quantile(sorted_sample, p):
-    """Smallest x with a share of at least p at or below, counting in whole scores."""
+    """Return the smallest x with a proportion of at least p at or below it, by counting scores."""
     n = len(sorted_sample)
     for rank in range(1, n + 1):
         if rank / n >= p - 1e-14:
@@ -40,7 +40,7 @@ def quantile(sorted_sample, p):
 
 
 def integrated(sorted_sample, p):
-    """∫_0^p Q, step by step."""
+    """Return ∫_0^p Q, computed step by step."""
     n, total = len(sorted_sample), 0.0
     for at, x in enumerate(sorted_sample):
         total += x * max(0.0, min(p, (at + 1) / n) - at / n)
@@ -217,7 +217,7 @@ def test_values_that_differ_by_rounding_share_a_rank_in_any_unit(unit, gap, rank
 
 
 def ranked(columns, rank):
-    """Mean-risk models of which only the ranks matter."""
+    """Return mean–risk models with the given ranks."""
     rank = np.array(rank)
     return MeanRisk(columns, np.zeros(len(rank)), np.zeros(rank.shape), np.zeros(rank.shape), rank)
 
@@ -240,7 +240,7 @@ def test_pairs_reversed_by_sigma_match_enumeration(k, random):
 
 
 def test_a_tie_is_no_contradiction():
-    """Model 0 is before 1 by σ; only where every consistent risk turns the pair round is it reported."""
+    """Model 0 ranks before 1 by σ; a contradiction needs all consistent risks to reverse the pair."""
     columns = risk_columns(levels=(0.05,))
     sigma = np.array([column.risk.name == "standard-deviation" for column in columns])
     consistent = np.array([column.risk.ssd_consistent for column in columns])
@@ -261,7 +261,7 @@ def test_orders_of_models_by_hand():
 
 
 def test_consistency_of_published_risks():
-    """[RAB] Table 1: mean minus these risks follows second-order, or first-order, dominance."""
+    """[RAB] Table 1: mean minus these risks is consistent with first- or second-order dominance."""
     result = mean_risk([np.arange(5.0), np.arange(5.0) + 1], risk_columns(levels=(0.25,)))
     names = [column.risk.name for column in result.columns]
     first = {column.risk.name for column in result.columns if column.risk.fsd_consistent}
@@ -283,7 +283,7 @@ VARIANCE = RiskColumn(Risk("variance", "σ²", "σ² variance", _variance, False
 
 
 def test_variance_is_not_scale_equivariant():
-    """Variance is four times as large where scores are twice as large."""
+    """Doubling the scores quadruples the variance."""
     for samples in ([[1.0, 2.0, 3.0], [0.0, 9.0]], [[1000.0, 2000.0, 3000.0], [0.001, 0.003]]):
         result = mean_risk([np.array(sample) for sample in samples], [VARIANCE])
         assert result.risk[:, 0] == pytest.approx([np.var(sample) for sample in samples], rel=1e-12)
@@ -321,7 +321,7 @@ def random_scores(seed=0, n=40, k=3, paired=True, offset=0.0):
 @pytest.mark.parametrize("offset", [0.0, 1000.0, -1000.0])
 @pytest.mark.parametrize("paired", [True, False])
 def test_intervals_match_a_plain_bootstrap(paired, offset):
-    """Far from zero too: mean plus a tail mean moves twice as far as the scores do."""
+    """The intervals are correct for large offsets, too; mean plus tail mean moves by twice the offset."""
     scores, columns = random_scores(paired=paired, offset=offset), risk_columns()
     result = study_mean_risk(scores, columns, names=NAMES, resamples=60, level=0.2, seed=4)
     values = [
@@ -348,7 +348,7 @@ def test_intervals_scale_with_overflowing_squares(unit):
 
 
 def test_intervals_of_means_match_theory():
-    """Mean minus h at level 1 is the mean itself: its interval is that of a normal mean."""
+    """Mean minus h at level 1 is the mean, so its interval is that of a normal mean."""
     scores = random_scores(seed=1, n=400)
     result = study_mean_risk(scores, risk_columns(["quantile-deviation"], [1.0]), names=NAMES, resamples=2000)
     width = result.value_high[:, 0] - result.value_low[:, 0]
@@ -394,7 +394,7 @@ def test_progress_counts_every_resample():
 
 
 def test_risks_share_the_weight_of_their_metric():
-    """One metric with five risks and one with a single risk count as their weights say."""
+    """Metrics with five risks and with one risk have the weights that the user set."""
     many = study_mean_risk(
         ClusteredScores.build([np.arange(10.0), np.arange(10.0) - 1]),
         risk_columns(["semideviation", "gini-tail", "negative-tvar"]),

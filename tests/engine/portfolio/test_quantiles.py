@@ -1,4 +1,4 @@
-"""Sums of sorted scores to a level, against fractions, also where rounding moves a level off its step."""
+"""Partial sums of sorted scores up to a level, compared with fractions, also at rounded levels."""
 
 from fractions import Fraction
 
@@ -125,7 +125,7 @@ def suite(k=2, seed=0):
 
 
 def repeated(scores):
-    """The same with 20, 12 and 3 copies of each score: 120 a task."""
+    """Repeat each score 20, 12 or 3 times, which gives 120 scores per task."""
     copies = np.array([20, 12, 3])[scores.strata.cluster_tasks[0]]
     return [np.repeat(value, copies) for value in scores.values]
 

@@ -1,4 +1,4 @@
-"""Tables drawn and tested whole, and the closed form of a plan."""
+"""Functions that draw tables for a plan, test them, and evaluate its closed form."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from riskrank.engine.power.planning import table_streams
 
 
 def collect_verdicts(test, size, tables, *, seed):
-    """Draw tables of a size and test them, shape (tables, claims)."""
+    """Draw tables of a given size and test them; return the verdicts, shape (tables, claims)."""
     return np.array([test(size, stream) for stream in table_streams(size, tables, seed)], dtype=bool)
 
 
 def full_test_verdicts(plan, size, tables, *, seed):
-    """Draw tables of a plan and test them whole."""
+    """Draw tables of a plan and run the complete test on them."""
 
     def test(size, stream):
         data, remaining = stream.spawn(2)
@@ -22,11 +22,11 @@ def full_test_verdicts(plan, size, tables, *, seed):
 
 
 def sample_units(plan, size, tables, seed):
-    """The units of the same tables."""
+    """Return the drawn units of these tables."""
     rngs = [np.random.default_rng(stream.spawn(1)[0]) for stream in table_streams(size, tables, seed)]
     return [plan.sampler.draw_units(rng, size) for rng in rngs]
 
 
 def closed_verdicts(plan, tables, size):
-    """Return the verdicts of the closed form for the pairs of a plan, by table of units."""
+    """Return the closed-form verdicts on the pairs of a plan, for tables given by their units."""
     return ClosedForm(plan, 1).significant_pairs_in(tables, size)

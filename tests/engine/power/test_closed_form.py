@@ -1,4 +1,4 @@
-"""Sizes found against closed forms of t tests and of shares, and against every table tested whole."""
+"""Required sizes compared with closed forms for t tests and proportions, and with complete tests."""
 
 from math import sqrt
 from statistics import NormalDist
@@ -45,7 +45,7 @@ def pilot(n, *gaps, noise=1.0, seed=3, round_to=None, **design):
     ],
 )
 def test_sizes_of_normal_and_bernoulli_scores_match_their_tests(texts, claim, exact):
-    """Curves of normals cross more often than their means do, which takes a tenth more."""
+    """Quantile functions of normal scores cross more often than the means, which costs 10 % more samples."""
     result = study_power(build_plan(*texts, claim=claim))
     assert result.size == pytest.approx(exact, rel=0.15)
     assert result.confirmed
@@ -82,7 +82,7 @@ QUICK = ("clusters",)
     [*((name, 40) for name in QUICK), *(pytest.param(name, 120, marks=pytest.mark.slow) for name in PLANS)],
 )
 def test_required_size_reaches_the_power_in_full_tests(name, tables):
-    """At the size found the real test has the power asked for: of tables that the search did not see."""
+    """At the required size, the test has the requested power on tables that the search did not use."""
     make, arguments, options = PLANS[name]
     plan = make(*arguments, **options)
     result = study_power(plan, repeats=60)
@@ -94,7 +94,7 @@ def test_required_size_reaches_the_power_in_full_tests(name, tables):
 
 @pytest.mark.parametrize("name", ["order 1, absolute", "paper", "unpaired", "ranked by dominance"])
 def test_closed_form_agrees_with_full_tests(name):
-    """Of the same tables, at sizes at which some are shown."""
+    """Both are applied to the same tables, at sizes where some verdicts are significant."""
     make, arguments, options = PLANS[name]
     plan = make(*arguments, **options)
     agreed = []
@@ -106,7 +106,7 @@ def test_closed_form_agrees_with_full_tests(name):
 
 @pytest.mark.slow
 def test_influences_predict_the_verdict_of_a_table():
-    """The closed form on tables at hand, against their own tests: nine verdicts of ten."""
+    """The closed form agrees with the tests in nine of ten verdicts on the same tables."""
     plan = plan_from_pilot(pilot(200, 1.0, 0.7, 0.4, 0.0), Claim(2), Inference(resamples=1000))
     closed = closed_verdicts(plan, sample_units(plan, 60, 20, 0), 60)
     assert np.mean(closed == full_test_verdicts(plan, 60, 20, seed=0)) > 0.85
@@ -126,7 +126,7 @@ PAPERS = {
     "name", ["order 2", *(pytest.param(name, marks=pytest.mark.slow) for name in PAPERS)]
 )
 def test_paper_rule_matches_full_tests(name):
-    """Its error is the spread of the ratio, so that equal models are called different half of the time."""
+    """The paper's error is the spread of the ratio, so its rule separates equal models half of the time."""
     claim, texts, pair = PAPERS[name]
     plan = build_plan(*texts, claim=claim, inference=PAPER, pair=pair)
     closed, observed = ClosedForm(plan, 4000).significant_pairs(25), full_test_verdicts(plan, 25, 120, seed=3)
@@ -135,7 +135,7 @@ def test_paper_rule_matches_full_tests(name):
 
 @pytest.mark.parametrize("size", [12, *(pytest.param(size, marks=pytest.mark.slow) for size in (10, 20, 35))])
 def test_unequal_clusters_match_full_tests(size):
-    """Verdicts depend on whether the largest cluster is drawn; tables of too few units are not tested."""
+    """Verdicts depend on whether the largest cluster is drawn; tables with too few units are skipped."""
     plan = PLANS["clusters"][0](*PLANS["clusters"][1], pair=(0, 1))
     closed = ClosedForm(plan, 4000).significant_pairs(size).mean()
     observed = full_test_verdicts(plan, size, 150, seed=4).mean()
@@ -192,7 +192,7 @@ def test_influences_match_numerical_derivatives(claim):
 @pytest.mark.parametrize("claim", [DIRECT, Claim(1, "absolute", 0.25), Claim(2)])
 @pytest.mark.parametrize("sizes", [(1, 4), (3, 4)])
 def test_distances_of_tables_match_a_loop(claim, sizes):
-    """Of clusters of 1 to 3 rows, whose weights are counted, and of 3 rows each, which are sorted."""
+    """Cluster sizes are 1 to 3 rows (weights are counted), or always 3 (rows are sorted)."""
     rng = np.random.default_rng(2)
     clusters = [np.repeat(np.arange(12), rng.integers(*sizes, 12)) for _ in range(3)]
     values = [rng.normal(size=len(cluster)) for cluster in clusters]
@@ -223,7 +223,7 @@ def test_biased_disagreement_is_not_confirmed():
 
 
 def test_reported_error_covers_full_tests(monkeypatch):
-    """Two of twenty tables answered otherwise, in one direction."""
+    """Two of twenty verdicts differ, both in the same direction."""
     plan = build_plan("normal:0.5", "normal", inference=Inference(variance="clt"))
     size, answers = study_power(plan).size, []
 

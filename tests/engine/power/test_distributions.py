@@ -1,4 +1,4 @@
-"""Named distributions: what is parsed, their quantiles, what is refused."""
+"""Named distributions: parsing, quantiles, and refusals."""
 
 import numpy as np
 import pytest

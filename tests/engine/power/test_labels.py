@@ -1,4 +1,4 @@
-"""Labels that a gate needs: the closed form against gates on drawn tables, and formulas by hand."""
+"""Required labels of a gate: the closed form compared with gates on simulated tables, and formulas."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def label_need(corrections, **changes):
 
 
 def population(corrections):
-    """People's and the judge's scores to draw from, with the corrected means and unbiased variances."""
+    """Return human and judge scores with the corrected means and unbiased variances."""
     n = corrections[0].n_labelled
     human = np.array([correction.human - correction.human.mean() for correction in corrections])
     judge = np.array([correction.judge[:n] - correction.judge[:n].mean() for correction in corrections])
@@ -43,7 +43,7 @@ def population(corrections):
 
 
 def draw_table(scores, rng, labels, samples=400):
-    """A table with so many labels."""
+    """Draw a table with the given number of labels."""
     human, judge = scores
     chosen = rng.integers(0, human.shape[1], samples)
     both = zip(human[:, chosen[:labels]], judge[:, chosen], strict=True)
@@ -51,14 +51,14 @@ def draw_table(scores, rng, labels, samples=400):
 
 
 def passes(corrections, seed):
-    """Decide as the gate does, by 2,000 resamples."""
+    """Return the gate's decision from 2,000 resamples."""
     scores = ScoreColumn("people", column(corrections), Units(1.0, ""), (1.0, 1.0 + REACH))
     rows, _ = decide([GateClaim(BETTER, 0, 1, scores, "mean")], Inference(seed=seed), ["new", "old"])
     return rows[0].verdict == PASS
 
 
 def passes_by_t(corrections, level=0.05):
-    """Decide by Student's t, as the gate does but for its resamples."""
+    """Return the gate's decision from Student's t instead of resamples."""
     errors, judge_parts = (
         new - old for new, old in zip(*(correction.parts for correction in corrections), strict=True)
     )
@@ -71,7 +71,7 @@ def passes_by_t(corrections, level=0.05):
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [20, 80])
 def test_decisions_match_the_gate(labels):
-    """By t as by 2,000 resamples, but for those whose p-value is next to the level."""
+    """Decisions by t and by 2,000 resamples agree, except for p-values close to the level."""
     scores, rng = population(pilot(ahead=0.3)), np.random.default_rng(labels)
     tables = [draw_table(scores, rng, labels) for _ in range(20)]
     plain = [passes_by_t(table) for table in tables]
@@ -82,7 +82,7 @@ def test_decisions_match_the_gate(labels):
 
 @pytest.mark.slow
 def test_required_labels_reach_the_requested_power():
-    """Gates themselves, with their resamples, at the number that is said."""
+    """Run complete gates at the reported number of labels."""
     corrections = pilot()
     size = label_need(corrections).required_labels(0.8, 398)
     scores, rng = population(corrections), np.random.default_rng(11)
@@ -118,7 +118,7 @@ def test_power_matches_simulated_tables(labels, options):
 
 
 def test_power_without_a_judge_matches_simulated_tables():
-    """The same effect without a judge: as many tables pass as the closed form says."""
+    """Without a judge, the share of passing tables equals the power of the closed form."""
     corrections = pilot()
     alone = LabelNeed.from_pilot(
         *(replace(correction, judge_weight=0.0) for correction in corrections),
@@ -145,7 +145,7 @@ def test_variance_of_the_difference_matches_simulation(labels):
 
 
 def test_labels_of_the_normal_approximation():
-    """Of many labels: (c + z)² times the variance over the effect squared."""
+    """For many labels the number is (c + z)² times the variance over the squared effect."""
     need = LabelNeed(effect=0.02, variance=1.0, gain=0.6, judge_variance=0.6, samples=1e9, level=0.05)
     both = ndtri(0.975) + ndtri(0.8)
     assert need.required_labels(0.8) == pytest.approx(0.4 * (both / 0.02) ** 2, rel=1e-3)
@@ -160,7 +160,7 @@ def test_labels_of_the_normal_approximation():
 
 
 def test_labels_of_all_samples_are_as_good_as_labels_alone():
-    """Nothing is left for the judge to add, and there are as many degrees of freedom."""
+    """If all samples have labels, the judge has no effect on the variance or the degrees of freedom."""
     need = LabelNeed(effect=0.1, variance=1.0, gain=0.6, judge_variance=0.5, samples=300.0, level=0.05)
     alone = replace(need, gain=0.0, judge_variance=0.0)
     assert need.power(299) == pytest.approx(alone.power(299), abs=0.003)

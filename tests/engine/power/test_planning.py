@@ -1,4 +1,4 @@
-"""Power of dominance against data sets drawn by hand, known extremes, and the design of the pilot."""
+"""Power of dominance compared with simulated data sets, known extremes, and the design of the pilot."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_sample_order_matches_dominance():
 
 
 def test_distributions_have_the_published_ratios():
-    """Method §3: N(0.5, sd 2) over N(0, 1)."""
+    """Check the ratios of N(0.5, sd 2) over N(0, 1) in method §3."""
     for order, ratio in ((1, 0.16771), (2, 0.44473)):
         plan = plan_from_distributions(named("normal:0.5,2", "normal:0,1"), Claim(order), CLT)
         assert plan.reference.ratios[0, 1] == pytest.approx(ratio, abs=2e-5)

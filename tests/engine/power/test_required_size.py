@@ -1,4 +1,4 @@
-"""The search for a size, step by step, and the sizes it refuses."""
+"""Search for the required size, step by step, and the sizes it refuses."""
 
 import pytest
 

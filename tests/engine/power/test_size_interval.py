@@ -1,4 +1,4 @@
-"""The interval of the size a pilot suggests: the closed form of normal scores, loops, and invariances."""
+"""Interval of the required size from a pilot: the closed form for normal scores, loops, and invariances."""
 
 from dataclasses import replace
 from math import sqrt
@@ -35,7 +35,7 @@ DIRECT = Claim(2, "direct")
 
 
 def normal_pilot(effect, n, seed=4):
-    """Two paired models of equal spread; their differences have exactly this mean in standard deviations."""
+    """Return two paired models with equal variances and an exact standardised mean difference."""
     rng = np.random.default_rng(seed)
     middles = ndtri((np.arange(n) + 0.5) / n)
     shared, gap = rng.permutation(middles), rng.permutation(middles / middles.std())
@@ -44,14 +44,14 @@ def normal_pilot(effect, n, seed=4):
 
 
 class Needed:
-    """A search result: a size, or none within 5,000, and its power."""
+    """Search result: a size, or None if it exceeds 5,000, and its power."""
 
     def __init__(self, size, power=0.8):
         self.size, self.power = size, power
 
 
 def interval(values, result, claim=DIRECT, pairs=((0, 1),), *, limit=5000, seed=0, **design):
-    """The interval of the size at which these pairs are shown, tested one-sided at .05, Bonferroni."""
+    """Return the interval of the required size for these pairs, one-sided at .05 with Bonferroni."""
     inference = replace(CLT, seed=seed)
     plan = plan_from_pilot(ClusteredScores.build(values, **design), claim, inference, pair=pairs[0])
     plan = replace(plan, pairs=pairs)
@@ -71,7 +71,7 @@ def interval(values, result, claim=DIRECT, pairs=((0, 1),), *, limit=5000, seed=
     ],
 )
 def test_interval_of_normal_scores_matches_the_closed_form(effect, n):
-    """δ̂ has the variance (1 + δ²/2)/n, and the size that a z-test needs is (c + z)²/δ²."""
+    """The variance of δ̂ is (1 + δ²/2)/n, and a z-test needs (c + z)²/δ² samples."""
     quantile_sum = Z.inv_cdf(0.95) + Z.inv_cdf(0.8)
     size = round((quantile_sum / effect) ** 2)
     intervals = [interval(normal_pilot(effect, n, seed), Needed(size)) for seed in range(6)]
@@ -192,9 +192,10 @@ def test_interval_is_invariant_to_the_number_of_jobs():
 
 @pytest.mark.slow
 def test_interval_covers_the_required_size():
-    """Pilots of 40 from two normals 0.3 apart, ρ = 0.7: nominal 95 %; of 200 pilots .93 ± .02 held it.
+    """For pilots with 40 samples of two normals, 0.3 apart, ρ = 0.7, coverage in 200 pilots is .93 ± .02.
 
-    With 400 resamples in the place of the asymptotic test it was .93 ± .03 of 100 pilots (needed: 52).
+    The nominal coverage is 95 %. With 400 resamples instead of the asymptotic test it is .93 ± .03 in 100
+    pilots (required size: 52).
     """
 
     def pilot(rng, n):
@@ -222,7 +223,7 @@ def test_interval_covers_the_required_size():
 
 @pytest.mark.parametrize("pairs", [1, 15, pytest.param(60, marks=pytest.mark.slow)])
 def test_interval_of_many_pairs_covers_the_size(pairs):
-    """The hardest of many is so by chance as well; without its own lower end none of 60 pairs' hold it."""
+    """The hardest of many pairs is so partly by chance; a naive lower limit never covers its size."""
     rng, samples, height = np.random.default_rng(18), 400, 2.5
     true = np.full(pairs, 0.25)
     needed = float(_required_sizes(true[None], height, 0.8)[0])

@@ -1,4 +1,4 @@
-"""Tables drawn and tested, against the closed form of the z-test; what a page asks of a curve."""
+"""Power of simulated tables compared with the closed form of the z-test, and monotone power curves."""
 
 from math import sqrt
 from statistics import NormalDist
@@ -14,7 +14,7 @@ Z = NormalDist()
 
 
 def z_test(size, stream):
-    """Two normals of known unit variance, 0.3 apart: power is Φ(0.3 √(n/2) − z), exactly."""
+    """Return a z-test of two normals with known unit variance, 0.3 apart; power is Φ(0.3 √(n/2) − z)."""
     first, second = np.random.default_rng(stream).normal([[0.3], [0.0]], 1.0, (2, size))
     statistic = (first.mean() - second.mean()) * sqrt(size / 2)
     return [statistic > Z.inv_cdf(0.95), statistic > Z.inv_cdf(0.99)]

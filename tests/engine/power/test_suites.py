@@ -1,4 +1,4 @@
-"""Power on a suite against data sets drawn by hand, t tests of macro means, and closed forms."""
+"""Power on suites compared with simulated data sets, t tests of macro means, and closed forms."""
 
 import itertools
 
@@ -27,7 +27,7 @@ DIRECT = Claim(2, "direct")
 
 
 def suite(sizes=SIZES, gap=0.4, effect=0.0, *, weights=None, random=False, paired=True, seed=3):
-    """Two models, the first ahead by a gap that differs by task."""
+    """Return two models; the lead of the first varies over tasks around a gap."""
     rng = np.random.default_rng(seed)
     task_of = np.repeat(np.arange(len(sizes)), sizes)
     shared = rng.normal(size=task_of.size)
@@ -89,7 +89,7 @@ def test_random_tasks_are_resampled_with_their_weights():
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [(1, 1, 2, 4), None])
 def test_power_per_task_matches_simulated_data_sets(weights):
-    """Samples a task: the gate's own test, and Student's of the macro means, which does no worse."""
+    """Samples are planned per task, for the gate's test and for Student's t of the macro means."""
     scores, size, repeats = suite(gap=0.7, weights=weights), 10, 150
     inference = Inference(variance="clt")
     result = estimated_power(scores, size, inference, repeats)
@@ -120,7 +120,7 @@ def test_power_per_task_matches_simulated_data_sets(weights):
     [(12, "direct", 8), (12, "relative", 8), (16, "direct", 12), (16, "absolute", 12)],
 )
 def test_power_of_random_tasks_matches_full_tests(size, test, tasks):
-    """Below ten tasks, too: the test of a ranking, not resamples alone."""
+    """With fewer than ten tasks this is the test of a ranking, not resampling alone."""
     scores = suite((15,) * tasks, gap=0.5, effect=0.5, random=True)
     claim = Claim(2, test, 0.25 if test == "absolute" else None)
     plan = plan_from_pilot(scores, claim, Inference(resamples=200), pair=(0, 1))
@@ -132,7 +132,7 @@ def test_power_of_random_tasks_matches_full_tests(size, test, tasks):
 
 @pytest.mark.slow
 def test_tables_are_adjusted_for_multiple_comparisons():
-    """Nine tasks show nothing of seven models by resamples: Student's test of their means stands in."""
+    """With nine tasks, resampling cannot separate seven models, so Student's t of the means replaces it."""
     rng = np.random.default_rng(4)
     task_of = np.repeat(np.arange(9), 20)
     ahead = np.linspace(2.0, 0.0, 7)[:, None]
@@ -155,7 +155,7 @@ def test_tables_are_adjusted_for_multiple_comparisons():
 
 @pytest.mark.parametrize(("tasks", "alpha", "mean_test"), [(6, 0.02, "alongside"), (12, 0.001, "instead")])
 def test_closed_form_is_powerless_with_few_tasks(tasks, alpha, mean_test):
-    """All of six are looked at, of which the rarest has 6⁻⁶; of twelve as many as the work allows."""
+    """All resamples of six tasks are enumerated (the rarest has 6⁻⁶); of twelve tasks as many as feasible."""
     inference = Inference(work_limit=3e6, family=Family(alpha=alpha))
     plan = plan_from_pilot(suite((6,) * 9, random=True), Claim(2), inference, pair=(0, 1))
     result = study_dominance(suite((6,) * tasks, random=True), [Claim(2)], inference).tests[0]
@@ -186,7 +186,7 @@ def test_more_samples_leave_the_variance_between_tasks():
 
 @pytest.mark.slow
 def test_effect_is_the_standardised_macro_difference():
-    """Of normal scores: half of the data sets in which the mean difference is below 0."""
+    """The effect is the macro difference over the standard deviation with one sample per task."""
     for weights in (None, (1, 1, 2)):
         scores = suite((1600, 1200, 2000), gap=0.2, weights=weights)
         share = np.array(weights or (1, 1, 1)) / sum(weights or (1, 1, 1))

@@ -37,7 +37,7 @@ def test_ten_samples_are_required():
 
 
 def test_effective_size_of_unequal_clusters():
-    """Kish: the variance of a mean of clusters that are constant within is σ²/n of n equal clusters."""
+    """Kish's effective size: the mean has the variance σ²/n of n equal clusters that are constant within."""
     sizes = np.array([1] * 20 + [40])
     cluster = np.repeat(np.arange(21), sizes)
     scores = ClusteredScores.build([np.arange(60.0)] * 2, [cluster] * 2)
@@ -56,7 +56,7 @@ def test_effective_size_of_equal_clusters():
 
 
 def nested(**other):
-    """Two models on samples 5, 1, 7 (the last twice) of the clusters 2, 1, 2."""
+    """Return two models on samples 5, 1, 7 (with two repeats) in the clusters 2, 1, 2."""
     options = {
         "values": [[10.0, 20.0, 31.0, 30.0], [11.0, 21.0, 30.0, 32.0]],
         "clusters": [[2, 1, 2, 2]] * 2,
@@ -120,7 +120,7 @@ HOME = np.repeat(np.arange(SIZES.size), SIZES)
 
 
 def win_statistics(design):
-    """Best of all and share of others beaten, per sample: shape (2, k, n)."""
+    """Return the best score and the share of beaten models per sample, shape (2, k, n)."""
     means = np.stack(design.sample_means())
     return np.stack([is_best_on_sample(means), per_sample_win_rate(means)])
 
@@ -139,7 +139,7 @@ def scores():
 
 
 def test_clusters_of_copies_equal_their_sample():
-    """Copies of a sample tell nothing new: every statistic and every resample is that of the sample alone."""
+    """Copies of a sample add no information: all statistics and resamples are those of the sample."""
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(4, 20))
     alone, copied = (
@@ -173,7 +173,7 @@ def test_repeats_are_averaged_before_pairing():
 
 
 def spread(row_scores):
-    """Standard error of a mean over the rows of clusters that are drawn whole, shape (...,)."""
+    """Return the standard error of a mean if clusters of rows are resampled as units, shape (...,)."""
     centred = row_scores - row_scores.mean(axis=-1, keepdims=True)
     totals = np.stack([centred[..., c == HOME].sum(axis=-1) for c in range(SIZES.size)], axis=-1)
     return np.sqrt((totals**2).sum(axis=-1)) / HOME.size
@@ -191,7 +191,7 @@ def test_resampled_means_have_the_variance_of_clusters(scores):
 
 
 def test_resamples_hold_entire_clusters():
-    """The number of each cluster in its scores tells which clusters a mean was taken over."""
+    """Scores encode the number of their cluster, so means reveal the drawn clusters."""
     size = np.array([1, 2, 4])
     home = np.repeat(np.arange(3), size)
     value = np.array([1.0, 100.0, 10_000.0])[home]

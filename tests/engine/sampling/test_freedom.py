@@ -1,4 +1,4 @@
-"""Degrees of freedom and expanded percentiles, against SciPy's t and sums written plainly."""
+"""Degrees of freedom and expanded percentiles, compared with SciPy's t and plain sums."""
 
 import numpy as np
 import pytest

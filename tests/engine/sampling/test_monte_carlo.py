@@ -1,4 +1,4 @@
-"""Shares counted in resamples: exact intervals, and how many resamples another seed agrees at."""
+"""Proportions of resamples: exact intervals, and the number that makes a decision independent of the seed."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_level_far_from_the_p_value_needs_no_more_resamples():
 
 @pytest.mark.parametrize("resamples", [300, 1000, 2000])
 def test_stable_p_values_survive_another_seed(resamples):
-    """Shares anywhere near the level; of those in doubt the hint settles three in four, and most agree."""
+    """For shares near the level, stable decisions rarely change, and the hint settles 3 of 4 others."""
     rng, level, stable, reversed_decisions, unstable, settled = np.random.default_rng(0), 0.025, 0, 0, 0, 0
     for share in rng.uniform(0.1, 3, 2000) * level:
         beyond, repeated = rng.binomial(resamples, share, 2)

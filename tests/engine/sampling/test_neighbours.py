@@ -1,4 +1,4 @@
-"""Neighbours against sums written plainly, random orders, and simulated tables."""
+"""Autocorrelation test compared with plain sums, random orders, and simulated tables."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_p_values_are_shares_of_random_orders(lag, n):
 
 @pytest.mark.parametrize("k", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_independent_samples_are_rarely_flagged(k):
-    """At most .011 of tables; 600 of them, ± 0.004."""
+    """At most .011 of 600 tables, ± 0.004."""
     rng = np.random.default_rng(k)
     assert np.mean([is_autocorrelated(rng.normal(size=(k, 60))) for _ in range(600)]) <= 0.02
 
@@ -51,7 +51,7 @@ def test_shared_difficulty_is_no_autocorrelation():
 
 
 def test_consecutive_tasks_are_no_autocorrelation():
-    """Means, spreads and skewness differ by task: rows that are ranked over all of them look alike."""
+    """Means, spreads and skewness differ by task, so ranks over all tasks would seem autocorrelated."""
     rng, false = np.random.default_rng(2), 0
     task_of = np.repeat(np.arange(4), 60)
     for _ in range(40):

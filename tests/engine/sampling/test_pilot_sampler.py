@@ -1,4 +1,4 @@
-"""Samples drawn again from a pilot: pairing, models of their own, clusters drawn whole."""
+"""Resampling from a pilot: pairing, unpaired models, and clusters as units."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tasks come back in order, from one process or several that stay, and nothing stays behind."""
+"""Tasks return in order from one or several reused processes, and leave nothing behind."""
 
 import importlib
 import operator
@@ -37,7 +37,7 @@ def children():
 
 @pytest.fixture(scope="module")
 def tasks():
-    """Functions a worker can import, wherever the tests are run from."""
+    """Return functions that a worker can import from any directory."""
     folder = str(Path(__file__).parent)
     sys.path.append(folder)
     yield importlib.import_module("worker_tasks")
@@ -46,7 +46,7 @@ def tasks():
 
 @pytest.fixture
 def nothing_left():
-    """No process and no open file more than there were."""
+    """Assert that a test leaves no process and no open file."""
     before = children(), set(os.listdir("/proc/self/fd"))  # noqa: PTH208 (names only)
     yield
     assert (children(), set(os.listdir("/proc/self/fd"))) == before  # noqa: PTH208
@@ -172,7 +172,7 @@ def start(path, code, **options):
 
 
 def test_script_needs_no_main_guard(tmp_path):
-    """A worker imports what its tasks need, never the program that asks for them."""
+    """A worker imports the modules of its tasks, never the main program."""
     code = "import operator; print(list(run_tasks(operator.mul, 2, range(4), jobs=2)))"
     process = start(tmp_path / "script.py", code)
     assert process.communicate(timeout=1200) == ("[0, 2, 4, 6]\n", "")
@@ -244,7 +244,7 @@ def test_executor_gives_equal_results(executor):
 
 
 class Sharing(Executor):
-    """Runs at once and counts what it is given to share."""
+    """Executor that runs tasks immediately and counts shared objects."""
 
     def __init__(self):
         self.shared = []

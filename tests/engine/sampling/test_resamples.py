@@ -1,4 +1,4 @@
-"""Resamples: whole samples, shared where paired, the same numbers however they are cut."""
+"""Resamples: complete samples, shared by paired models, identical for any batch size."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 
 
 def coded_scores(counts, draws, *, paired):
-    """Scores that tell model, sample and draw: 100 000 model + 10 sample + draw; ``draws`` by sample."""
+    """Return scores that encode model, sample and repeat: 100 000 model + 10 sample + repeat."""
     values, clusters = [], []
     for model, count in enumerate(counts):
         samples = np.repeat(np.arange(count), [draws(model, sample) for sample in range(count)])
@@ -20,7 +20,7 @@ def coded_scores(counts, draws, *, paired):
 
 
 def collect_resamples(scores, count, seed, size):
-    """All resamples, each as (chosen by model, sorted scores by model)."""
+    """Return all resamples, each as (drawn samples by model, sorted scores by model)."""
     parts = [draw_resamples(scores, block.generator(), block.count) for block in make_blocks(count, seed)]
     chosen = [np.concatenate(part) for part in zip(*parts, strict=True)]
     chosen *= scores.models if scores.paired else 1
@@ -104,7 +104,7 @@ def test_samples_are_resampled_uniformly():
 
 
 def test_tied_scores():
-    """Places of sorted scores are drawn and sorted: what sorting the scores gives."""
+    """Drawing and sorting positions gives the same result as sorting the scores."""
     values = np.random.default_rng(2).normal(size=(3, 257)).round(1)
     for chosen, rows in collect_resamples(ClusteredScores.build(list(values)), BLOCK + 2, 4, size=10):
         for value, picks, row in zip(values, chosen, rows, strict=True):
@@ -113,7 +113,7 @@ def test_tied_scores():
 
 @pytest.mark.parametrize("name", UNEVEN)
 def test_units_of_unequal_size_are_weighted(name):
-    """Each score of a unit weighs as often as that is drawn, of all scores drawn."""
+    """Each score of a unit is weighted by the number of times the unit is drawn."""
     scores, count = UNEVEN[name], BLOCK + 2
     assert not scores.balanced
     design, result = WeightedDesign(scores), []
@@ -152,7 +152,7 @@ def test_batch_size_is_limited(size, parts):
 
 @pytest.mark.parametrize("counts", [[4, 4], [4, 5]])
 def test_draws_of_unpaired_models_are_independent(counts):
-    """The chance that two models draw the same sample first is that of two dice."""
+    """Two models draw the same first sample with the probability of independent draws."""
     scores = coded_scores(counts, lambda m, s: 1, paired=False)
     replicates = collect_resamples(scores, 4000, 6, size=500)
     for place in (0, 3):

@@ -34,7 +34,7 @@ def test_balanced_components_match_the_textbook():
 
 
 def test_unequal_runs_against_the_expectations_of_their_sums_of_squares():
-    """Sums of squares are quadratic forms y'Ay; of a covariance V they are tr(AV) on average."""
+    """Sums of squares are quadratic forms y'Ay with expectation tr(AV) for covariance V."""
     sample = np.repeat(np.arange(len(COUNTS)), COUNTS)
     same = (sample[:, None] == sample) * 1.0
     total = len(sample)

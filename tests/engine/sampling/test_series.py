@@ -1,4 +1,4 @@
-"""Means in order against cosines written plainly, and against series whose dependence is known."""
+"""Means of ordered samples compared with plain cosine sums, and with series of known autocorrelation."""
 
 import math
 
@@ -41,7 +41,7 @@ def test_effective_size_matches_plain_sums():
 
 
 def decided(d, boundary=0.0):
-    """Return whether the mean of blocks of a series is above or below a boundary; None for few blocks."""
+    """Return whether the block mean of a series is above or below a boundary; None for too few blocks."""
     block = series_blocks(d.size, max(int(cosine_count(d)), 1))
     if block[-1] + 1 < MIN_BLOCKS:
         return None
@@ -54,14 +54,14 @@ def decided(d, boundary=0.0):
     ("n", "correlation", "most"), [(150, 0.0, 0.075), (250, 0.6, 0.075), (250, 0.9, 0.085)]
 )
 def test_equal_series_are_rarely_separated(n, correlation, most):
-    """Of 1,000 tables, ± 0.007, refused ones among them; as independent .33 err at 0.6."""
+    """Error rate of 1,000 tables, ± 0.007, with refusals counted; independent tests have .33 at AR(.6)."""
     answers = [decided(d) for d in series(np.random.default_rng(1), n, correlation, 1000)]
     assert answers.count(True) / 1000 <= most
     assert (answers.count(None) > 100) == (correlation == 0.9)
 
 
 def test_power_is_close_to_the_oracle():
-    """At AR(.6) and n = 250: at least .72 of 1,000 tables, ± 0.014."""
+    """At AR(.6) and n = 250 the power is at least .72 in 1,000 tables, ± 0.014."""
     n, correlation = 250, 0.6
     sd = 1 / (1 - correlation) / math.sqrt(n)
     tables = series(np.random.default_rng(2), n, correlation, 1000)
@@ -69,7 +69,7 @@ def test_power_is_close_to_the_oracle():
 
 
 def test_effective_size_of_autocorrelated_rows():
-    """AR(.6) is worth a quarter of its rows, independent ones about all."""
+    """The effective size is a quarter of the rows at AR(.6), and nearly all independent rows."""
     rng = np.random.default_rng(3)
     correlated = np.median([series_sample_size(d) for d in series(rng, 1000, 0.6, 60)])
     assert 180 < correlated < 330
@@ -122,7 +122,7 @@ def test_data_sets_are_pooled_by_satterthwaite():
 
 
 def equal_learners(rng, k, rows=100, repeats=10, folds=10):
-    """Least squares on k sets of features, all of which tell as much of the target."""
+    """Return least-squares learners on k equally informative sets of features."""
     features = rng.normal(size=(k, rows, 3))
     target = features.sum(axis=(0, 2)) / np.sqrt(3 * k) + rng.normal(size=rows)
     result = []
@@ -145,7 +145,7 @@ def equal_learners(rng, k, rows=100, repeats=10, folds=10):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 8])
 def test_equal_learners_are_rarely_separated(k):
-    """Folds as samples: more than .4 of 60 tables at k = 2."""
+    """Treating folds as samples would separate them in more than .4 of 60 tables at k = 2."""
     rng, false, naive = np.random.default_rng(2), 0, 0
     for _ in range(60):
         values = equal_learners(rng, k)
@@ -158,7 +158,7 @@ def test_equal_learners_are_rarely_separated(k):
 
 
 def test_better_learner_is_detected():
-    """A shift of one standard deviation of the folds, of which none would be seen with c twice as large."""
+    """The shift is one standard deviation of the folds; with c twice as large it would not be detected."""
     rng = np.random.default_rng(4)
     significant = [
         p_values(rng.normal(size=(2, 100)) + np.array([[1.3], [0]]), (Folds(100, 10),))[0, 1] <= 0.05

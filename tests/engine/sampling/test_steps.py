@@ -1,4 +1,4 @@
-"""Steps of weighted scores, with ties and values that no resample holds, against scores written out."""
+"""Step functions of weighted scores with ties and undrawn values, compared with repeated scores."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ RESAMPLE_COUNTS = st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), 
 
 
 def build_steps(rows, resample_counts):
-    """Steps of resamples that draw each of four units so often, and their scores upwards."""
+    """Return the steps of resamples with the given counts of four units, and their sorted scores."""
     values, units = np.array([row[0] for row in rows], dtype=float), np.array([row[1] for row in rows])
     counts = np.array([draw for draw in resample_counts if np.array(draw)[units].any()], dtype=np.int64)
     if not len(counts):

@@ -1,4 +1,4 @@
-"""Suites of tasks: weights of scores, draws within tasks, and what is refused."""
+"""Suites of tasks: weights of scores, resampling within tasks, and refusals."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from riskrank.errors import InputError
 
 
 def suite(sizes, *, k=3, weights=None, random=False, seed=0, draws=1, decimals=None, paired=True):
-    """Scores of k models on tasks of these sizes, in no order."""
+    """Return scores of k models on tasks of the given sizes, in random order."""
     rng = np.random.default_rng(seed)
     tasks = np.repeat(np.arange(len(sizes)), np.multiply(sizes, draws))
     samples = np.repeat(np.arange(sum(sizes)), draws)
@@ -310,7 +310,7 @@ def test_mean_interval_matches_students_t():
 
 @pytest.mark.parametrize("right", [0, 1, 700, 1999, 2000])
 def test_share_interval_matches_wilson(right):
-    """Of many samples, where t is the normal but for a thousandth."""
+    """With many samples, Student's t is within a thousandth of the normal distribution."""
     n = 2000
     share = np.array([right / n])
     error = np.sqrt(share * (1 - share) / (n - 1))
@@ -321,7 +321,7 @@ def test_share_interval_matches_wilson(right):
 
 
 def test_clusters_widen_the_interval_of_a_share():
-    """Twice the standard error is a fourth of the samples."""
+    """Doubling the standard error corresponds to a quarter of the samples."""
     share, freedom = np.array([0.3]), np.array([1e9])
     low, high = proportion_intervals(share, 2 * np.sqrt(share * 0.7 / 400), freedom)
     expected = stats.binomtest(30, 100).proportion_ci(0.95, method="wilson")

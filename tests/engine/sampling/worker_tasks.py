@@ -1,4 +1,4 @@
-"""Tasks of the workers in the tests; the workers import this file, so it imports little."""
+"""Tasks for worker processes in the tests; workers import this module, so it has few imports."""
 
 import operator
 import os
@@ -34,14 +34,14 @@ def dying_behind_a_long_task(shared, task):
 
 
 class Unspeakable(Exception):
-    """Cannot be unpickled."""
+    """Object that cannot be unpickled."""
 
     def __init__(self, first, two):
         super().__init__(first)
 
 
 class FatalToRead:
-    """Kills the process that unpickles it, while others are still starting."""
+    """Object that kills the process that unpickles it while other workers start."""
 
     def __reduce__(self):
         return by_kill, ()
@@ -67,7 +67,7 @@ def threads(shared, task):
 
 
 class UnreadableThere:
-    """Fails to be unpickled."""
+    """Object that cannot be unpickled in a worker."""
 
     def __reduce__(self):
         return operator.truediv, (1, 0)

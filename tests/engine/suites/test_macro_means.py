@@ -1,4 +1,4 @@
-"""Macro means and their differences, against SciPy's t tests."""
+"""Macro means and their differences, compared with SciPy's t tests."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tests.engine.suites.test_task_differences import suite
 
 
 def test_two_tasks_match_welchs_test():
-    """The macro mean of two tasks is half the difference of one's scores and the other's negative."""
+    """The macro mean of two tasks is half the difference of the first scores and the negated second ones."""
     values, task, _ = suite(sizes=(7, 40))
     scores = TaskScores.build(values, [task] * 3)
     welch = stats.ttest_ind(values[1][task == 0], -values[1][task == 1], equal_var=False)
@@ -40,7 +40,7 @@ def test_two_tasks_match_welchs_test():
 
 
 def task_p_value(first, second):
-    """The larger of Student's and Johnson's p-value of "the first is no better", written down plainly."""
+    """Return the larger of Student's and Johnson's p-values for "the first model is not better"."""
     differences = first - second
     n, error = differences.size, stats.sem(differences)
     t, kappa = (
@@ -67,7 +67,7 @@ def test_random_tasks_match_a_t_test_of_task_means():
 
 
 def test_effective_tasks_match_kish_and_copies():
-    """Kish's number, and a variance that copies of a task with half its weight do not change."""
+    """Compare with Kish's formula; splitting a task into copies with half the weight changes no variance."""
     assert effective_tasks(np.array([0.5, 0.25, 0.25])) == pytest.approx(1 / 0.375)
     assert effective_tasks(np.full(6, 1 / 6)) == pytest.approx(6)
 
@@ -95,7 +95,7 @@ def test_scores_without_variance():
 @pytest.mark.slow
 @pytest.mark.parametrize("tasks", [5, 12])
 def test_type_i_error_of_both_scopes(tasks):
-    """Identical models on tasks that differ between them: only tasks like these knows (method §8)."""
+    """For identical models with random task effects, only the random scope keeps the level (method §8)."""
     rng = np.random.default_rng(8)
     task, tables = np.repeat(np.arange(tasks), 30), 150
     result = dict.fromkeys(("fixed", RANDOM), 0)
@@ -163,7 +163,7 @@ def test_leave_one_out_matches_smaller_suites():
 
 
 def test_most_influential_task_comes_first():
-    """Model 0 leads by task 1 alone, and hangs on task 2 a little."""
+    """Model 0 leads because of task 1, and slightly because of task 2."""
     task = np.repeat([0, 1, 2], 2)
     values = [
         np.array([0, 0, 9, 9, 1, 1.0]),
@@ -207,7 +207,7 @@ def test_task_with_all_the_weight_is_not_excluded():
 
 
 def test_profile_matches_rliable():
-    """Scores of 10 runs on 26 tasks: rliable's share of scores above τ is mean(scores > τ) of the matrix."""
+    """Scores are 10 runs on 26 tasks; rliable's profile is mean(scores > τ) of the matrix."""
     rng = np.random.default_rng(0)
     runs = [rng.lognormal(size=(10, 26)), rng.lognormal(0.3, 1.2, size=(10, 26))]
     tau = np.linspace(0, 8, 81)

@@ -1,4 +1,4 @@
-"""Pairs of models on every task, against SciPy's tests and by hand."""
+"""Pairs of models on every task, compared with SciPy's tests and manual results."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_numeric_scores_use_the_larger_of_two_t_tests(paired):
 
 
 def test_family_includes_all_tasks_and_pairs():
-    """Three pairs on two tasks; Holm by hand."""
+    """Three pairs on two tasks, with a manual Holm adjustment."""
     rng = np.random.default_rng(2)
     task = np.repeat([0, 1], 40)
     values = [rng.normal(size=80) + 0.4 * model for model in range(3)]
@@ -91,7 +91,7 @@ def test_constant_differences():
 
 
 def test_repeated_binary_scores_use_no_exact_test():
-    """Two draws of a sample agree: by McNemar's test of draws the same samples would count twice."""
+    """Two repeats of each sample are equal; McNemar's test of all repeats would count samples twice."""
     rng = np.random.default_rng(5)
     task, unit = np.repeat([0, 1], 60), np.repeat(np.arange(60), 2)
     values = [np.repeat((rng.random(60) < share).astype(float), 2) for share in (0.5, 0.8)]
