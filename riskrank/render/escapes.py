@@ -170,7 +170,8 @@ def _escape_block_mark(match: re.Match[str]) -> str:
     return f"\\{mark}" if mark else f"{number}\\{dot}"
 
 
-# Placeholder for a space: word wrapping treats this noncharacter as a letter, and text has it escaped.
+# Placeholder for a space. Word wrapping treats this noncharacter as a letter, and text contains it only
+# as an escape.
 JOINT = "\ufdd0"
 
 _LABELS = "α|alpha|δ|delta|ε|eps|ξ|xi|τ|tau|p|n|k|level|order|place|rank|seed"
@@ -178,8 +179,8 @@ _UNITS = "%|×|points?|percentage points?|ms|s|[KMG]i?B|USD"
 _SIGNS = r"=|<|>|≤|≥|<=|>=|≈|±|\+-|×"
 _NUMERAL = r"[-−+~<>]*[.\d∞]"
 _PROTECTED = re.compile(
-    rf"(?<=\S) (?=(?:{_SIGNS}) {_NUMERAL})"  # p = 0.12, up to its sign
-    rf"|(?<=[=<>≤≥≈±×]) (?={_NUMERAL})|(?<=\+-) (?={_NUMERAL})"  # and from there on
+    rf"(?<=\S) (?=(?:{_SIGNS}) {_NUMERAL})"  # the space before the sign in p = 0.12
+    rf"|(?<=[=<>≤≥≈±×]) (?={_NUMERAL})|(?<=\+-) (?={_NUMERAL})"  # the space after the sign
     rf"|(?<=[\d∞]) (?=(?:{_UNITS})(?!\w))"
 )
 _LABELLED = re.compile(rf"(?<![\w-])({_LABELS}) (?={_NUMERAL})")

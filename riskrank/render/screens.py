@@ -11,11 +11,11 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import counted
 
-# Models that fit on a screen, next to text.
+# Maximum number of models on a screen that also contains text.
 MOST_ROWS = 10
-# Metrics that fit next to each other.
+# Maximum number of metrics side by side.
 MOST_METRICS = 6
-# Models with the most missing scores that fit on a line.
+# Maximum number of models named on a line about missing scores.
 _MOST_MODELS = 3
 # Treatment of missing scores, by rule.
 _RULES = {

@@ -14,10 +14,10 @@ from riskrank.studies.document import Document
 
 UNDERSTAND, AUDIT = "why", "audit"
 CHAPTERS = {UNDERSTAND: "Understand", AUDIT: "Audit"}
-"""Titles of chapters by their anchor, in order; the parts of the audit are folded."""
+"""Titles of the chapters by anchor, in order. The parts of the audit are folded."""
 
 SectionBuilder = Callable[[Any, Any], Iterable[Section]]
-"""Function that gets a study and the whole document, and returns the sections of a part."""
+"""Function of a study and the whole document that returns the sections of a part."""
 
 
 def verdict_summary(study: Document, _document: Document) -> str:

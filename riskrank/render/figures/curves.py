@@ -28,7 +28,7 @@ CAPTIONS = {
     "tvar": "Tail Value at Risk of each model on {}: the mean of its worst share of samples.",
     "cdf": "Distribution function of each model on {}.",
 }
-"""Caption of each kind of curves; the placeholder is the column of scores."""
+"""Caption of each kind of curve, with a placeholder for the score column."""
 _TITLE = {
     "quantiles": ("Scores from the worst to the best sample", "quantile functions"),
     "tvar": ("Mean of the worst samples", "tail value at risk, TVaR,"),

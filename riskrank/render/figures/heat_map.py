@@ -34,9 +34,9 @@ from riskrank.render.figures.style import (
 _NUMBERED = 14
 """Number of models up to which every cell shows its ratio."""
 _CELLS = 30
-"""Number of models up to which every cell is a separate, marked part; beyond, all cells are one image."""
+"""Number of models up to which every cell is drawn separately. For more models, all cells form one image."""
 _NAMED = 80
-"""Number of models up to which every row has a name; beyond, only the first ones have."""
+"""Number of models up to which every row has a name. For more models, only the first rows have one."""
 _FIRST = 30
 _LEAST_ROW = 12.0
 _SIZE = 480.0

@@ -31,12 +31,15 @@ from riskrank.render.figures.style import (
 
 P = TypeVar("P")
 WIDEST = 150.0
-"""Room for a name next to a picture, in points."""
+"""Space for a name next to a picture, in points."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Color, dash, marker and line width of a model; dash and marker remain visible in greyscale."""
+    """Color, dash, marker and line width of a model.
+
+    Dash and marker distinguish models in greyscale.
+    """
 
     color: str
     dash: Any

@@ -18,11 +18,11 @@ from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, start_sheet
 
 MOST_NAMED = 80
-"""Number of rows up to which all have a name; if there are more, the first ones have."""
+"""Number of rows up to which every row has a name. If there are more, only the first rows have one."""
 FIRST = 40
 _THIN = 2.5
 BELOW, _BETWEEN = 44.0, 26.0
-"""Room below rows for tick labels, and between axes, in points."""
+"""Space below the rows for tick labels, and between axes, in points."""
 _STEP = ROW + 2.0
 
 

@@ -14,7 +14,7 @@ from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import GREY, ROW
 
 COLUMN = 150.0
-"""Room to the right of the axes for names, in points."""
+"""Space to the right of the axes for names, in points."""
 
 
 def label_points(

@@ -37,7 +37,7 @@ R = TypeVar("R")
 # on white. Dashes and markers distinguish models in grey.
 PALETTE = ("#0072B2", "#D55E00", "#882255", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
 GOOD = "#009E73"
-"""Color of passed claims; no model has it."""
+"""Color of passed claims, which no model uses."""
 DASHES: tuple[Any, ...] = (
     "solid",
     (0, (6, 2)),
@@ -49,7 +49,7 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FOCUS = len(PALETTE)
-"""Number of models with a color of their own; all others are grey."""
+"""Number of models with a distinct color. All others are grey."""
 
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
 ON_DARK, ON_PALE = "#fefefe", "#010101"
@@ -229,7 +229,7 @@ class Sheet:
 
 MARGIN = 12.0
 ABOVE = 8.0
-"""Room between the heading and the drawing, for a label at the top of an axis."""
+"""Space between the heading and the drawing, for a label at the top of an axis."""
 
 
 def start_sheet(title: str, reading: str, *, width: float, height: float, method: str = "") -> Sheet:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from riskrank.render.escapes import escape_for_markdown, escape_for_markdown_cell, escape_for_markdown_code
 from riskrank.render.view import Section, Table, cell_text
 
-# Most characters of a comment, and of a cell and a text in a longer one. GitHub refuses 65,536 characters.
+# Maximum characters of a comment, and of cells and texts in a longer one. GitHub refuses 65,536 characters.
 _MAX_COMMENT, _MAX_CELL, _MAX_TEXT = 30_000, 80, 1_500
 _CUT = "\n…: this comment is cut. The files of the run are complete.\n"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 2000
-"""Maximum number of table rows on a terminal; Rich takes half a minute for ten thousand."""
+"""Maximum number of table rows on a terminal. Rich needs half a minute for ten thousand rows."""
 
 # Without a terminal, the width is enough for every table, and text wraps at a readable length.
 UNBOUNDED_WIDTH = 10_000
