@@ -158,7 +158,7 @@ _READING_NAMES = tuple(opt.name for opt in options_of(ReadOptions))
 
 Input = Any  # a path, a pattern, a frame, a dict of columns, or Scores
 Factory = Callable[[], AbstractContextManager[Runtime]]
-"""Create the runtime of a study."""
+"""Function that creates the runtime of a study."""
 
 
 def read(scores: Input | Iterable[Input], /, **options: Any) -> Scores:

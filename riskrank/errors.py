@@ -18,9 +18,9 @@ _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
 _ALT_START, _ALT_SEP, _ALT_END = "\ue003", "\ue004", "\ue005"
 # Characters that a shell would split or expand. A bar separates choices in hints and is not quoted.
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
-# Most characters of an error line.
+# Maximum length of an error line, in characters.
 _MAX_LINE = 2_000
-# Fewest characters of a word that can identify a longer name.
+# Minimum length of a word that can identify a longer name, in characters.
 _MIN_WORD = 3
 # Keys of --set: options about the execution, some of which are also keywords in Python.
 SET_KEYS = ("jobs", "executor", "work_limit", "max_bytes", "max_memory", "color", "traceback")

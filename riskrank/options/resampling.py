@@ -8,12 +8,12 @@ from riskrank.options.option import TESTS, Settings, param, rare, switch
 
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
-# Fewest resamples that can give p = 0.05.
+# Minimum number of resamples that can give p = 0.05.
 FEWEST_RESAMPLES = 20
 
-# Numbers with more digits are mistakes.
+# Numbers with more digits are assumed to be mistakes.
 _DIGITS = 16
-# Most score comparisons for an automatic number of resamples; the default of the engine.
+# Maximum number of score comparisons for an automatic number of resamples, as in the engine.
 WORK_LIMIT = 1e9
 
 

@@ -55,7 +55,7 @@ where: query condition mask rows filters
 quiet: verbose verbosity silent progress show_progress progress_bar
 """
 ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing is printed. ")
-"""What to do instead of using options that only other commands have."""
+"""Advice for option names that this command lacks."""
 ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
 _GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
 ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
