@@ -15,7 +15,7 @@ from riskrank.studies.suites.section import SuiteAnalysis
 from riskrank.studies.targets import build_task_design
 from riskrank.studies.wording import join_names, typeset
 
-# Most models for which all pairs count; with more, only pairs with the best model count.
+# Maximum number of models for which all pairs count. With more, only pairs with the best model count.
 _ALL_PAIRS = 8
 
 

@@ -77,7 +77,7 @@ def split_run_variance(metric: str, scores: ClusteredScores) -> RunsSplit | None
     return None if components is None else RunsSplit(metric, components)
 
 
-# Most points of a curve.
+# Maximum number of points of a curve.
 _LONGEST = 10
 
 

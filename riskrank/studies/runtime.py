@@ -13,7 +13,7 @@ from riskrank.options.values import contradict
 
 
 class ProgressCallback(Protocol):
-    """Callback that reports progress; `note` describes the intermediate result."""
+    """Callback that reports progress, with a note on the intermediate result."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         """Report that `done` of `total` units of work are finished."""

@@ -1,7 +1,7 @@
 """Severity of findings, which determines the order of sentences in documents and verdicts."""
 
 ANSWER = "answer"
-"""Placeholder for all kinds that are not listed: answers, usually one per verdict."""
+"""Placeholder for all kinds that are not listed. These are answers, usually one per verdict."""
 
 _SEVERITY = (
     f"more-failed; worse; worse-than-before; worse-in-earlier-run; scoring-changed; {ANSWER}; "

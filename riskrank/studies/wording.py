@@ -10,11 +10,11 @@ from riskrank.engine.dominance.tests import COMBINED, REPLACED, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import counted as counted
 
-# Decimals of numbers with unknown error, and the most decimals.
+# Decimals of numbers with an unknown error, and maximum number of decimals.
 _DEFAULT_DECIMALS, _MAX = 3, 6
-# Most extra decimals to make two numbers differ.
+# Maximum number of extra decimals to make two numbers differ.
 _EXTRA_DECIMALS = 4
-# Most sentences and words of a verdict.
+# Maximum numbers of sentences and words in a verdict.
 _SENTENCES, _WORDS = 3, 70
 _SIGN = re.compile("(?<!e)-")
 
@@ -155,7 +155,7 @@ def format_number(value: float) -> str:
 
 
 def others_phrase(models: Sequence[str]) -> str:
-    """Name up to three other models, or return a phrase such as ``all 5 others``."""
+    """Return text that names up to three other models, or a phrase such as ``all 5 others``."""
     return join_names(models) if len(models) <= 3 else f"all {len(models)} others"
 
 
@@ -210,7 +210,7 @@ def rarest_detectable(size: int) -> int:
 
 
 def detection_limit_words(size: int) -> str:
-    """Describe the detection limit of independent samples for a caption."""
+    """Return a description of the detection limit of independent samples for a caption."""
     return f"cannot detect events rarer than 1 in {rarest_detectable(size):,}"
 
 
@@ -229,7 +229,7 @@ def detection_limit_sentence(size: int, unit: str = "samples") -> str:
 
 
 def design_words(scores: ClusteredScores) -> str:
-    """Describe the number of samples and the design: paired, or per model."""
+    """Return a description of the number of samples and the design: paired, or per model."""
     counts = scores.cluster_counts
     if scores.judged:
         return f"{counts[0]:,} paired samples, {scores.n_labelled:,} labelled"
@@ -261,7 +261,7 @@ def higher_mean_phrase(model: str, comparison: str, interval: str, order: int) -
 
 
 def method_words(method: str) -> str:
-    """Describe a dominance method in words, such as ``R-SSD``, or return unknown names unchanged."""
+    """Return a description of a dominance method in words, such as ``R-SSD``, or unknown names unchanged."""
     match = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
     if match is None:
         return method
@@ -271,7 +271,7 @@ def method_words(method: str) -> str:
 
 
 def tests_words(name: str, tests: DominanceTests) -> str:
-    """Name the tests used: the given method, tests of task means, or both."""
+    """Return text that names the tests used: the given method, tests of task means, or both."""
     means = "Student's t on macro means"
     if tests.mean_test == REPLACED:
         return f"{means} instead of {name}"

@@ -20,7 +20,7 @@ from riskrank.studies.wording import (
     format_range,
 )
 
-# Most commands, problems, metrics and tasks on a screen; most missing scores, and models for each.
+# Maximum numbers of commands, problems, metrics and tasks on a screen, and of missing scores and models.
 _MOST_COMMANDS, _MOST_PROBLEMS, _MOST_METRICS, _MOST_TASKS = 3, 2, 8, 6
 _MOST_HOLES, _MOST_MODELS = 4, 4
 
@@ -97,7 +97,7 @@ def _command_lines(suggestions: Sequence[Suggestion]) -> list[Section]:
 
 
 def _usable_commands(inspection: Inspection) -> str:
-    """Describe which commands can use the table."""
+    """Return text that describes which commands can use the table."""
     if inspection.samples <= 1:
         return "copa can read this table (one row per model); other commands need samples"
     if inspection.options.noise:
@@ -144,7 +144,7 @@ def _rounded(value: float | None, decimals: int) -> str:
 
 
 def _pairing_text(inspection: Inspection) -> str:
-    """Describe which samples the models have in common, and the clusters."""
+    """Return text on the samples that the models have in common, and on the clusters."""
     cluster_text = (
         f" They belong to {inspection.clusters:,} clusters, which are resampled as units."
         if inspection.clusters
@@ -157,7 +157,7 @@ def _pairing_text(inspection: Inspection) -> str:
 
 
 def _missing_scores_text(inspection: Inspection) -> str:
-    """Describe which samples some models lack, and which models therefore cannot be compared."""
+    """Return text on the samples that some models lack, and on the models that cannot be compared."""
     count = sum(len(hole.models) for hole in inspection.holes)
     sentences = [
         f"{hole.sample} lacks {listing(hole.models, _MOST_MODELS)}" for hole in inspection.holes[:_MOST_HOLES]
@@ -177,7 +177,7 @@ def _missing_scores_text(inspection: Inspection) -> str:
 
 
 def _suite_text(tasks: Sequence[InspectedTask]) -> str:
-    """Describe the number of tasks, their sizes and their weights."""
+    """Return a description of the number of tasks, their sizes and their weights."""
     sizes, weights = ([getattr(task, field) for task in tasks] for field in ("samples", "weight"))
     weighting = "weighted equally" if min(weights) == max(weights) else "weighted as requested"
     has_task_metrics = len({task.metrics for task in tasks}) > 1
@@ -201,13 +201,13 @@ def _task_table(tasks: Sequence[InspectedTask]) -> Table:
 
 
 def _repeats_text(inspection: Inspection) -> str:
-    """Describe the number of repeats per model, sample and metric."""
+    """Return a description of the number of repeats per model, sample and metric."""
     count = count_range((inspection.fewest_repeats, inspection.most_repeats))
     return f"{count} scores per model, sample and metric; {inspection.repeated_cells:,} cells have several."
 
 
 def _flaky_text(curves: Sequence[PassCurve]) -> str:
-    """Describe how many samples pass only in some runs, for the model with the most such samples."""
+    """Return text on the number of samples that pass only in some runs, for the model with most of them."""
     most = max(curves, key=lambda curve: curve.flaky / curve.samples)
     text = f"{most.flaky:,} of {most.samples:,} samples of {most.model} pass in some runs and fail in others"
     k = len(most.curve)

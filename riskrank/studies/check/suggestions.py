@@ -15,13 +15,13 @@ from riskrank.scores.table.inspection import Inspection, MetricRow
 from riskrank.studies.gsd.options import CriteriaSettings
 from riskrank.studies.rank.options import RankSettings
 
-# Fewest samples for tests; with fewer, only statistics are available.
+# Minimum number of samples for tests. With fewer, only descriptive statistics are available.
 _FEWEST_SAMPLES = 10
-# Numbers of distinct values of a rating; two are binary, more are a measurement.
+# Numbers of distinct values of a rating. Two values are binary scores, and more are a measurement.
 _FEWEST_LEVELS, _MOST_LEVELS = 3, 10
-# Most grouping columns to suggest.
+# Maximum number of grouping columns to suggest.
 _MOST_DIVISIONS = 2
-# Most metrics to list by name; more are written as ``*``.
+# Maximum number of metrics to list by name. More metrics are written as ``*``.
 _MOST_NAMED = 8
 
 

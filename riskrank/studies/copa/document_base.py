@@ -1,4 +1,4 @@
-"""Base class and shared fields of the ``copa`` documents; each question has its own document."""
+"""Base class and shared fields of the ``copa`` documents, one document per question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -260,4 +260,4 @@ SENTENCES: Sentences[CopaCase] = Sentences(
         "choice-reason": lambda _, case: f"Why: {_untested_choice(case).partition(': ')[2]}",
     }
 )
-"""How each kind of finding is said."""
+"""Sentence of each kind of finding."""

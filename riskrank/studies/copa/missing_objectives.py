@@ -128,7 +128,7 @@ def _unhandled_scores_error(
 
 
 def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
-    """Describe how many models lack values, and list the model/metric pairs without values."""
+    """Return text on the number of models that lack values, and on the missing pairs of model and metric."""
     cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
     return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
 

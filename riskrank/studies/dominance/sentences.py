@@ -136,7 +136,7 @@ def _more_often_sentence(finding: Finding, case: DominanceCase) -> str:
 
 
 def _compare_tails(finding: Finding, case: DominanceCase) -> str:
-    """Compare the tail means of two models in a clause."""
+    """Return text that compares the tail means of two models."""
     tail, (i, j) = case.results[finding.on].tail, finding.models
     return f"worst {tail.tail_label} average {tail.format_comparison(i, j)}"
 

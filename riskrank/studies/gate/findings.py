@@ -20,7 +20,7 @@ _FIGURES += ["p_adjusted", "samples"]
 
 
 def _needed_words(case: GateDocument) -> str:
-    """Describe the number of samples needed to decide the deciding claim."""
+    """Return a description of the number of samples needed to decide the deciding claim."""
     return needed_text(deciding_row(case.rows), case.unit, case.judged_samples)
 
 

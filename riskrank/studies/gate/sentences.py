@@ -33,7 +33,7 @@ _CHOSEN_LABELS = "the labels do not look randomly chosen"
 
 
 def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
-    """Describe the number of samples that would decide a claim, rounded up to one digit.
+    """Return a description of the number of samples that would decide a claim, rounded up to one digit.
 
     Parameters
     ----------
@@ -350,7 +350,10 @@ def unsettled_rows(document: GateDocument) -> tuple[list[GateRow], int]:
 
 
 def next_steps(document: GateDocument) -> str:
-    """Describe how to decide the inconclusive claim that needs most samples, or how to accept the result."""
+    """Return advice on how to decide the inconclusive claim that needs most samples.
+
+    The advice may also be to accept the result.
+    """
     undecided, setting = inconclusive_rows(document.rows), document.inconclusive
     unbounded = [row for row in undecided if row.metric in document.unbounded]
     if unbounded:

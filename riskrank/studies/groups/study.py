@@ -54,7 +54,10 @@ class Standing:
 
     @property
     def ranks(self) -> np.ndarray:
-        """Ranks of the k models, starting at 1, shape (k,); tied models share the smallest rank."""
+        """Ranks of the k models, starting at 1, shape (k,).
+
+        Tied models share the smallest rank.
+        """
         return 1 + (self.scores[None, :] > self.scores[:, None]).sum(axis=1)
 
 
@@ -170,9 +173,8 @@ class Groups(Generic[Kind]):
     def _significant_by_group(self, method: str) -> dict[str | None, Booleans]:
         """Return a mask of the significant leads in each group, shape (k, k).
 
-        The p-values are adjusted by Holm's method over all groups and pairs.
-
-        Each group has its own family of tests, so without this adjustment some pairs would reverse by chance.
+        The p-values are adjusted by Holm's method over all groups and pairs. Each group has its own family of
+        tests, so without this adjustment some pairs would reverse by chance.
         """
         group_standings = {part.name: part.standings[method] for part in self.parts}
         beats: dict[str | None, Booleans] = {

@@ -112,4 +112,4 @@ SENTENCES: Sentences[GsdCase] = Sentences(
         "pairs-shown": _describe_significant_pairs,
     }
 )
-"""How each kind of finding is said."""
+"""Sentence of each kind of finding."""

@@ -10,7 +10,7 @@ from riskrank.options.resampling import CORRECTIONS, FamilySettings
 from riskrank.options.suites import FIXED, RANDOM
 from riskrank.options.values import name_value_pairs, number_or_nan
 
-# A double has no more decimal digits.
+# Maximum number of decimal digits of a double.
 MOST_DIGITS = 15
 
 

@@ -20,7 +20,7 @@ from riskrank.studies.mrm.study import MeanRiskDocument
 _NAMED = 12
 """Maximum number of labelled models: the frontier first, then by mean minus risk."""
 _ACROSS, _ABOVE = 4, 24.0
-"""Maximum number of panels per row, and the room above each, in points."""
+"""Maximum number of panels per row, and the space above each, in points."""
 
 
 def pictures(document: MeanRiskDocument) -> Iterator[Picture]:

@@ -40,7 +40,7 @@ COST_NOTE = "Differences are shares of the first model's cost per success."
 
 @dataclass(frozen=True)
 class CostMeans(MetricMeans):
-    """Costs per success of k models with pointwise intervals; differences are relative."""
+    """Costs per success of k models with pointwise intervals. Differences are relative."""
 
     costs: Sequence[Costs] = ()
 

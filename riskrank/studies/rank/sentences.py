@@ -47,7 +47,7 @@ def _compare_means(mean: MetricMeans, model: int, rival: int) -> str:
 
 
 def _leader_names(leader: Leader, case: RankCase) -> str:
-    """Name the leader and all models with identical scores."""
+    """Return the names of the leader and of all models with identical scores."""
     same = [case.models[i] for i in (leader.first, *leader.identical)]
     return same[0] if len(same) == 1 else f"{join_names(same)} (same distribution of scores)"
 
@@ -171,7 +171,7 @@ def _metric_trade_off(leader: Leader, case: RankCase, suffix: str) -> str:
 
 
 def _weight_limits(leader: Leader, case: RankCase) -> str:
-    """Describe the weights of single metrics from which another model leads."""
+    """Return a description of the weights of single metrics from which another model leads."""
     pairs = [(case.means[m].name, min(times.values())) for m, times in leader.leaders_by_weight.items()]
     counts = [f"{name} is weighted {times:g} times as much" for name, times in pairs]
     if not counts:
@@ -454,7 +454,7 @@ def _gain_sentence(finding: Finding, case: RankCase) -> str:
 
 
 def _lost_metrics(leader: Leader, case: RankCase) -> str:
-    """Describe the metrics on which a third model is best and beats the leader."""
+    """Return a description of the metrics on which a third model is best and beats the leader."""
     contrasts, better = leader.contrasts, leader.contrasts.better
     best = [mean.best for mean in case.means]
     named = leader.rivals[0], *leader.trade_offs

@@ -1,4 +1,7 @@
-"""JSON entries of a suite, which also define its JSON schema; means are in the units of the file."""
+"""JSON entries of a suite, which also define its JSON schema.
+
+Means are in the units of the file.
+"""
 
 from __future__ import annotations
 

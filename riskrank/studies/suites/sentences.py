@@ -87,7 +87,7 @@ def omission_sentence(chapter: SuiteAnalysis, column: SuiteColumn, first: int, o
 
 
 def _lead_without_tasks(chapter: SuiteAnalysis, column: SuiteColumn, first: int, other: int) -> str:
-    """State whether a lead stays significant when any single task is omitted.
+    """Return text that states whether a lead stays significant when any single task is omitted.
 
     The text is empty if the lead is not significant to begin with.
     """

@@ -18,7 +18,7 @@ _READING = (
     "Height: mean of a run, with its interval. Band: interval of the baseline. Cross: run that is "
     "significantly worse than the baseline, corrected for all looks."
 )
-# Most names of runs below the axis.
+# Maximum number of run names below the axis.
 _MOST_TICK_LABELS = 12
 
 

@@ -93,7 +93,7 @@ def _decimals(row: TrendRow, reference: str) -> int:
     return 3 if low is None or high is None else decimals_from_errors([(high - low) / 8])
 
 
-# Smallest share of failed scores that is reported.
+# Smallest proportion of failed scores that is reported.
 _FEWEST_FAILED = 0.05
 _MORE_FAILED, _DROPPED = "more-failed", "worse-than-before"
 # Answer of each kind of finding on a line.

@@ -163,7 +163,7 @@ def _exit_error(lines: Sequence[TrendLine], outcome: str, settings: TrendSetting
     )
 
 
-# A case that flips this often has recovered, so it did not change once for good.
+# A case that flips this often has recovered, so it is not permanently lost.
 _FLAKY = 2
 
 

@@ -25,7 +25,7 @@ from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, in_common_style, start_sheet
 
 _FEWEST_FOR_BOX = 4
-"""Objectives whose middle half is less than all of them."""
+"""Smallest number of objectives for which a box, their middle half, excludes some of them."""
 
 
 @in_common_style

@@ -11,7 +11,7 @@ from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
 
 # Display width of a text in the table of texts.
 _WIDTH = 60
-# Longest text in the log of a CI server.
+# Maximum length of a text in the log of a CI server.
 _MOST_LOG_CHARACTERS = 2000
 
 

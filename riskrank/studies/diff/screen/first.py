@@ -19,7 +19,7 @@ from riskrank.studies.diff.document import MOST_CHANGES, CaseRow, Change, DiffDo
 from riskrank.studies.diff.screen.cases import cases_table, texts_tables
 from riskrank.studies.wording import counted
 
-# Most cases that a page lists in full; more are left to files.
+# Maximum number of cases that a page lists in full. Files contain all cases.
 _MOST_LISTED = 1_000
 # Lines and columns of a small terminal, lines other than counts and cases, and fewest counts shown.
 _LINES, _COLUMNS, _FIXED_LINES, _FEWEST_CHANGES = 25, 79, 11, 3
@@ -155,7 +155,7 @@ def _unlisted_cases(document: DiffDocument, cases: Sequence[CaseRow], direction:
 
 
 def _explanation(document: DiffDocument) -> str:
-    """Explain the tests behind the p-values."""
+    """Return an explanation of the tests behind the p-values."""
     text = f"p of the counts: {document.test_name}, adjusted for {counted(len(document.changes), 'line')}"
     if document.has_repeats:
         text += (

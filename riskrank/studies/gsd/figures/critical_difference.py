@@ -25,7 +25,7 @@ from riskrank.render.figures.style import (
 )
 
 _MOST_NAMED = 60
-"""Models that all have their name; of more, the first ones have."""
+"""Number of models up to which every model has a name. If there are more, only the first ones have one."""
 _NAMED_OF_MANY = 30
 _BAR_HEIGHT = 5.0
 

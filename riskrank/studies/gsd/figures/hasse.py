@@ -17,7 +17,7 @@ from riskrank.render.figures.style import GREY, INK, MARGIN, QUIET, Plot, in_com
 from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
 
 _MOST_NODES = 80
-"""Nodes drawn at most: the top ones."""
+"""Maximum number of nodes to draw, from the top."""
 _MOST_ACROSS = 8
 _LINE_HEIGHT = 11.0
 _LAYER_GAP = 30.0

@@ -43,9 +43,9 @@ from riskrank.studies.wording import (
     tests_words,
 )
 
-# Multiple of the samples up to which more of them are proposed.
+# Largest multiple of the available samples that a suggestion proposes.
 _REACH = 100
-# Pass rate of the worst model from which samples are too easy to separate models.
+# If even the worst model reaches this pass rate, the samples are too easy to separate models.
 _SATURATED = 0.95
 # Number of marks explained below the table.
 _MARKS = 3

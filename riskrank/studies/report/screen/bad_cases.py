@@ -22,7 +22,7 @@ _SIDES = {Answer.CONTRADICTED: "milder", Answer.SIGNIFICANT: "worse", Answer.UND
 
 
 def tail_comparison(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe how the tail means of the leader and its rival differ.
+    """Return text that describes how the tail means of the leader and its rival differ.
 
     The text is empty if the difference was not tested.
     """
@@ -48,7 +48,7 @@ def tail_test_lines(ranking: RankDocument, document: ReportDocument) -> Iterator
 
 
 def hidden_risk_summary(ranking: RankDocument, document: ReportDocument) -> str:
-    """Describe which models have hidden risks, and how many have a milder tail than the leader."""
+    """Return text on the models with hidden risks, and on the number with a milder tail than the leader."""
     leader, models = ranking.leader, ranking.provenance.models
     risks = leader.study.hidden_risks
     if risks is None or not is_bad_case_level(ranking.tails[leader.column].level):
@@ -138,7 +138,7 @@ def _describe_tests(ranking: RankDocument) -> str:
 
 
 def _pair_confidence(ranking: RankDocument) -> str:
-    """Describe the confidence level, and that it is simultaneous over all pairs."""
+    """Return the confidence level as text, with a note that it is simultaneous over all pairs."""
     k, confidence = len(ranking.provenance.models), format_percent(ranking.inference.family.confidence)
     simultaneous = f"simultaneous for all {k * (k - 1) // 2} pairs of models ({confidence})"
     return simultaneous if k > 2 else f"confidence {confidence}"

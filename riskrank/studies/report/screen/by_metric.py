@@ -38,7 +38,7 @@ def has_metric_tests(ranking: RankDocument) -> bool:
 
 
 def rival_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe on how many metrics the leader is better or worse than its rival."""
+    """Return text on the numbers of metrics on which the leader is better or worse than its rival."""
     leader, models = ranking.leader, ranking.provenance.models
     sides = (-leader.contrasts.answers.side[leader.rival]).tolist()
     counts_by_side = [f"{word} on {sides.count(side)}" for side, word in _SIDES.items() if side in sides]

@@ -32,7 +32,7 @@ def verdict_lines(study: Document, document: ReportDocument) -> list[Line]:
 
 
 def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Name the leader, and give the number of significantly different pairs."""
+    """Return text that names the leader, and gives the number of significantly different pairs."""
     leader = ranking.leader
     first, separation = ranking.provenance.models[leader.first], leader.study.separations.get(leader.method)
     if separation is None or not ranking.inference.test:
@@ -42,7 +42,7 @@ def separation_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def task_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Compare the leader with its rival on single tasks.
+    """Return text that compares the leader with its rival on single tasks.
 
     The text is empty without a suite.
     """
@@ -75,16 +75,17 @@ def noise_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def label_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe the effect of the judge on the ranking.
+    """Return a description of the effect of the judge on the ranking.
 
-    Name the leader by the judge alone if it differs. Otherwise, describe the gain from the judge.
+    The text names the leader by the judge alone if it differs. Otherwise, it describes the gain from the
+    judge.
     """
     texts = (finding.sentence for finding in ranking.findings if finding.kind == "judge-alone")
     return "" if ranking.judged is None else next(texts, ranking.judged.gain_sentence).rstrip(".")
 
 
 def median_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Compare the median scores of the leader and its rival."""
+    """Return text that compares the median scores of the leader and its rival."""
     leader, models = ranking.leader, ranking.provenance.models
     if not leader.rivals:
         return "scores from worst to best"
@@ -97,7 +98,7 @@ def median_summary(ranking: RankDocument, _: ReportDocument) -> str:
 
 
 def first_place_summary(rankings_document: RankDocument, document: ReportDocument) -> str:
-    """Describe how many rankings each model leads, and how many reverse the report's order."""
+    """Return text on the number of rankings that each model leads, and that reverse the report's order."""
     ranking, models = document.ranking.leader.ranking, document.provenance.models
     rankings = rankings_document.study.rankings.values()
     counts = np.sum([candidate.rank == 1 for candidate in rankings], axis=0)

@@ -56,7 +56,7 @@ _FAMILIES = (
 
 
 def correction_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe the correction for multiple comparisons and the significance level."""
+    """Return a description of the correction for multiple comparisons and the significance level."""
     inference = ranking.inference
     if not inference.test:
         return "no tests"

@@ -9,7 +9,7 @@ from riskrank.studies.wording import join_names
 
 
 def weights_summary(ranking: RankDocument, _: ReportDocument) -> str:
-    """Describe the weights, and the weight changes that would make another model first."""
+    """Return a description of the weights, and the weight changes that would make another model first."""
     models, weights = ranking.provenance.models, _metric_weights(ranking)
     weight_texts = [f"{mean.name} {weight:g}" for mean, weight in zip(ranking.means, weights, strict=True)]
     weighing = "equal" if len({*weights}) == 1 else join_names(weight_texts, len(weight_texts))

@@ -19,7 +19,7 @@ from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.section import SuiteAnalysis
 from riskrank.studies.wording import counted, format_percent
 
-# Marker, size and fill of a task by its significance mark; the shape survives grey.
+# Marker, size and fill of a task by its significance mark. The shape remains distinct in grey.
 _SHAPES = {1: ("^", 6.5, True), -1: ("v", 6.5, True), 0: ("o", 3.6, False)}
 _SINGLE_WIDTH, _COLUMN_WIDTH = 340.0, 140.0
 """Width of a single panel, and of each of several panels, in points."""

@@ -73,7 +73,7 @@ def _answer_cell(answer: str | None) -> Cell:
 
 
 def _error_rate_text(document: TrendDocument) -> str:
-    """Describe the error rate that the tests control over all looks."""
+    """Return a description of the error rate that the tests control over all looks."""
     looks, error_rate = len(document.runs) - 1, 100 * (1 - document.family.confidence)
     return (
         f"{counted(looks, 'look')} with baseline {document.baseline}; the probability of any false 'worse' "
