@@ -23,6 +23,7 @@ def bisect(holds: Callable[[float], bool], inside: float, outside: float, steps:
     Parameters
     ----------
     holds : callable
+        Function that returns True if the condition holds at a point.
     inside, outside : float
         Initial points where the condition holds, and where it does not.
     steps : int

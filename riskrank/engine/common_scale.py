@@ -20,6 +20,7 @@ class CommonScale:
     Attributes
     ----------
     shift : float
+        Number subtracted from all scores before scaling.
     exponent : int
         Scores become ``(x - shift) / 2**exponent``, at most 1 in absolute value.
     """

@@ -5,8 +5,8 @@ significant) or *undecided*. No other module adjusts p-values, compares them wit
 level of an interval.
 
 Intervals are Bonferroni intervals, with simultaneous coverage of at least 1 − α. If Holm's correction decides
-a claim that Bonferroni's does not, the interval ends at the boundary. So an interval lies entirely on one
-side of the boundary exactly if the claim is decided (Strassburger and Bretz 2008).
+a claim that Bonferroni's does not, the interval ends at the boundary. So an interval lies on one side of the
+boundary if and only if the claim is decided (Strassburger and Bretz 2008).
 
 References
 ----------
@@ -191,7 +191,7 @@ class Family:
         return corrected
 
     def adjust_pairs(self, p_values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
-        """Return adjusted p-values of the claims "i is ahead of j", where j may be ahead of i instead.
+        """Return adjusted p-values for pairs of opposite claims: "i is ahead of j" and "j is ahead of i".
 
         Parameters
         ----------
@@ -207,11 +207,11 @@ class Family:
         return replace(self, per_rejection=2).adjust_p_values(p, selected)
 
     def adjust_rows(self, p_values: Floats) -> Floats:
-        """Return the adjusted p-values of many families of tests, one family per row (last axis)."""
+        """Return the adjusted p-values of several families of tests, one family per row (last axis)."""
         return adjust(p_values, self.correction, self.per_rejection)
 
     def rescale_p_value(self, level: float, p_value: float) -> float:
-        """Rescale a p-value that was compared with `level`, for comparison with the family's level."""
+        """Rescale a p-value that was compared with `level`, to compare it with the family's level instead."""
         return min(1.0, p_value * self.alpha / level)
 
     def significant(self, p_adjusted: ArrayLike) -> Booleans:
@@ -240,7 +240,7 @@ class Family:
         count = evidence.estimate.size if mask is None else int(np.count_nonzero(mask))
         level = self.interval_level(count, int(np.count_nonzero(side)))
         low, high = evidence.interval(level)
-        # An unknown limit stays infinite.
+        # Infinite limits are unknown and are not changed.
         low = np.where((side > 0) & np.isfinite(low), np.maximum(low, evidence.boundary), low)
         high = np.where((side < 0) & np.isfinite(high), np.minimum(high, evidence.boundary), high)
         undecided = side == 0
@@ -290,7 +290,7 @@ class Family:
         return Answers(**combined)
 
     def interval_level(self, tests: int, decided: int = 0) -> float:
-        """Return the significance level of each claim's interval: one minus its coverage.
+        """Return the level of each claim's interval, which is one minus its coverage.
 
         For Holm and Bonferroni, the intervals of all claims then have a joint coverage of 1 - α.
 
@@ -313,7 +313,7 @@ class Family:
         return self.alpha / factor[self.correction]
 
     def largest_levels(self, tests: int, excluded: Integers) -> Floats:
-        """Return the largest level for a remaining p-value, if `excluded` claims cannot be significant.
+        """Return the largest level for a remaining p-value if some claims cannot be significant.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Reproducible matrix products: unlike with BLAS, rounding does not depend on the number of threads."""
+"""Matrix products whose rounding does not depend on the number of threads, unlike with BLAS."""
 
 import numpy as np
 
@@ -16,7 +16,9 @@ def weighted_sums(weights: Floats, columns: Floats) -> Floats:
     Parameters
     ----------
     weights : ndarray, shape (B, n)
+        Sets of weights, one per row.
     columns : ndarray, shape (n,) or (n, m)
+        Columns to be summed.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def tie_codes(values: Floats) -> Integers:
     Parameters
     ----------
     values : array of shape (N,)
-        Finite.
+        Finite numbers.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def merge_nearly_equal(values: Floats) -> Floats:
     Parameters
     ----------
     values : array of shape (N,)
-        Finite.
+        Finite numbers.
 
     Returns
     -------
@@ -57,9 +57,10 @@ def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Intege
     Parameters
     ----------
     values : ndarray, shape (k,)
+        Values to be ranked.
     size : float
-        Magnitude of the numbers the values were computed from; differences within its rounding error are
-        ties.
+        Magnitude of the numbers from which the values were computed; differences within its rounding error
+        are ties.
 
     Returns
     -------
@@ -76,12 +77,12 @@ def competition_ranks(values: Floats | Integers, *, size: float = 1.0) -> Intege
 
 @dataclass(frozen=True)
 class Pool:
-    """Sorted pool of scores, to rank other values in.
+    """Sorted pool of scores within which other values are ranked.
 
     Attributes
     ----------
     ordered : ndarray, shape (n,)
-        Increasing.
+        Scores of the pool, increasing.
     below : ndarray, shape (n + 1,), or None
         Total weight of the first 0, 1, ..., n scores; None if each has weight 1.
     """
@@ -105,7 +106,7 @@ class Pool:
         return self.ordered.size if self.below is None else float(self.below[-1])
 
     def doubled_ranks(self, values: Floats) -> Floats:
-        """Return twice the mid-rank of each value: the weight below it plus the weight up to it."""
+        """Return twice the mid-rank of each value: the weight below it plus the weight at or below it."""
         left, right = (np.searchsorted(self.ordered, values, side) for side in ("left", "right"))
         if self.below is None:
             return (left + right).astype(np.float64)
@@ -113,7 +114,10 @@ class Pool:
 
 
 def relative_mid_ranks(values: Floats, pools: Sequence[Pool]) -> Floats:
-    """Return the mid-rank of each value in all pools, divided by their total weight; in (0, 1)."""
+    """Return the mid-rank of each value in several pools, divided by their total weight.
+
+    The results lie strictly between 0 and 1.
+    """
     ranks = np.zeros(values.shape)
     for pool in pools:
         ranks += pool.doubled_ranks(values)

@@ -56,7 +56,7 @@ class RankComparison:
     Attributes
     ----------
     rank : array of int, shape (M, N)
-        1 for the best; tied models share the smallest of their ranks.
+        Rank of each model, 1 for the best; tied models share the smallest of their ranks.
     tau : array of shape (M, M)
         Kendall's tau-b between the rankings; NaN for a ranking in which all models are tied.
     movement : array of int, shape (N,)

@@ -1,4 +1,7 @@
-"""Footrule aggregation as an assignment problem; few optimal orders are listed, more are counted."""
+"""Footrule rank aggregation, solved exactly as an assignment problem.
+
+The optimal orders are listed if there are only a few of them, and only counted otherwise.
+"""
 
 import numpy as np
 
@@ -27,8 +30,9 @@ def solve_footrule(
     count : int or None
         Number of optimal orders; None if more than `MAX_ITEMS` items are interchangeable.
     optima : list of tuple of int, or None
-        All optimal orders if there are at most `MAX_LISTED`.
+        All optimal orders if there are at most `MAX_LISTED`, otherwise None.
     unique : bool
+        True if there is only one optimal order.
     """
     allowed = _optimal_cells(cost.astype(float))
     unique = bool(allowed.sum() == len(cost))
@@ -43,8 +47,9 @@ def solve_footrule(
 def _optimal_cells(cost: Floats) -> Booleans:
     """Return a mask of the cells (x, p) that occur in some assignment of minimal cost, shape (k, k).
 
-    Moving the items of a cycle to each other's positions costs nothing exactly if the cost changes sum to
-    zero. At an optimum, no cycle has a negative sum. Every perfect matching of the masked cells is optimal.
+    An optimal assignment has no cycle of moves with a negative total cost. Moving items along a cycle gives
+    another optimal assignment if and only if the total cost of the cycle is zero. Every perfect matching of
+    the masked cells is optimal.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -53,14 +58,14 @@ def _optimal_cells(cost: Floats) -> Booleans:
     way = step.copy()
     for via in range(len(way)):
         np.minimum(way, way[:, via, None] + way[None, via, :], out=way)
-    # A cell without a path back has distance inf: it is on no cycle and never free.
+    # A cell without a path back has an infinite distance: it lies on no cycle and in no other optimum.
     free = np.empty_like(cost, dtype=bool)
     free[:, position] = step + way.T == 0
     return free
 
 
 def _count_matchings(allowed: Booleans) -> int | None:
-    """Return the number of perfect matchings of `allowed`, or None if a block of it is too large."""
+    """Return the number of perfect matchings of `allowed`, or None if one of its blocks is too large."""
     count = 1
     for rows in _blocks(allowed):
         columns = np.flatnonzero(allowed[rows].any(axis=0))
@@ -92,7 +97,7 @@ def _permanent(allowed: Booleans) -> int:
 
 
 def _first_by_name(allowed: Booleans, name_positions: Integers) -> Integers:
-    """Return the matching of `allowed` that is first in alphabetical order, position by position."""
+    """Return the alphabetically first perfect matching of `allowed`, chosen position by position."""
     order = []
     open_cells = allowed.copy()
     for position in range(len(allowed)):
@@ -107,7 +112,7 @@ def _first_by_name(allowed: Booleans, name_positions: Integers) -> Integers:
 
 
 def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]]:
-    """Return all perfect matchings of `allowed`, each as the items in order of position."""
+    """Return all perfect matchings of `allowed`, each as a tuple of the items in order of position."""
     if position == len(allowed):
         return [tuple(int(np.flatnonzero(allowed[:, p])[0]) for p in range(len(allowed)))]
     matchings = []
@@ -119,7 +124,7 @@ def _all_matchings(allowed: Booleans, position: int = 0) -> list[tuple[int, ...]
 
 
 def _assign(allowed: Booleans, item: int, position: int) -> Booleans:
-    """Return the cells that remain allowed after an item is assigned to a position."""
+    """Return the cells that are still allowed after an item is assigned to a position."""
     trial = allowed.copy()
     trial[item, :] = False
     trial[:, position] = False

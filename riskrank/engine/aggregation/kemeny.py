@@ -52,7 +52,9 @@ def solve_kemeny(disagreement: Integers, mean_ranks: Integers, name_positions: I
     criterion). Groups of up to `MAX_ITEMS` items are solved by dynamic programming, which also counts the
     optima. Larger groups are solved by linear and integer programs.
 
-    Parameters ---------- disagreement : ndarray of int, shape (k, k)
+    Parameters
+    ----------
+    disagreement : ndarray of int, shape (k, k)
         Weight of the rankings that contradict "u before v".
     mean_ranks : ndarray of int, shape (k,)
         Weighted mean ranks on any scale; the optimum with the largest Σ position · mean rank is chosen.
@@ -92,7 +94,7 @@ def _majority_groups(disagreement: Integers) -> list[Integers]:
 
 
 def subsets_by_size(size: int) -> Iterator[np.ndarray]:
-    """Yield the subsets of `size` items as bit masks, in arrays of subsets of 1, 2, … items."""
+    """Yield one array of bit masks for each size: the subsets with 1, 2, ..., `size` items."""
     bits = np.bitwise_count(np.arange(1 << size, dtype=np.uint32))
     by_size = np.argsort(bits, kind="stable").astype(np.int64)
     yield from np.split(by_size, np.cumsum(np.bincount(bits))[:-1])[1:]
@@ -197,7 +199,9 @@ class OrderProgram:
 
     Transitivity (triangle) inequalities are added when a solution violates them.
 
-    Parameters ---------- disagreement : ndarray of int, shape (k, k)
+    Parameters
+    ----------
+    disagreement : ndarray of int, shape (k, k)
         Weight of the rankings that contradict "u before v"; 0 if none does.
     """
 
@@ -221,7 +225,7 @@ class OrderProgram:
     ) -> tuple[Integers, int]:
         """Return the best order found (`start` if none is better), and a lower bound on the cost.
 
-        `limits` holds pairs of another cost matrix and the largest cost allowed for it.
+        Each element of `limits` is another cost matrix and the largest cost that is allowed for it.
         """
         slope, base, unit = self._objective(costs)
         # Costs are integers: for simple weights, the tolerance is below 1 and has no effect.
@@ -297,14 +301,14 @@ class OrderProgram:
         new = np.setdiff1d(self.violated(before), self.triangles)
         u, v, w = self._corners(new)
         total = before[u, v] + before[v, w] - before[u, w]
-        # Limit their number: all of them slow down the solver, and few of them require many rounds.
+        # Add a limited number: adding all slows down the solver, and adding few requires many rounds.
         most = max(1000, int(self.disputed.sum()) // 2)
         worst = new[np.argsort(np.minimum(total, 1 - total), kind="stable")[:most]]
         self.triangles = np.sort(np.concatenate([self.triangles, worst]))
         return len(new) > 0
 
     def violated(self, before: Floats) -> Integers:
-        """Return the numbers of the violated triangle inequalities.
+        """Return the indices of the violated triangle inequalities.
 
         Unanimous pairs are transitive, so a triangle with two unanimous pairs satisfies the inequality. Every
         other triangle has an item in two pairs that are not unanimous.
@@ -320,5 +324,5 @@ class OrderProgram:
         return np.unique(np.concatenate(triangles))
 
     def _corners(self, triangles: Integers) -> tuple[Integers, ...]:
-        """Convert triangle numbers to their three items u < v < w."""
+        """Convert triangle indices to their three items u < v < w."""
         return np.unravel_index(triangles, (self.size,) * 3)

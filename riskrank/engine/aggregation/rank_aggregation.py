@@ -39,11 +39,11 @@ class Aggregation:
     unique : bool or None
         True if there is only one such order; None if a solver limit prevented the proof.
     optima : tuple of tuple of int, or None
-        All optimal orders, the chosen one first, if there are at most `MAX_LISTED`; else None.
+        All optimal orders, starting with the chosen one; None if there are more than `MAX_LISTED`.
     gap : float
         0 for a proven optimum; otherwise (distance − proven lower bound) / distance.
     choice : str
-        Reason for choosing this order among the optima, in words.
+        Explanation of how this order was chosen among the optima.
     """
 
     method: str
@@ -174,7 +174,10 @@ def _displacements(doubled: Integers, integer: Integers) -> Integers:
 def _sort_mean_ranks(
     mean_ranks: Integers, name_positions: Integers
 ) -> tuple[Integers, int, list[tuple[int, ...]] | None]:
-    """Sort items by weighted mean rank; return the order, the number of optima, and all optima if few."""
+    """Sort items by weighted mean rank; return the order, the number of optima, and the list of optima.
+
+    The list is None if there are too many optima to list.
+    """
     order = np.lexsort((name_positions, mean_ranks))
     starts = np.flatnonzero(np.r_[True, np.diff(mean_ranks[order]) != 0])
     groups = np.split(order, starts[1:])
@@ -213,7 +216,7 @@ def _chosen_first(
 
 
 def _choice(count: int | None, unique: bool | None, gap: float) -> str:
-    """Return a phrase on how the order was chosen from the optima.
+    """Describe in a short phrase how the order was chosen among the optima.
 
     Parameters
     ----------

@@ -1,18 +1,18 @@
 """Tests for changes in single cases, for two models and for a series of runs (method §10).
 
-Wins and losses over all samples are compared like the success rates of two models with binary scores, and
-those of clusters by the mean of the signs. With one run per sample, no test can separate a change in a single
-case from noise. With repeats, each case has an exact
-permutation test. Repeats of the old model also give the number of losses expected by chance.
+The total numbers of wins and losses are compared by the test for two success rates. With clusters, the mean
+sign of the differences is tested instead. With one run per sample, no test can separate a change in a single
+case from noise. With repeats, each case has an exact permutation test. Repeats of the old model also give the
+number of losses expected by chance.
 
 In a series of runs, testing at every new run inflates the error rate. The j-th look (interim analysis)
 therefore spends α/(j(j + 1)), which sums to α over all looks (method §9). Four fifths of it go to the
 comparison with the baseline and one fifth to the comparison with the previous run. Together they report a
 false "worse" with probability at most α.
 
-Consider a case that fails in each of the last t of n runs, with f failures in total. It is permanently lost
-if such an ordering is unlikely by chance. If the order of its runs is exchangeable, the last t runs all fail
-with probability C(n − t, f − t)/C(n, f).
+Consider a case that fails in each of the last t of n runs, with f failures in total. If the runs are
+exchangeable, the last t runs all fail with probability C(n − t, f − t)/C(n, f). The case is reported as
+permanently lost if this probability is small.
 """
 
 from dataclasses import dataclass, replace
@@ -98,7 +98,7 @@ def expected_losses(new: Repeats, old: Repeats) -> tuple[float, float | None]:
         Expected losses: sum over samples of the proportion of run pairs, one per model, in which the new
         model is worse.
     by_chance : float or None
-        The same for ordered pairs of runs of the old model, or None if a sample has only one run. Both
+        Expected losses between two runs of the old model, or None if a sample has only one run. Both
         estimates are unbiased for any number of runs.
     """
     losses, by_chance = 0.0, 0.0
@@ -122,6 +122,11 @@ def case_p_values(new: Repeats, old: Repeats) -> Floats:
     ----------
     new, old : Repeats
         Scores of the same samples.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        One p-value per sample.
     """
     p_values = np.ones(len(new.counts))
     shapes: dict[tuple[int, int], list[int]] = {}
@@ -135,7 +140,11 @@ def case_p_values(new: Repeats, old: Repeats) -> Floats:
 
 
 def _permutation_p_values(pooled: Floats, n_new: int) -> Floats:
-    """Return permutation p-values of samples with equal numbers of runs, the first `n_new` of them new."""
+    """Return the permutation p-value of each sample, given the pooled runs of both models.
+
+    All samples have the same number of runs. The first `n_new` runs of each sample are those of the new
+    model.
+    """
     runs = pooled.shape[1]
     # The statistic is the sum of the new runs minus its expectation over splits.
     varies = np.ptp(pooled, axis=1, keepdims=True) > 0
@@ -158,16 +167,16 @@ LEVEL_SHARES = {"baseline": 0.8, "last": 0.2}
 
 
 def family_at_look(family: Family, look: int, proportion: float) -> Family:
-    """Return the family of claims at one look (interim analysis), at its part of the level.
+    """Return the family of claims at one interim analysis (look), with its share of the level.
 
     Parameters
     ----------
     family : Family
         Family with the total level α over all looks.
     look : int
-        Number of the look, from 1.
+        Number of the look, starting at 1.
     proportion : float
-        Proportion of the look's level, a value of :data:`LEVEL_SHARES`.
+        Proportion of the level of this look, one of the values of :data:`LEVEL_SHARES`.
     """
     return replace(family.scaled(2 * proportion / (look * (look + 1))), sides=2)
 
@@ -193,7 +202,11 @@ def trailing_failures(passed: Booleans) -> tuple[int, float]:
     passed : ndarray of bool, shape (n,)
         Outcomes of a case in the order of the runs.
 
-    Returns ------- failures : int p_value : float
+    Returns
+    -------
+    failures : int
+        Number of consecutive failures up to the last run.
+    p_value : float
         Probability of at least as many trailing failures; 1 if the case never passed or passes in the last
         run.
     """

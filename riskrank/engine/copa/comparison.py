@@ -72,8 +72,9 @@ def compare_scalarizations(
     ----------
     models : Population
     values : array of shape (N, K)
-        In original units; NaN where missing.
+        Values of N models on K objectives in original units; NaN where missing.
     larger_is_better : array of bool, shape (K,)
+        True for objectives to maximise.
     weights : array of shape (K,)
         Weights of the objectives, the same for all scalarizations.
     orders : sequence of float

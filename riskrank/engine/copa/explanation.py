@@ -23,21 +23,23 @@ class CopaExplanation:
     Attributes
     ----------
     model : int
+        Row of the explained model.
     ranking : CopaRanking
         The explained ranking.
     weighted : array of shape (K,)
         Weighted ranks ω_k u_k.
     contribution : array of shape (K,)
         Proportion of norm^p due to each objective, summing to 1. For p = ∞, the weighted rank relative to the
-        largest. All zero for a model that is best on every objective with a positive weight.
+        largest. All contributions are zero for a model that is best on every objective with a positive
+        weight.
     binding : array of int
         Objectives with the largest weighted rank. Improvements on other objectives matter less, and not at
         all for p = ∞.
     dominators : array of int
         Feasible models that dominate the model. If there are any, no positive weights lead to its choice.
     weights : array of shape (K,) or None
-        Weights, summing to 1, under which the model is chosen at this p; for finite p, those with the widest
-        margin. Some may be zero. None if no such weights exist.
+        Weights with sum 1 under which the model is chosen at this p, or None if there are none. For finite p,
+        these are the weights with the widest margin. Some weights may be zero.
     """
 
     model: int
@@ -91,8 +93,9 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
     For p = ∞, every model on the front has such weights. With weights inversely proportional to its ranks,
     its weighted ranks are equal, and any model with a smaller norm would dominate it. This is the argument
     behind Miettinen (1999), Thm. 3.4.5, cited in COPA §3.3. For finite p, such weights exist only for some
-    models. The conditions Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p. A linear
-    program finds the weights with the widest margin.
+    models. Let u_k(i) be the relative rank of model i on objective k. The model i is chosen if Σ_k ω_k^p
+    (u_k(j)^p - u_k(i)^p) > 0 for every rival j. These conditions are linear in ω^p, so a linear program finds
+    the weights with the widest margin.
 
     Parameters
     ----------
@@ -130,7 +133,12 @@ def choosing_weights(models: Population, model: int, *, p: float) -> Floats | No
 
 
 def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> Floats | None:
-    """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over weights v ≥ 0 that sum to 1."""
+    """Return the weights v for which the model beats every rival by the widest margin.
+
+    The linear program maximises min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over the rivals j of model i,
+    subject to v ≥ 0 and Σ_k v_k = 1. Here u_k is the relative rank on objective k and s_k its `scale`. The
+    result is None if the largest margin is negative.
+    """
     from scipy.optimize import linprog
 
     ranks = models.u[model]

@@ -44,7 +44,7 @@ class ObjectiveEvidence:
         One-sided p-values for the claim "the row's model is better than the column's by more than the
         margin".
     tested : ndarray of bool, shape (N, N)
-        Pairs that were tested. Other pairs compare fixed values, with p-values of 0 or 1.
+        True for pairs that were tested. Other pairs consist of fixed values, with p-values of 0 or 1.
     margin : float
         Margin of non-inferiority.
     """
@@ -148,7 +148,9 @@ STATE_WORDS = {Answer.SIGNIFICANT: "on", Answer.CONTRADICTED: "off", Answer.UNDE
 class FrontMembership:
     """Test results on membership of the Pareto front.
 
-    Attributes ---------- state : tuple of N Answer
+    Attributes
+    ----------
+    state : tuple of N Answer
         Answer to "the model is on the front", for each model.
     p_dominates : ndarray, shape (N, N)
         Adjusted p-values for the claim "the row's model dominates the column's"; 1 on the diagonal.
@@ -161,8 +163,8 @@ class FrontMembership:
     nondominated : ndarray of bool, shape (N,)
         True where that claim is significant.
     rival : ndarray of int, shape (N,)
-        Feasible model against which the evidence of superiority on some objective is weakest; −1 without
-        another feasible model.
+        Feasible model against which the evidence of superiority on some objective is weakest; −1 if there is
+        no other feasible model.
     best_on : ndarray of int, shape (N, N)
         Objective with the strongest evidence that the row's model is better; −1 if there is none.
     """
@@ -194,10 +196,11 @@ def front_membership(
     Parameters
     ----------
     evidence : sequence of K ObjectiveEvidence
+        P-values of all ordered pairs, one element per objective.
     family : Family
         Level and correction, used for the family of all ordered pairs and for the family of all models.
     feasible : ndarray of bool, shape (N,), optional
-        Models whose measured values meet the constraints. Only these can dominate other models.
+        True for models whose measured values meet the constraints; only these can dominate other models.
     constraint_answers : sequence of N Answer, optional
         Answer to "the model meets the constraints", for each model.
 
@@ -240,7 +243,7 @@ def front_membership(
 def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
     """Return unadjusted p-values for "the row's model dominates the column's", shape (N, N)."""
     p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
-    # Rejection without a margin shows superiority; among fixed values, a better value is superiority.
+    # Without a margin, rejection implies superiority. Among fixed values, the better one is superior.
     strict = np.zeros(p_noninferior.shape, dtype=bool)
     for objective in evidence:
         strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
@@ -249,7 +252,11 @@ def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
 
 
 def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
-    """Return p-values for "the row's model is better on some objective", and the objective of each."""
+    """Return p-values for "the row's model is better on some objective", and the objectives.
+
+    Both arrays have shape (N, N). The objective is that with the smallest p-value, or −1 if no p-value is
+    below 1.
+    """
     p = np.stack([objective.better for objective in evidence])
     n_tested = np.sum([objective.tested for objective in evidence], axis=0)
     # Fixed values need no correction for the number of tests.

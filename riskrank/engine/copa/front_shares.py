@@ -47,9 +47,9 @@ def front_shares(
     ranking : CopaRanking
         Provides the norm and the weights of the choice.
     replicates : ndarray, shape (B, N, K)
-        Objectives in B resamples, larger is better.
+        Objectives in B resamples; larger is better.
     allowed : ndarray of bool, shape (B, N)
-        Models that meet the constraints in each resample.
+        True for models that meet the constraints in each resample.
 
     Returns
     -------

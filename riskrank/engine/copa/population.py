@@ -26,7 +26,8 @@ def rank_counts(objectives: Floats) -> tuple[Integers, Integers]:
     Returns
     -------
     better, matched : arrays of int, shape (N, K)
-        `matched` counts the model itself.
+        Numbers of models that are strictly better, and of models that are at least as good. The second
+        number includes the model itself.
     """
     better, matched = np.empty((2, *objectives.shape), dtype=np.int64)
     for k, column in enumerate(objectives.T):
@@ -73,12 +74,13 @@ class Population:
     objectives : array of shape (N, K)
         Larger is better; missing values are minus infinity.
     missing : array of bool, shape (N, K)
+        True for missing values.
     u : array of shape (N, K)
         Relative ranks in [0, 1], 0 for the best (COPA eq. 9).
     feasible : array of bool, shape (N,)
-        Models that may be chosen. Infeasible models are still included in the ranks.
+        True for models that may be chosen. Infeasible models are still included in the ranks.
     front : array of bool, shape (N,)
-        Feasible models that no feasible model dominates (COPA §2).
+        True for feasible models that no feasible model dominates (COPA §2).
     names : tuple of str
         Names of the N models.
     metrics : tuple of str
@@ -127,11 +129,11 @@ def build_population(
     metrics : sequence of K str, optional
         Names of the objectives.
     feasible : array of bool, shape (N,), optional
-        Models that may be chosen, at least one; all by default.
+        True for models that may be chosen, of which there must be at least one; all by default.
     ties : {"min", "average", "max"}
         Whether none, half or all of the other models with the same value count as better.
     denominator : {"n-1", "n"}
-        N - 1, or N as in eq. 9.
+        Divisor of the rank counts: N - 1, or N as in eq. 9.
 
     Returns
     -------
@@ -162,7 +164,7 @@ def build_population(
 
 
 def constant_objectives(models: Population) -> Integers:
-    """Return the objectives on which all models have the same value."""
+    """Return the indices of the objectives on which all models have the same value."""
     return np.flatnonzero((models.objectives == models.objectives[0]).all(axis=0))
 
 
@@ -197,6 +199,7 @@ class Constraint:
     objective : int
         Index of the bounded column.
     relation : {"<=", "<", ">=", ">", "==", "!="}
+        Comparison operator.
     bound : float
         In the original units of the column.
     """
@@ -211,7 +214,7 @@ class Constraint:
         Parameters
         ----------
         values : array of shape (..., K)
-            In original units; NaN where missing.
+            Values of the K objectives in original units; NaN where missing.
 
         Returns
         -------
@@ -237,7 +240,7 @@ def feasible_models(
     Parameters
     ----------
     values : array of shape (N, K)
-        In original units and orientation; NaN where missing.
+        Values in original units and orientation; NaN where missing.
     constraints : sequence of Constraint
     names, metrics : sequences of str
         Names of the N models and K objectives, for the error message.
@@ -249,8 +252,8 @@ def feasible_models(
     Raises
     ------
     InputError
-        If no model meets every constraint. The message names the nearest model, which has the smallest total
-        excess over the bounds. Excess is measured relative to the range of each column.
+        If no model meets every constraint. The message names the model that is closest to feasibility: it has
+        the smallest total excess over the bounds, relative to the range of each column.
     """
     feasible = np.ones(len(values), dtype=bool)
     for constraint in constraints:

@@ -22,11 +22,15 @@ def rank_norm(u: Floats, weights: Floats, p: float) -> Floats:
     Parameters
     ----------
     u : array of shape (..., K)
-        Non-negative.
+        Non-negative relative ranks.
     weights : array of shape (K,)
         Non-negative; used without normalisation.
     p : float
         At least 1; may be infinite.
+
+    Returns
+    -------
+    array of shape (...)
     """
     return power_norm(u * weights, p)
 
@@ -115,7 +119,8 @@ class CopaRanking:
     rank : array of int, shape (N,)
         1 for the chosen model; 0 for infeasible models.
     tie : array of int, shape (N,)
-        Tie group of each model: feasible models in the same group have the same norm. -1 if infeasible.
+        Index of each model's tie group, which contains all feasible models with the same norm; -1 for
+        infeasible models.
     """
 
     p: float
@@ -207,7 +212,7 @@ def lexicographic_argmin(keys: Iterable[NDArray]) -> Integers:
 
 
 def tie_breaking_norms(terms: Floats) -> Iterator[Floats]:
-    """Yield the tie-breaking keys for :func:`lexicographic_argmin`: a robust norm, then the mean rank.
+    """Yield the keys that break ties in :func:`lexicographic_argmin`: a robust norm, then the mean rank.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class ObjectiveScores:
     values : ndarray, shape (N,)
         Value of each model, larger is better; minus infinity for a model without a value.
     scores : ClusteredScores or None
-        Scores of at least two models; None for values that do not depend on samples, such as prices.
+        Scores of at least two models; None if the values do not depend on samples, such as prices.
     models : ndarray of int
         Indices of the models in `scores`, among the N models.
     units : tuple of ndarray of int
@@ -105,7 +105,7 @@ class ObjectiveScores:
         return comparison.new, comparison.with_adverse_sample().new, comparison.with_favourable_sample().new
 
     def effective_sizes(self) -> Floats:
-        """Return the effective sample size of each model in `scores`, or of its tail for a tail mean."""
+        """Return the effective sample size of each model in `scores`; for tail means, that of the tail."""
         assert self.scores is not None
         sizes = np.maximum(self.scores.effective_sizes, 2.0)
         if self.level is None:
@@ -138,8 +138,8 @@ class ObjectiveReplicates:
     plain : ndarray, shape (B, N, K)
         Replicates, larger is better; constant for objectives that do not depend on samples.
     low, high : ndarray, shape (B, N, K)
-        The same for tail means, with one added unit, as bad or as good as possible
-        (`engine.gates.replicates`).
+        Replicates of tail means after adding one unit that is as bad (`low`) or as good (`high`) as possible;
+        see `engine.gates.replicates`.
     seed : int
         Seed of the resamples of means.
     """
@@ -234,8 +234,8 @@ def _exponential_weights(
 ) -> Iterator[list[Floats]]:
     """Yield exponential weights of the units and of one added unit, in batches of resamples.
 
-    Each batch is a list of arrays with one column per unit: one array for all models if they share units,
-    else one array per model.
+    Each batch is a list of arrays with one row per resample and one column per unit. The list holds a single
+    array if all models share their units, otherwise one array per model.
     """
     sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
     resample_blocks, step = make_blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)

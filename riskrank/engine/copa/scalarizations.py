@@ -78,7 +78,10 @@ def principal_direction(z: Floats) -> Floats:
 
 
 def _reciprocal_quadrature() -> tuple[Floats, Floats]:
-    """Return nodes s and weights w with 1/(1 + x) = Σ w exp(-s x) to 1e-14 for x in [0, 8]."""
+    """Return quadrature nodes s and weights w such that 1/(1 + x) ≈ Σ w exp(-s x).
+
+    The error is at most 1e-14 for x in [0, 8].
+    """
     nodes, weights = np.polynomial.legendre.leggauss(16)
     edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
     half = np.diff(edges)[:, None] / 2
@@ -138,6 +141,8 @@ class Scalarizations:
     def min_max(self) -> Floats:
         """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
 
+        The ideal is the best and the nadir the worst value f_k in the table.
+
         A constant column contributes 0.
         """
         objectives = self._finite()
@@ -188,7 +193,7 @@ class Scalarizations:
         return np.stack([principal_direction(column) for column in z.T], axis=1) @ self.weights
 
     def _max_normalised(self, method: str) -> Floats:
-        """Return the max-normalised objectives of COPA eq. 14: 1 for the best model, else larger."""
+        """Return the max-normalised objectives (COPA eq. 14): 1 for the best model, larger for the others."""
         values = self._positive(method)
         return np.where(self.larger_is_better, values.max(axis=0) / values, values / values.min(axis=0))
 
@@ -230,6 +235,7 @@ def outer_weighted_norm(u: Floats, weights: Floats, p: float) -> Floats:
     u : array of shape (N, K)
         Relative ranks, or any non-negative values for which smaller is better.
     weights : array of shape (K,)
+        Weights of the objectives.
     p : float
         At least 1; may be infinite.
 

@@ -30,6 +30,7 @@ class ChoiceBootstrap:
     count : array of int, shape (N,)
         Number of resamples in which each model is chosen.
     resamples : int
+        Number of resampled populations.
     """
 
     chosen: int
@@ -71,8 +72,8 @@ class ModelInfluence:
     def influential(self) -> Integers:
         """Models other than the chosen one whose removal changes the choice.
 
-        Each violates the independence of irrelevant alternatives: its presence determines the choice between
-        two other models.
+        Such a model violates the independence of irrelevant alternatives, because its presence determines the
+        choice between two other models.
         """
         changed = self.choice != self.chosen
         changed[self.chosen] = False
@@ -194,10 +195,11 @@ def leave_one_out(models: Population, ranking: CopaRanking) -> ModelInfluence:
 
 
 def _possible_choices(models: Population, counts: Integers, scale: int, ranking: CopaRanking) -> Integers:
-    """Return the feasible models that might be chosen after removal of another model.
+    """Return the feasible models that might be chosen after some other model is removed.
 
     Removing a model lowers each count by at most one. At least one of the two models with the best norms
-    remains, and its norm does not grow. Therefore models that cannot reach the second-best norm are excluded.
+    remains, and its norm does not increase. Models that cannot reach the second-best norm are therefore
+    excluded.
     """
     highest = np.where(models.missing, 1.0, counts / scale)
     lowest = np.where(models.missing, 1.0, np.maximum(counts - 1, 0) / scale)

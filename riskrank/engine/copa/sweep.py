@@ -70,7 +70,7 @@ class Sweep:
 
     @property
     def models_chosen(self) -> int:
-        """Number of models that are chosen for some value of the parameter."""
+        """Number of different models chosen over the range of the parameter."""
         return int(np.unique(self.model).size)
 
     def intervals_of(self, model: int) -> list[tuple[float, float]]:
@@ -103,8 +103,8 @@ class Sweep:
     def evenness(self) -> float:
         """Effective proportion of the front: exp(entropy of `share`) / front size.
 
-        1 if every model on the front has an interval of the same length, 1 / front size if one model
-        is chosen throughout.
+        The value is 1 if all models on the front are chosen on intervals of the same length. It is 1 / front
+        size if a single model is always chosen.
         """
         share = self.share[self.share > 0]
         return float(np.exp(-(share * np.log(share)).sum()) / self.front_size)

@@ -90,7 +90,7 @@ def interval_of_choice(sweep: Sweep, model: int, value: float) -> tuple[float, f
     Returns
     -------
     low, high : float
-        Both are `value` if the model is the choice only between two points of the grid.
+        Both equal `value` if the interval lies between two neighbouring grid points and was missed.
     """
     holds = (sweep.low <= value) & (value <= sweep.high) & (sweep.model == model)
     if not holds.any():

@@ -46,6 +46,7 @@ class Bootstrap:
     Parameters
     ----------
     columns : sequence of BootstrapColumn
+        Columns of scores, and the statistics to record in each resample.
     seed : int
         Entropy of the random streams.
     workers : Workers, optional

@@ -49,13 +49,13 @@ class RankStudy:
     ----------
     dominance : DominanceStudy
     rankings : dict of str to Ranking
-        By method name without scope (the part after ``@``), e.g. ``R-SSD``, ``FSD(0.25)``, ``MWR``.
+        Rankings by method name. The names have no scope (the part after ``@``), e.g. ``R-SSD`` or ``MWR``.
     effects : dict of str to EffectSizes
-        By method name: means, tail means and differences from the model ranked first by the method.
+        Means, tail means and differences from the model that the method ranks first, by method name.
     separations : dict of str to Separation
-        By method name: counts of significantly different pairs; only for methods that test pairs.
+        Counts of significantly different pairs, by method name. Only methods that test pairs are included.
     hidden_risks : HiddenRisks or None
-        Risks that a ranking by the mean would hide, but the preferred method reveals; None without
+        Risks that are hidden in a ranking by the mean but revealed by the preferred method; None without
         resampling.
     flipped_tails : ndarray, shape (k, k), or None
         Sign-flip p-values for "the tail of i is not worse than that of j"; None without resampling.
@@ -97,7 +97,7 @@ class RankStudy:
 
 
 def preferred_method(rankings: Mapping[str, Ranking]) -> str:
-    """Return the preferred method among those with rankings: R-SSD, else R-FSD, else the first one."""
+    """Return the preferred method with a ranking: R-SSD, otherwise R-FSD, otherwise the first method."""
     return next((name for name in _PREFERRED if name in rankings), next(iter(rankings)))
 
 
@@ -209,7 +209,7 @@ def _rank_by_win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> di
 
 
 def model_win_rate(means: ArrayLike) -> Floats:
-    """Return the proportion of other models whose mean does not exceed the model's own ([RAB] eq. 22).
+    """Return the proportion of other models whose mean is not larger than a model's own ([RAB] eq. 22).
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def model_win_rate(means: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (k,)
-        Win rates in [0, 1]; for equal means both models win.
+        Win rates in [0, 1]. Two models with equal means both count as winners.
     """
     values = np.asarray(means, dtype=np.float64)
     ranks = competition_ranks(values, size=float(np.abs(values).max()))
@@ -228,7 +228,7 @@ def model_win_rate(means: ArrayLike) -> Floats:
 
 
 def is_best_on_sample(scores: ArrayLike) -> Booleans:
-    """Return True for each model and sample if no other model scores higher on the sample ([RAB] eq. 23).
+    """Return a mask of the models with the highest score on each sample, ties included ([RAB] eq. 23).
 
     Parameters
     ----------
@@ -238,14 +238,16 @@ def is_best_on_sample(scores: ArrayLike) -> Booleans:
     Returns
     -------
     ndarray of bool, shape (k, n)
-        The mean over samples is the sample-level mean win rate.
+        True if no other model scores higher. The mean over samples is the sample-level mean win rate.
     """
     values = np.asarray(scores, dtype=np.float64)
     return values == values.max(axis=0)
 
 
 def per_sample_win_rate(scores: ArrayLike) -> Floats:
-    """Return the proportion of other models that each model beats, per sample; ties count half (method §5).
+    """Return, for each sample, the proportion of other models that each model beats; ties count half.
+
+    The mean over samples is the pairwise win rate (method §5).
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ def per_sample_win_rate(scores: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (k, n)
-        Proportions in [0, 1]; the mean over samples is the pairwise win rate.
+        Proportions in [0, 1].
     """
     values = np.asarray(scores, dtype=np.float64)
     k = len(values)
@@ -287,11 +289,11 @@ def proportion_better(scores: ClusteredScores, first: int, second: int) -> float
 
 
 def mean_over_samples(shares: NDArray, weights: Floats) -> Floats:
-    """Return the weighted mean over samples (last axis); `sample_weights` provides the weights."""
+    """Return the weighted mean over samples, the last axis; see `sample_weights` for the weights."""
     return np.asarray(np.einsum("...s,s->...", shares.astype(np.float64), weights) / weights.sum())
 
 
 def sample_weights(scores: ClusteredScores) -> Floats:
-    """Return the weight of each sample in a paired design (method §8), or 1 if all weights are equal."""
+    """Return the weight of each sample in a paired design (method §8); return 1 if all weights are equal."""
     task = scores.strata.cluster_tasks[0][scores.sample_clusters()[0]]
     return np.ones(task.size) if scores.unweighted else scores.strata.weights[task] / np.bincount(task)[task]

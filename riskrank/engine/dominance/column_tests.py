@@ -69,10 +69,11 @@ class TopModel:
     Attributes
     ----------
     model : int
+        Index of the model.
     order : int or None
         Order of dominance used by the ranking; None for other rankings.
     pair : (int, int)
-        The model described in texts and figures, and the model it is compared with.
+        The model that texts and figures describe, and the model with which it is compared.
     ahead : ndarray of bool, shape (k, k), or None
         Significant wins in the tests behind the ranking; None without tests.
     """
@@ -212,7 +213,7 @@ def _test_in_rounds(
 
 
 def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
-    """Return the cumulative number of resamples after each round; without claims there is one round."""
+    """Return the cumulative number of resamples after each round; there is one round if nothing is tested."""
     if not question.claims:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
     scores = question.scores
@@ -222,15 +223,15 @@ def _round_totals(question: Question, inference: Inference) -> tuple[int, ...]:
 
 
 def _bootstrap_column(question: Question) -> BootstrapColumn:
-    """Return a question's column with the settings for the bootstrap statistics that its tests need."""
+    """Return the column of a question, with the bootstrap statistics that its tests need."""
     scores, claims = question.scores, question.claims
     some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
     return BootstrapColumn(
         scores,
         orders=tuple(sorted({claim.order for claim in claims})),
-        # The head-to-head comparison with a ranking's leader (½) uses the same resamples.
+        # The threshold ½ is needed for the head-to-head comparisons with the leader of a ranking.
         thresholds=tuple(sorted({0.5} | {claim.boundary for claim in claims if claim.kind != RELATIVE})),
-        # Win rates need no pairs.
+        # Without claims, no pairs are compared, because win rates do not need them.
         pairs=(question.pairs if some else None) if claims else (),
     )
 

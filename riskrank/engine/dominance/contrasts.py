@@ -1,8 +1,8 @@
 """Contrasts of means: one model against all others on every metric (method §4, "What a verdict may say").
 
-A rank-based portfolio hides how bad a bad score is; the original metrics do not. Each contrast is a paired or
-unpaired difference of means in the metric's own units, oriented so that larger is better. Its p-values come
-from :mod:`riskrank.engine.evidence.mean_differences`.
+A rank-based portfolio does not show how bad a bad score is, but the original metrics do. Each contrast is a
+paired or unpaired difference of means in the metric's own units, oriented so that larger is better. Its
+p-values come from :mod:`riskrank.engine.evidence.mean_differences`.
 
 `find_passed_over` lists top-ranked models for which another model is significantly better on some metric and
 significantly worse on none.
@@ -78,18 +78,21 @@ class Contrasts:
 
     @property
     def better_throughout(self) -> NDArray[np.intp]:
-        """Models with a mean at least as good on every metric and significantly better on at least one."""
+        """Models whose mean is at least as good on every metric and significantly better on at least one."""
         candidates = (self.difference >= 0).all(axis=1) & self.better.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
     @property
     def worse_throughout(self) -> NDArray[np.intp]:
-        """Models significantly worse on every metric, at half the level because the leader was selected."""
+        """Models whose mean is significantly worse on every metric, at half the significance level.
+
+        The level is halved because the leader was selected from the same samples.
+        """
         return np.flatnonzero(self.half_level.contradicted.all(axis=1))
 
     @property
     def better_on_balance(self) -> NDArray[np.intp]:
-        """Models significantly better on at least one metric and significantly worse on none."""
+        """Models whose mean is significantly better on some metric and significantly worse on none."""
         candidates = self.better.any(axis=1) & ~self.worse.any(axis=1)
         return np.setdiff1d(np.flatnonzero(candidates), [self.reference])
 
@@ -134,6 +137,7 @@ class PassedOver:
     Attributes
     ----------
     model, rival : int
+        Indices of the two models.
     metrics : tuple of int
         Metrics on which the rival is significantly better.
     """
@@ -146,9 +150,10 @@ class PassedOver:
 def find_passed_over(
     tables: ScoreTables, unbeaten: list[int], inference: Inference
 ) -> tuple[PassedOver, ...]:
-    """Return the unbeaten models that precede the first one without a rival that is better on balance.
+    """Return the unbeaten models that are passed over because a rival is better on balance.
 
-    The result is empty if every model has such a rival.
+    The models are examined in the given order, up to the first one without such a rival. The result is empty
+    if every model has such a rival.
     """
     if len(tables.metrics) == 1:
         return ()  # a better mean of a single metric can come with a worse tail

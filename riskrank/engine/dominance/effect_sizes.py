@@ -60,9 +60,10 @@ class Differences:
         return Differences(-self.estimate, low, high, self.p_value)
 
     def combine_with(self, p_value: Floats, confidence: float) -> "Differences":
-        """Combine with the p-values of a second test.
+        """Combine the differences with the p-values of a second test.
 
-        The larger p-value is kept. If the second test is not significant, intervals are widened to include 0.
+        The larger of the two p-values is kept. If the second test is not significant, the interval is widened
+        to include 0.
         """
         if self.low is None or self.high is None:
             return self
@@ -99,7 +100,7 @@ class EffectSizes:
 
 
 def tail_sample_size(samples: SampleSize, tail_fraction: float, tails: ArrayLike = 2.0) -> Integers:
-    """Return the effective number of samples behind a difference of two tail means.
+    """Return the effective number of samples on which a difference of two tail means is based.
 
     Parameters
     ----------
@@ -168,11 +169,12 @@ def effect_sizes(
     tail_fraction : float
         Proportion of worst scores in the tail means: 5 %, or more if needed for five samples.
     samples : float, ndarray of shape (k,), or Dof
-        Number of independent samples of the smallest model, or of each pair with the leader.
+        Number of independent samples: that of the model with the fewest, or one number for each pair with the
+        leader.
     mean_difference : Differences, optional
-        Differences of means of all pairs, shape (k, k); no intervals without it.
+        Differences of means of all pairs, shape (k, k). Required for intervals of the differences of means.
     tail_spread : Spread, optional
-        Bootstrap spread of the differences of tail means; no intervals without it.
+        Bootstrap spread of the differences of tail means. Required for their intervals.
     smallest : ndarray, shape (k,), or float
         Smallest possible p-values of the differences of tail means.
     confidence : float
@@ -215,9 +217,10 @@ def mean_differences(
     scores : ClusteredScores
         Scores of k models.
     inference : Inference
-        Without resampling, there are no intervals.
+        Test settings. Intervals require resampling.
     leaders : collection of int, optional
-        Models of whose pairs the intervals are needed; by default all. Others are NaN.
+        Models for which intervals of all pairs with other models are needed; by default all models. Other
+        intervals are NaN.
 
     Returns
     -------

@@ -57,7 +57,8 @@ class HiddenRisks:
         Index of the model with the strongest evidence against this one: smallest p-value, then best tail. −1
         if the status is ``none``.
     mean, tail_mean : ndarray, shape (k,)
-        Means and tail means, in the units of the scores; index with ``against`` for those of the other model.
+        Means and tail means, in the units of the scores. Index them with ``against`` to get those of the
+        other models.
     p_adjusted : ndarray, shape (k,)
         Adjusted p-value for the comparison with that model; 1 if the status is ``none``.
     decided : ndarray of bool, shape (k,)
@@ -154,6 +155,7 @@ class WorseTail:
     worse, better : int
         Indices of the two models.
     p_adjusted : float
+        Adjusted p-value of the difference.
     """
 
     worse: int
@@ -226,7 +228,10 @@ def _adjusted_p_values(
 
 
 def _crossings(replicates: Floats, slack: float) -> Integers:
-    """Count the resamples in which the tail mean of i is at least that of j minus `slack`, shape (k, k)."""
+    """Count the resamples in which the tail mean of model i is at least that of model j minus `slack`.
+
+    The result has shape (k, k).
+    """
     k = replicates.shape[1]
     counts = np.empty((k, k), dtype=np.int64)
     # Near the smallest number the difference overflows to infinity, which still compares correctly.
@@ -237,5 +242,5 @@ def _crossings(replicates: Floats, slack: float) -> Integers:
 
 
 def _required_resamples(level: float, samples: float | Dof) -> int:
-    """Return the smallest number of resamples for which zero crossings give a p-value at or below `level`."""
+    """Return the smallest number of resamples for which zero crossings give a p-value of at most `level`."""
     return ceil(1 / max(float(unexpanded_p_value(level, samples)), 1 / MAX_RESAMPLES)) - 1

@@ -26,15 +26,16 @@ DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
 
 @dataclass(frozen=True)
 class Claim:
-    """Type of claim about "i dominates j".
+    """Claim that model i dominates model j, in one of several forms.
 
     Attributes
     ----------
     order : {1, 2}
         Order of stochastic dominance.
     kind : {"direct", "absolute", "relative"}
-        With ε_ij the violation ratio of "i dominates j", and ε_i its mean over all j: "direct" claims ε_ij <
-        ½, independently of other models; "absolute" claims ε_ij < τ; "relative" claims ε_i < ε_j.
+        Let ε_ij be the violation ratio of "i dominates j", and ε_i its mean over all j. A "direct" claim is
+        that ε_ij < ½, an "absolute" claim that ε_ij < τ, and a "relative" claim that ε_i < ε_j. Only relative
+        claims depend on other models.
     threshold : float or None
         Upper bound τ on the violation ratio for absolute dominance; None for the other kinds.
     """
@@ -53,7 +54,7 @@ class Claim:
 
     @property
     def boundary(self) -> float:
-        """Upper bound on the statistic: τ for absolute, ½ for direct, 0 for relative dominance."""
+        """Upper bound on the statistic: τ for absolute, ½ for direct and 0 for relative claims."""
         if self.threshold is not None:
             return self.threshold
         return 0.5 if self.kind == DIRECT else 0.0
@@ -75,7 +76,7 @@ class Claim:
 def build_claims(
     orders: Sequence[int], *, relative: bool, thresholds: Sequence[float], direct: bool = False
 ) -> tuple[Claim, ...]:
-    """Return the claims to test: relative, then direct, then absolute ones in the order of the thresholds."""
+    """Return the claims to test: first relative, then direct, then absolute claims by threshold."""
     result = [Claim(order, RELATIVE) for order in orders] if relative else []
     result += [Claim(order, DIRECT) for order in orders] if direct else []
     result += [Claim(order, ABSOLUTE, float(tau)) for order in orders for tau in thresholds]
@@ -179,8 +180,9 @@ class Inference:
         Returns
         -------
         tuple of int
-            1000, 2/s and 5/s, subject to the work limit. s is the expected proportion of resamples that cross
-            the boundary if the p-value is α/m. If `resamples` is a number, only this number.
+            The totals 1000, 2/s and 5/s, reduced if they exceed the work limit. Here s is the expected
+            proportion of resamples that cross the boundary if the p-value is α/m. If `resamples` is a number,
+            it is the only total.
         """
         if self.resamples != "auto":
             return (int(self.resamples),)

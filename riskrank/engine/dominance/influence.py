@@ -6,9 +6,9 @@ formula printed in [RAB] uses the variance of the influence's derivative instead
 itself agrees with simulations and requires no density estimate.
 
 The limit theorem assumes that the two distributions differ. If they are equal, the estimated ratio can be 0
-or 1 by chance, and its standard error then vanishes. At a nominal 5 %, tests would separate two identical
-normal distributions in 30 % of cases, whatever the sample size. Therefore no p-value is smaller than that of
-a test for equality of the two distributions.
+or 1 by chance, and its standard error is then 0. At a nominal level of 5 %, two identical normal
+distributions would be declared different in 30 % of cases, whatever the sample size. Therefore every p-value
+is at least that of a test for equality of the two distributions.
 
 The equality test is based on the distance between the integrated quantile functions (method §4, "CLT").
 """
@@ -43,7 +43,7 @@ class ViolationInfluence:
     ratio_error : ndarray, shape (k, k)
         Standard error of ε_ij, 0 for equal distributions; NaN on the diagonal.
     relative : ndarray, shape (k, k)
-        Δε_ij = ε_i − ε_j.
+        Differences Δε_ij = ε_i − ε_j of the one-versus-all ratios.
     relative_error : ndarray, shape (k, k)
         Standard error of Δε_ij; NaN on the diagonal.
     equal_p_value : ndarray, shape (k, k)
@@ -142,7 +142,10 @@ def violation_influence(scores: ClusteredScores, *, order: int) -> ViolationInfl
 
 def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
     # Both models affect ε_ij in the same cluster, with opposite signs.
-    """Return standard errors of ε_ij and Δε_ij in a paired design; ``effect`` has shape (k, k, clusters)."""
+    """Return the standard errors of ε_ij and Δε_ij in a paired design.
+
+    `effect` has shape (k, k, clusters).
+    """
     both = effect - effect.swapaxes(0, 1)
     ratio_error = np.sqrt(np.einsum("ijc,ijc->ij", both, both))
     one_versus_all = both.sum(axis=1) / (len(effect) - 1)
@@ -152,7 +155,10 @@ def _paired_errors(effect: Floats) -> tuple[Floats, Floats]:
 
 
 def _unpaired_errors(effect: Floats) -> tuple[Floats, Floats]:
-    """Return standard errors of ε_ij and Δε_ij for unpaired models; ``effect`` has shape (k, k, clusters)."""
+    """Return the standard errors of ε_ij and Δε_ij for unpaired models.
+
+    `effect` has shape (k, k, clusters).
+    """
     k = len(effect)
     # product[m, i, j]: covariance of model m's effects on ε_mi and ε_mj.
     product = np.einsum("mic,mjc->mij", effect, effect, optimize=True)
@@ -189,7 +195,7 @@ threads, which is slower on a busy machine."""
 
 
 def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
-    """Return p-values for the null hypothesis that two models have equal distributions, for all pairs.
+    """Return p-values of all pairs for the null hypothesis that both models have the same distribution.
 
     If i and j have equal distributions, ∫D² is a sum of squared normal variables, weighted by the eigenvalues
     of D's covariance. It is approximated by a chi-square with the same mean and variance. The influence of a
@@ -220,7 +226,7 @@ def equal_p_values(scores: ClusteredScores, distance: Floats) -> Floats:
             mean = np.trace(covariance) / LEVELS
             variance = 2 * (covariance**2).sum() / LEVELS**2
             if distance[i, j] == 0 or mean <= 0:
-                # Without variance, any difference is certain.
+                # Without variance, every difference is certain.
                 p = float(distance[i, j] == 0)
             else:
                 p = chdtrc(2 * mean**2 / variance, distance[i, j] * 2 * mean / variance)

@@ -62,7 +62,8 @@ class ModelComparison:
     tails : TailContrasts or None
         Differences in tail means from the reference; None for a single metric or without resampling.
     milder : tuple of int
-        Models with a significantly better tail on some metric, over which the reference has no advantage.
+        Models that have a significantly better tail on some metric and over which the reference has no
+        advantage.
     worse : tuple of int
         Models with significantly worse means on all of several metrics and no significantly better tail.
     """
@@ -79,7 +80,7 @@ class ModelComparison:
 
     @property
     def beaten_by(self) -> tuple[int, ...]:
-        """Models that provide evidence against recommending the reference."""
+        """Models that beat the reference, which is evidence against recommending it."""
         return tuple(sorted({*self.ahead, *self.better, *self.milder}))
 
 
@@ -130,7 +131,7 @@ def is_beaten(ranked: RankedColumn, model: int, inference: Inference) -> bool:
 def _compare_on_metrics(
     ranked: RankedColumn, model: int, inference: Inference
 ) -> tuple[Contrasts, TailContrasts | None, list[int], list[int]]:
-    """Return contrasts of means and tails with a reference, and the models better by mean and by tail."""
+    """Return contrasts of means and tails with a reference, and the models that are better in each."""
     means = contrasts(ranked.tables, model, inference)
     better = means.better_throughout.tolist()
     if ranked.tails is None:
@@ -140,10 +141,12 @@ def _compare_on_metrics(
 
 
 def head_to_head_tests(ranked: RankedColumn, model: int, inference: Inference) -> DominanceTests:
-    """Test direct claims between one model and every other, in both directions: a family of 2(k − 1) claims.
+    """Test direct claims between one model and every other model, in both directions.
 
-    The tests reuse the ranking's resamples, or influence functions if the ranking was based on them. If the
-    tasks are sampled, tests of the macro means must agree, as in the ranking.
+    The family consists of 2(k − 1) claims.
+
+    The tests reuse the ranking's resamples, or influence functions if the ranking was based on them. If tasks
+    are sampled, the tests of the macro means must also be significant, as in the ranking.
     """
     rivals = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in rivals for pair in ((i, model), (model, i)))

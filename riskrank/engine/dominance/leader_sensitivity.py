@@ -1,4 +1,4 @@
-"""Sensitivity of the leader to removing a model or metric, or to changing a weight (no tests)."""
+"""Sensitivity of the leader to removing a model or metric, or to changing a weight, without tests."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ def leaders_without_model(ranked: RankedColumn, leader: int) -> dict[int, int] |
     ----------
     ranked : RankedColumn
     leader : int
+        Index of the current leader.
 
     Returns
     -------
@@ -55,6 +56,7 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
     ----------
     ranked : RankedColumn
     leader : int
+        Index of the current leader.
 
     Returns
     -------
@@ -71,12 +73,13 @@ def leaders_without_metric(ranked: RankedColumn, leader: int) -> dict[int, int] 
 
 
 def leader_changing_factors(ranked: RankedColumn, leader: int) -> dict[int, dict[int, float]] | None:
-    """Return the smallest factor on each metric's weight that makes another model the leader (without tests).
+    """Return the smallest factors on each metric's weight that change the leader (without tests).
 
     Parameters
     ----------
     ranked : RankedColumn
     leader : int
+        Index of the current leader.
 
     Returns
     -------
@@ -126,5 +129,5 @@ def _leaders_by_weights(ranked: RankedColumn, weights: Floats) -> list[int]:
 
 
 def ova_ratios(scores: ClusteredScores, order: int) -> Floats:
-    """Return one-versus-all ratios, rounded to make them independent of the order of summation."""
+    """Return the one-versus-all ratios, rounded so that they do not depend on the order of summation."""
     return np.round(one_versus_all(violation_ratios(scores, orders=(order,))[0]), 12)

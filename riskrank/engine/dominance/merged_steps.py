@@ -23,6 +23,7 @@ class PairBlock:
     Attributes
     ----------
     first, second : ndarray of int, shape (p,)
+        Indices of the two models of each pair.
     runs : list of (int, slice, slice or ndarray of int)
         For each first model: its index, its pairs in the block, and their second models (a slice if these are
         consecutive).
@@ -56,9 +57,10 @@ def pad_steps(steps: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integer
 
     Returns
     -------
-    ndarray, shape (k·(d + 1),), and ndarray of int64, shape (k, B, d)
-        Values, padded with the last one for zero-width segments caused by rounding; and breakpoints
-        multiplied by two, so that the lowest bit can identify the model.
+    values : ndarray, shape (k·(d + 1),)
+        Values of all models, each padded by repeating its last value.
+    breakpoints : ndarray of int64, shape (k, B, d)
+        Cumulative weights multiplied by two, so that the lowest bit can identify the model.
     """
     most = max(value.size for value, _ in steps)
     values = np.empty((len(steps), most + 1))
@@ -112,7 +114,7 @@ def merge_breakpoints(
     widths = bit
     widths[:, 0] = packed[:, 0]
     np.subtract(packed[:, 1:], packed[:, :-1], out=widths[:, 1:])
-    # Breakpoints that differ only by the rounding of weights to units.
+    # Merge breakpoints that differ only because weights were rounded to units.
     widths.reshape(-1)[np.flatnonzero(widths <= rounding_units(scores))] = 0
     # Reuse the memory of the merged breakpoints for the indices of the first model.
     first = np.subtract(scratch.arange(segments), second, out=packed)

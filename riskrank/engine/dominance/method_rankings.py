@@ -124,7 +124,7 @@ def required_columns(methods: Sequence[Method], metrics: Sequence[str]) -> list[
 
 
 def _claims_on(column: str, methods: Sequence[Method], metrics: Sequence[str]) -> list[Claim] | None:
-    """Return the claims to test on a column, or None if the column is only used by mean-risk models."""
+    """Return the claims to test on a column, or None if only mean-risk models use the column."""
     matching = [
         method
         for method in methods
@@ -167,6 +167,7 @@ class Stability:
     Attributes
     ----------
     methods : tuple of m str
+        Names of the methods.
     sizes : tuple of s int
         Subsample sizes, increasing.
     tau : ndarray, shape (m, s, r)
@@ -195,7 +196,7 @@ class Stability:
 
     @property
     def by_stability(self) -> Integers:
-        """Method indices in decreasing order of mean tau over all sizes, shape (m,)."""
+        """Indices of the methods in decreasing order of mean tau over all sizes, shape (m,)."""
         return np.argsort(-self.mean.mean(axis=1), kind="stable")
 
 

@@ -42,7 +42,7 @@ class Method:
 
     @property
     def aggregated(self) -> bool:
-        """True if the method aggregates several rankings."""
+        """True if the method aggregates several rankings into one."""
         return self.scope == METRICS or self.statistic == MEAN_RISK
 
     @property
@@ -55,7 +55,7 @@ class Method:
 def methods_for_scope(
     scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False
 ) -> list[Method]:
-    """Return all methods for one scope: every claim, win rates and, if requested, mean-risk models."""
+    """Return all methods for one scope: all claims, win rates and, if requested, mean-risk models."""
     methods = [Method(claim.method, scope, claim) for claim in claims]
     methods += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
     return methods + ([Method(MEAN_RISK, scope)] if mean_risk else [])

@@ -25,7 +25,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 # Unit counts computed at once: enough to make the overhead of NumPy calls small.
 _BATCH = 1 << 20
 
-# Scores visited beyond the tail's share, in standard deviations of the number of draws from it.
+# Margin around the expected end of the tail, in standard deviations of the number of drawn scores.
 _MARGIN = 5
 
 Tails = Callable[[list[Integers]], Floats]
@@ -52,6 +52,7 @@ class MetricTails:
     sample : ndarray, shape (k, m)
         Tail means in the original sample; larger is better.
     weighted : ndarray of bool, shape (m,)
+        True for metrics with positive weight.
     """
 
     @classmethod
@@ -72,7 +73,7 @@ class MetricTails:
 
     @property
     def work(self) -> float:
-        """Score comparisons per resample; for equally weighted scores, only the worst scores count."""
+        """Number of score comparisons per resample; only the worst scores count if the weights are equal."""
         scores = len(self.columns) * sum(self.columns[0].sizes)
         return scores * (self.level if self.columns[0].unweighted else WEIGHTING_COST)
 
@@ -152,8 +153,8 @@ class _SortedScores:
     def tail_means(self, counts: Integers, targets: Floats) -> Floats:
         """Return the mean of the worst `targets` scores in each resample, shape (B,).
 
-        `counts`, shape (B, C), contains the number of times that each unit is drawn. In almost every
-        resample, the scores before `start` lie within the tail, and those from `end` on do not.
+        `counts`, shape (B, C), is the number of times that each unit is drawn. In almost every resample, the
+        scores before index `start` are part of the tail, and those from index `end` on are not.
         """
         low, high = float(targets.min()), float(targets.max())
         guess = max(int(low - _MARGIN * np.sqrt(low)), 0), int(high + _MARGIN * np.sqrt(high)) + 1

@@ -34,14 +34,14 @@ class MergedGrid:
     Parameters
     ----------
     first, second : ndarray, shapes (n,) and (m,)
-        Weights of the sorted scores of either sample; each sums to 1.
+        Weights of the sorted scores of the two samples. The weights of each sample sum to 1.
     """
 
     def __init__(self, first: Floats, second: Floats) -> None:
         breakpoints = [to_weight_units(np.cumsum(weights)) for weights in (first, second)]
         for points in breakpoints:
             points[-1] = TOTAL
-        # Breakpoints that differ only by rounding must become one.
+        # Merge breakpoints that differ only by rounding.
         places = np.clip(np.searchsorted(breakpoints[0], breakpoints[1]), 1, len(breakpoints[0]) - 1)
         for near in (breakpoints[0][places - 1], breakpoints[0][places]):
             close = np.abs(breakpoints[1] - near) <= rounding_units(len(first) + len(second))
@@ -55,7 +55,10 @@ class MergedGrid:
 
 @dataclass(frozen=True)
 class PairInfluence:
-    """Violation ratio of a pair, and the influences of both samples' order statistics (None if identical)."""
+    """Violation ratio of a pair, with the influences of the order statistics of both samples.
+
+    The influences are None if the samples are identical.
+    """
 
     ratio: float
     influence_first: Floats | None
@@ -63,7 +66,10 @@ class PairInfluence:
 
 
 def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Return the first-order ratio of "x dominates y" and its influences; x and y must be sorted."""
+    """Return the first-order violation ratio of "x dominates y" and its influences.
+
+    The scores x and y must be sorted.
+    """
     upper, lower = x[grid.step_first], y[grid.step_second]
     d = upper - lower
     below = np.minimum(d, 0)
@@ -93,7 +99,10 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
 
 
 def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluence:
-    """Return the second-order ratio of "x dominates y" and its influences; x and y must be sorted."""
+    """Return the second-order violation ratio of "x dominates y" and its influences.
+
+    The scores x and y must be sorted.
+    """
     d = x[grid.step_first] - y[grid.step_second]
     if not d.any():
         return PairInfluence(0.5, None, None)
@@ -111,7 +120,10 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
 
 
 def _negative_parts(left: Floats, right: Floats, width: Floats) -> tuple[Floats, Floats]:
-    """Return ∫ min(D, 0) and ∫ min(D, 0)² on each segment for D linear between the given end values."""
+    """Return ∫ min(D, 0) and ∫ min(D, 0)² over each segment, for piecewise linear D.
+
+    `left` and `right` are the values of D at the ends of the segments, and `width` their widths.
+    """
     low, high = np.minimum(left, 0), np.minimum(right, 0)
     crossing = (left < 0) != (right < 0)
     span = np.where(crossing, np.abs(left - right), 1.0)
@@ -142,7 +154,7 @@ def _integrate(difference: Floats, grid: MergedGrid) -> tuple[Floats, Floats, fl
 
 
 def _influence_from_jumps(jump: Floats) -> Floats:
-    """Return centred influences of order statistics from the derivative integrated over each gap."""
+    """Return the centred influence of each order statistic from the derivative integrated over each gap."""
     above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
     return above - above.mean()
 
@@ -166,7 +178,8 @@ class PairCurves:
     ratios : tuple of (float, float)
         Violation ratios of "winner dominates loser" for orders 1 and 2.
     band : (ndarray, ndarray), or None
-        Lower and upper limits of the quantile difference at each level, shape (l,) each.
+        Lower and upper limits of the quantile difference at each level, shape (l,) each; None if no band was
+        computed.
     """
 
     levels: Floats
@@ -200,7 +213,7 @@ def pair_curves(
         Curves without a confidence band.
     """
     levels = np.unique(np.concatenate([_breakpoints(*s) for s in zip((winner, loser), weights, strict=True)]))
-    # Breakpoints of both samples that differ only by rounding are one.
+    # Merge breakpoints of both samples that differ only by rounding.
     levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
     if levels.size > _MAX_LEVELS:
         levels = np.arange(1, _MAX_LEVELS + 1) / _MAX_LEVELS

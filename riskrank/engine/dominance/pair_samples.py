@@ -14,8 +14,9 @@ from riskrank.engine.types import Floats
 def pair_samples(scores: ClusteredScores, pairs: Sequence[tuple[int, int]] | None = None) -> Floats | Dof:
     """Return the number of independent samples for each pair, or degrees of freedom for several fixed tasks.
 
-    The number for a pair is that of the model with fewer samples. Satterthwaite's degrees of freedom refer to
-    the difference of mean mid-ranks among the scores of the pair, which is bounded for any scores.
+    The number for a pair is that of the model with fewer samples. For several fixed tasks, Satterthwaite's
+    degrees of freedom are those of the difference of mean mid-ranks, with ranks among all scores of the pair.
+    Ranks are bounded, whatever the scores are.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def _pair_dof(
 
 
 def _rank_mean_parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
-    """Return each unit's contribution to the deviation of the macro mean mid-rank, shape (C,).
+    """Return each unit's contribution to the deviation of the macro mean of mid-ranks, shape (C,).
 
     The contributions sum to 0 within each task.
     """

@@ -18,7 +18,7 @@ from riskrank.engine.types import Floats
 
 
 def correct_bias(scores: ClusteredScores, estimate: Floats, replicates: Floats) -> Floats:
-    """Shift replicates, shape (B, ...), by twice their mean bias, unless models share resamples."""
+    """Shift replicates, shape (B, ...), by twice their mean bias if the models do not share resamples."""
     if scores.joint_resamples:
         return replicates
     # A mean can overflow to infinity, which still compares correctly.
@@ -42,11 +42,12 @@ def flipped_tail_p_values(
     level : float
         Smallest level of the family.
     seed : int
+        Seed of the random flips.
 
     Returns
     -------
     ndarray, shape (k, k)
-        1 for other pairs.
+        P-values; 1 for pairs that are not tested.
     """
     return flip_p_values(scores, pairs, tail_utility(tail), level=level, seed=seed).T
 
@@ -60,12 +61,14 @@ def permutation_test(
     draws: int,
     seed: int,
 ) -> Callable[[int], float] | None:
-    """Return a permutation test of "the first model's tail exceeds the second's by more than the boundary".
+    """Return a permutation test of the difference between the tail means of two models, or None.
+
+    The claim is that the first model's tail mean exceeds the second's by more than `boundary`.
 
     Returns
     -------
     callable or None
-        Function that returns the one-sided p-value for the claim "by more" (argument 1) or "by less"
+        Function that returns the one-sided p-value for this claim (argument 1) or for the opposite claim
         (argument −1). None for means, and for models that share resamples.
     """
     if level is None or scores.joint_resamples:

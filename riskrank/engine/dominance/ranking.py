@@ -146,14 +146,15 @@ class Ranking:
     Attributes
     ----------
     rank : ndarray of int, shape (k,)
-        1 is best; ties share the smallest rank (1, 2, 2, 4).
+        Rank of each model; 1 is best, and ties share the smallest rank (1, 2, 2, 4).
     wins : ndarray of int, shape (k,), or None
         Number of models that each model beats; None if the method does not compare pairs.
     score : ndarray, shape (k,)
         One-versus-all violation ratio (smaller is better) or win rate (larger is better).
     rank_low, rank_high : ndarray of int, shape (k,), or None
-        Limits of the rank sets, which have simultaneous coverage of at least 1 − α. None without pairwise
-        tests. Win rates have none, because the coverage of percentile intervals for ranks is far too low.
+        Limits of the rank sets, which have simultaneous coverage of at least 1 − α; None without pairwise
+        tests. Rankings by win rate have no rank sets, because the coverage of percentile intervals for ranks
+        is far too low.
     tier : ndarray of int, shape (k,), or None
         Tier of each model; no two models in the same tier are significantly different.
     order : ndarray of int, shape (k,)
@@ -201,7 +202,7 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
 def rank_by_wins(
     dominates: Booleans, ratio: Floats, *, tested: bool, relative: bool = False, exclusive: bool = True
 ) -> Ranking:
-    """Rank models by their number of wins (Borda); one-versus-all ratios order tied models ([RAB] section 3).
+    """Rank models by their number of wins (Borda), and tied models by their ratios ([RAB] section 3).
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def rank_by_wins(
 def _build_ranking(
     rank: Integers, order: Integers, ratio: Floats, sets: RankSets, tested: Booleans | None
 ) -> Ranking:
-    """Return a ranking with wins and losses and, if the wins are test results, with rank sets and tiers."""
+    """Build a ranking with wins and losses and, if the wins are test results, with rank sets and tiers."""
     ranking = Ranking(rank, ratio, order, sets.wins, sets.losses)
     if tested is None:
         return ranking
@@ -242,11 +243,12 @@ def rank_by_score(score: Floats) -> Ranking:
     Parameters
     ----------
     score : ndarray, shape (k,)
+        Score of each model; larger is better.
 
     Returns
     -------
     Ranking
-        Has no wins, rank sets or tiers.
+        A ranking without wins, rank sets and tiers.
     """
     rank = competition_ranks(-score)
     return Ranking(rank=rank, score=score, order=np.argsort(rank, kind="stable"))

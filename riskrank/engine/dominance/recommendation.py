@@ -104,14 +104,14 @@ class Recommendation:
 
     @property
     def alternative(self) -> int | None:
-        """The choice; None if there is evidence against it from a third model, or if it is tied."""
+        """The choice, or None if a third model provides evidence against it or if it is tied."""
         ahead = {*self.ahead_of_choice}
         third = ahead - {self.leader.model} or (ahead and self.before_choice)
         return None if third or self.tied is not None else self.choice
 
     @property
     def rival(self) -> int:
-        """Model that beats the leader: the choice if it does, else a model with better means or tails."""
+        """Model that beats the leader: the choice if possible, otherwise one with better means or tails."""
         against = self.leader.beaten_by
         if self.choice is not None and self.choice in against:
             return self.choice
@@ -171,10 +171,10 @@ def _trade_offs(ranked: RankedColumn, leader: ModelComparison, inference: Infere
 
 
 def _hidden_tails(leader: ModelComparison, ranks: Integers) -> Booleans | None:
-    """Return the tails that favour another model although its mean does not, shape (k, m), or None.
+    """Return a mask of the tails that are better than the leader's although the means are not, or None.
 
-    These are the hidden tails on metrics that rank the model before the leader, and tails that are offset
-    only by better means of the leader.
+    The mask has shape (k, m). It contains the hidden tails on metrics that rank the model before the leader,
+    and the tails that are offset only by better means of the leader.
     """
     if leader.tails is None:
         return None
@@ -190,7 +190,10 @@ def metric_ranks(tables: ScoreTables, order: int) -> Integers:
 
 
 def _aggregated_orders(ranks: Integers, weights: Floats) -> tuple[list[int], list[int]]:
-    """Return the order by aggregated metric rankings, with ties broken by names, and by names in reverse."""
+    """Return the aggregated order of the metric rankings, for both ways of breaking ties by name.
+
+    Ties are broken by names in the first order, and by names in reverse in the second.
+    """
     result = aggregate_rankings(ranks, weights=weights)
     order, last = result.order, ranks.shape[1] - 1
     renamed = order if result.unique else last - aggregate_rankings(ranks[:, ::-1], weights=weights).order

@@ -44,14 +44,14 @@ class BootstrapColumn:
 
     @cached_property
     def comparisons(self) -> float:
-        """Number of score comparisons per resample, relative to the cost for equally weighted scores."""
+        """Number of score comparisons per resample, relative to their cost for equally weighted scores."""
         k = self.scores.models
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
             pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        if self.scores.unweighted:  # the number of resamples depends on it
+        if self.scores.unweighted:  # keep this formula: it determines the number of resamples
             return pairs * sum(self.scores.sizes) / k
-        # Distinct values are merged whatever the number of scores; weighting is one pass per model.
+        # Merging takes time in proportion to the distinct values, weighting in proportion to the scores.
         values = sum(np.unique(value).size for value in self.scores.values) / k
         return MERGING_COST * pairs * values + WEIGHTING_COST * sum(self.scores.sizes)
 
@@ -79,9 +79,9 @@ class Replicates:
     tail_level : float
         Proportion of worst scores in the tail means.
     probabilities : ndarray, shape (M,), or None
-        Probability of each resample if all resamples of a few tasks were enumerated (method §8), else None.
-        In that case `overall` has M rows and `crossings` contains probabilities. The rows of `means` and
-        `tails` have equal weights.
+        Probability of each resample if all resamples of a few tasks were enumerated (method §8), otherwise
+        None. In that case, `overall` has M rows and `crossings` contains probabilities, whereas the rows of
+        `means` and `tails` are equally probable.
     """
 
     orders: tuple[int, ...]
@@ -100,7 +100,7 @@ class Replicates:
         return len(self.means)
 
     def smallest_probability(self, most: int) -> float:
-        """Return the smallest resample probability observable with at most `most` random resamples."""
+        """Return the smallest probability that at most `most` random resamples can resolve."""
         return 1 / (most + 1) if self.probabilities is None else float(self.probabilities.min())
 
     def one_versus_all(self, order: int) -> Floats:
@@ -109,7 +109,7 @@ class Replicates:
         return self.overall[:, self.orders.index(order)]
 
     def crossing_counts(self, order: int, threshold: float) -> Integers | Floats:
-        """Return the number (or probability) of resamples with ε_ij ≥ `threshold`, shape (k, k)."""
+        """Return the number (or the probability) of resamples with ε_ij ≥ `threshold`, shape (k, k)."""
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
 
@@ -169,8 +169,8 @@ _BATCH = 64
 def all_resamples(column: BootstrapColumn, work_limit: float) -> Multisets | None:
     """Enumerate all possible resamples of a column with sampled tasks.
 
-    Return None if the tasks are not sampled, if there are too many of them, or if the enumeration would
-    exceed `work_limit` score comparisons.
+    The result is None if the tasks are not sampled, if there are too many of them, or if the enumeration
+    would exceed `work_limit` score comparisons.
     """
     tasks = column.scores.n_random_tasks
     if not 0 < tasks <= MAX_UNITS:

@@ -60,7 +60,7 @@ class BootstrapTest:
         return bool(self._family.closed.all())
 
     def update(self, replicates: Replicates, *, last: bool) -> None:
-        """Close the pairs that the resamples so far decide, or all pairs in the last round."""
+        """Close the pairs that are decided by the resamples so far, or all pairs in the last round."""
         observed = claim_crossings(self._claim, replicates)[self._pairs]
         if replicates.probabilities is not None:
             shares = np.asarray(observed, dtype=np.float64)
@@ -172,8 +172,8 @@ def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: In
     """Return p-values for the null hypothesis "ratio ≥ `threshold`", from a z-score on the logit scale.
 
     A ratio lies in [0, 1], and its estimate is skewed near 0 and 1. On the logit scale the error is closer to
-    normal. Estimates are kept at least 1/(4n) away from 0 and 1, and standard errors are at least that large.
-    At exactly 0 or 1 the influence function vanishes, and the plain standard error would be 0.
+    normal. Estimates are clipped to [1/(4n), 1 − 1/(4n)], and standard errors are at least 1/(4n). At exactly
+    0 or 1 the influence function vanishes, and the standard error would otherwise be 0.
 
     Parameters
     ----------

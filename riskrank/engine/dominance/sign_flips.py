@@ -37,11 +37,11 @@ Utility = Callable[[Floats, Floats], Floats]
 # All flips of at most 13 units are enumerated; otherwise, flips are drawn at random.
 _MAX_UNITS = 13
 
-# Random flips: at least as many, and this multiple of the reciprocal of the family's smallest level, unless
-# units times flips exceed the limit.
+# Number of random flips: at least _MIN_FLIPS, and at least _FLIPS divided by the smallest level of the
+# family, but flips times units must not exceed _LIMIT.
 _MIN_FLIPS, _FLIPS, _LIMIT = 10_000, 10, 1 << 25
 
-# A pair is decided after the first flips if this number of them lies beyond its mean difference.
+# A pair is decided after the first _FIRST flips if at least _ENOUGH of them exceed its mean difference.
 _FIRST, _ENOUGH = 1000, 100
 
 # Largest relative error of normal p-values that replace random flips.
@@ -58,7 +58,11 @@ _BATCH = 1 << 21
 
 
 def mean_utility(order: int) -> Utility:
-    """Return the utility of dominance of the given order: u(x) = x, or u′(x) = 1 − F(x) for pooled F."""
+    """Return the utility function whose mean must be larger under dominance of the given order.
+
+    For order 1 it is u(x) = x. For order 2 it has the derivative u′(x) = 1 − F(x), where F is the CDF of the
+    pooled scores.
+    """
 
     def integrated(values: Floats, cumulated: Floats) -> Floats:
         return np.concatenate(([0.0], np.cumsum((1 - cumulated[:-1]) * np.diff(values))))
@@ -67,7 +71,10 @@ def mean_utility(order: int) -> Utility:
 
 
 def tail_utility(level: float) -> Utility:
-    """Return the utility u(x) = min(x − q, 0)/p of tail means, with q the pooled quantile at the level p."""
+    """Return the utility function of tail means, u(x) = min(x − q, 0)/p.
+
+    Here p is the given level, and q is the pooled quantile at this level.
+    """
 
     def shortfall(values: Floats, cumulated: Floats) -> Floats:
         quantile = values[min(int(np.searchsorted(cumulated, level * (1 - _ROUNDING))), values.size - 1)]
@@ -96,11 +103,12 @@ def flip_p_values(
     level : float
         Smallest level of the family, which determines the number of flips.
     seed : int
+        Seed of the random flips.
 
     Returns
     -------
     ndarray, shape (k, k)
-        1 for other pairs.
+        P-values; 1 for pairs that are not tested.
     """
     p_values = np.ones((scores.models, scores.models))
     for members, units in _group_pairs(scores, pairs, utility):
@@ -111,7 +119,12 @@ def flip_p_values(
 
 
 def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Floats:
-    """Return two-sided p-values for equal means of binary scores, shape (k, k); 0 for other scores."""
+    """Return two-sided p-values for equal means of binary scores; 0 if the scores are not binary.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+    """
     k = scores.models
     if not is_binary(scores.values):
         return np.zeros((k, k))
@@ -123,7 +136,10 @@ def binary_p_values(scores: ClusteredScores, family: Family, seed: int) -> Float
 def standardised_differences(
     scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
 ) -> Floats:
-    """Return the differences of mean utilities in standard errors of their flips, i minus j, shape (k, k)."""
+    """Return the differences in mean utility, divided by their standard errors under random flips.
+
+    The result has shape (k, k), with i minus j at ``[i, j]``.
+    """
     z = np.zeros((scores.models, scores.models))
     for members, units in _group_pairs(scores, pairs, utility):
         first, second = np.transpose(members)
@@ -135,7 +151,10 @@ def standardised_differences(
 def _group_pairs(
     scores: ClusteredScores, pairs: Sequence[tuple[int, int]], utility: Utility
 ) -> Iterator[tuple[list[tuple[int, int]], list[_UnitSums]]]:
-    """Yield groups of pairs (smaller index first) that can share flips, and their sums by unit."""
+    """Yield groups of pairs that can share flips, with their sums by unit.
+
+    The model with the smaller index comes first in each pair.
+    """
     scaled = replace(scores, values=CommonScale.fit(scores.values).apply_all(scores.values))
     units = {pair: _unit_sums(scaled, pair, utility) for pair in sorted({(min(p), max(p)) for p in pairs})}
     groups: dict[bytes, list[tuple[int, int]]] = {}
@@ -155,8 +174,9 @@ class _UnitSums:
     Attributes
     ----------
     sums : ndarray, shape (U,)
+        Contribution of each unit.
     observed : float
-        Sum over all units of models that share units, or over those of the first model.
+        Sum over all units if the models share units, otherwise over the units of the first model.
     task : ndarray of int, shape (U,)
         Task of each unit; all 0 if models share units.
     first : ndarray of int, shape (T,)
@@ -212,10 +232,13 @@ def _unit_sums(scores: ClusteredScores, pair: tuple[int, int], utility: Utility)
 def _shares_beyond(
     pairs: Sequence[_UnitSums], binary: Booleans, level: float, seed: int
 ) -> tuple[Floats, Floats]:
-    """Return p-values of pairs with the same numbers of units: shares of flips with sums as large, as small.
+    """Return one-sided p-values of both directions for pairs with the same numbers of units.
 
-    The sums of binary scores have few distinct values. Their p-values are the larger of the mid-p-value,
-    which counts ties half, and that of the score test.
+    A p-value is the proportion of flips whose sum is at least as large as the observed one, or at most as
+    large.
+
+    The sums of binary scores have few distinct values. Their p-value is the larger one of the mid-p-value,
+    which counts ties half, and the p-value of the score test.
     """
     shape, sums, observed = pairs[0], *_stack(pairs)
     scale = np.abs(sums).sum(axis=0)
@@ -253,9 +276,9 @@ def _stack(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
 
 
 def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
-    """Return observed sums in standard errors, and the relative error of normal tail probabilities.
+    """Return the observed sums in standard errors, and the relative error of normal tail probabilities.
 
-    The error is that of the normal limit by its Edgeworth expansion, shape (P,).
+    Both have shape (P,). The error is estimated from the Edgeworth expansion of the normal limit.
     """
     shape, sums, observed = pairs[0], *_stack(pairs)
     moments = np.zeros((3, sums.shape[1]))
@@ -276,7 +299,10 @@ def _standardise(pairs: Sequence[_UnitSums]) -> tuple[Floats, Floats]:
 
 
 def _selections(shape: _UnitSums, total: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield the selected units of `total` flips as zeros and ones, some flips at a time, shape (B, U)."""
+    """Yield batches of random flips, shape (B, U): 1 for each selected unit and 0 for the others.
+
+    There are `total` flips in all batches together.
+    """
     units = shape.task.size
     step = max(_BATCH // units, 1)
     for start in range(0, total, step):

@@ -162,7 +162,7 @@ class Separation:
 
 
 def rank_sets(beats: ArrayLike) -> RankSets:
-    """Compute rank sets from relative claims, whose wins are statements about the order of ε_i.
+    """Compute rank sets from the significant wins in relative dominance, which order the ratios ε_i.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
 
 
 def split_into_tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
-    """Split an order into tiers: runs of models in which no two models are significantly different.
+    """Split an order of models into tiers within which no two models are significantly different.
 
     Each model joins the current tier unless it is significantly different from a member of that tier; then it
     starts the next tier. Models in different tiers are not necessarily separated; the rank sets show which

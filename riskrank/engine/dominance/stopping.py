@@ -171,6 +171,7 @@ class ClaimFamily:
         Parameters
         ----------
         resamples : int
+            Number of resamples to record for each pair.
         masses : ndarray, shape (m,)
             Total probability of the resamples in which a pair's statistic is at or above its boundary.
         rarest : float
@@ -189,7 +190,7 @@ class ClaimFamily:
         self._close(remaining, p_value, adjusted, resamples)
 
     def _guarded(self, p_value: Floats) -> Floats:
-        """Raise p-values to their lower bounds."""
+        """Raise p-values that are below their lower bounds to these bounds."""
         return np.maximum(p_value, self._floor)
 
     def _adjusted(self, p_value: Floats) -> Floats:
@@ -213,8 +214,8 @@ class ClaimFamily:
     def _close_not_significant(self, counts: ResampleCounts, p_value: Floats, adjusted: Floats) -> None:
         """Close the open pairs with too many crossings to become significant by the last round.
 
-        Under a step-down correction, each pair that is not rejected keeps the levels of the others strict.
-        Pairs are therefore examined in order of decreasing crossings.
+        Under a step-down correction, the levels of the other pairs do not become less strict when a pair is
+        not rejected. Pairs are therefore examined in order of decreasing crossings.
         """
         lost = int(np.count_nonzero(self.closed & ~self.dominates))
         remaining = np.flatnonzero(~self.closed)
@@ -223,7 +224,7 @@ class ClaimFamily:
         remaining = remaining[np.argsort(-best[remaining], kind="stable")]
         levels = self._family.largest_levels(len(self.closed), lost + np.arange(len(remaining)))
         beyond = (best[remaining] > levels) & ~self._family.significant(adjusted[remaining])
-        # Only for pairs with few crossings can the number of resamples be decisive.
+        # More resamples can change the decision only for pairs with few crossings.
         few = np.flatnonzero(beyond & (counts.crossings[remaining] <= _FEW_CROSSINGS))
         beyond[few] = ~self._is_coarse(counts, remaining[few], levels[few], most)
         closing = np.zeros(len(self.closed), dtype=bool)
@@ -231,7 +232,7 @@ class ClaimFamily:
         self._close(closing, p_value, adjusted, counts.resamples)
 
     def _mark_undecided(self, counts: ResampleCounts) -> None:
-        """Mark open pairs with too few resamples for their level, and record the number they need."""
+        """Mark the open pairs with too few resamples for their level, and record how many they need."""
         remaining = np.flatnonzero(~self.closed)
         if not remaining.size:
             return
@@ -242,7 +243,7 @@ class ClaimFamily:
         self.needed[coarse] = np.ceil(np.minimum(1 / share, MAX_RESAMPLES)).astype(np.int64)
 
     def _is_coarse(self, counts: ResampleCounts, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
-        """Return True for pairs with few crossings that need more resamples to reach their level."""
+        """Return a mask of the pairs with few crossings that need more resamples to reach their level."""
         coarse = (self._floor[pairs] <= levels) & (counts.crossings[pairs] <= _FEW_CROSSINGS)
         few = pairs[coarse]
         share = unexpanded_p_value(levels[coarse], self._samples[few])

@@ -141,7 +141,10 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
 
 
 class _Direction:
-    """Tests in one direction: sign 1 for "the model's tail is better", −1 for "the model's tail is worse"."""
+    """Tests of all contrasts in one direction.
+
+    The claim is that the model's tail is better if the sign is 1, and that it is worse if the sign is −1.
+    """
 
     def __init__(
         self,
@@ -197,7 +200,7 @@ class _Direction:
         return table
 
     def _holds(self, rival: Floats, reference: Floats) -> Booleans:
-        """Return True where the claim of this direction holds for the given tail means."""
+        """Return True where the claim of this direction holds for tail means of a rival and the reference."""
         # Near the largest number the sum overflows to infinity, which still compares correctly.
         with np.errstate(over="ignore"):
             return self._sign * rival > self._sign * reference + self._slack

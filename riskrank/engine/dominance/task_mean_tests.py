@@ -5,8 +5,8 @@ ranking never contradicts the macro means. Resampling alone is too liberal with 
 models on eight tasks of 30 samples and task effects of .3 sd, a false claim was made in .08 of the tables.
 
 With few tasks there are few distinct resamples. The proportion of crossings required for significance can be
-smaller than the probability of the rarest resample, or too small to count in the last round. Dominance itself
-cannot be tested then, and claims are about macro means instead.
+smaller than the probability of the rarest resample, or too small to be counted in the last round. Dominance
+itself cannot be tested then, so macro means are tested instead.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ _BETTER = (RELATIVE, DIRECT)
 def add_task_mean_tests(
     question: Question, tests: DominanceTests, inference: Inference, smallest: float
 ) -> DominanceTests:
-    """Require agreement with tests of task means, or use these instead if a claim needs more tasks.
+    """Also require significant tests of task means, or use only these if a claim needs more tasks.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def add_task_mean_tests(
 
 
 def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
-    """Return True if significance requires a smaller proportion of crossings than can be observed."""
+    """Return True if significance requires a smaller proportion of crossings than resamples can show."""
     level = inference.family.interval_level(family)
     return float(unexpanded_p_value(level, fewest_samples(pair_samples(scores)))) < smallest
 
@@ -60,7 +60,7 @@ def is_unattainable(scores: ClusteredScores, inference: Inference, family: int, 
 def combine_task_means(
     question: Question, tests: DominanceTests, inference: Inference, mode: str
 ) -> DominanceTests:
-    """Combine a claim's tests with tests of "i has a larger macro mean than j", or replace them.
+    """Combine a claim's tests with tests of "i has a larger macro mean than j", or replace them by these.
 
     Parameters
     ----------

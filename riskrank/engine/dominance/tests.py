@@ -113,7 +113,7 @@ def sample_dominance(estimates: ViolationEstimates, claim: Claim) -> DominanceTe
     Returns
     -------
     DominanceTests
-        Has no p-values; ``dominates`` is True where the statistic is below its boundary.
+        Results without p-values; ``dominates`` is True where the statistic is below its boundary.
     """
     ratios = estimates.ratios[claim.order - 1]
     statistic = claim.statistic(ratios)
@@ -123,7 +123,10 @@ def sample_dominance(estimates: ViolationEstimates, claim: Claim) -> DominanceTe
 
 
 def family_pairs(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
-    """Return the winners and losers of a family's ordered pairs without duplicates; by default, all pairs."""
+    """Return the winners and losers of a family's ordered pairs, without duplicates.
+
+    By default, the family contains all ordered pairs of the k models.
+    """
     if pairs is None:
         winners, losers = np.nonzero(~np.eye(k, dtype=bool))
         return winners, losers
@@ -148,7 +151,9 @@ _OUTSIDE = {
 def arrange_tests(
     estimates: ViolationEstimates, claim: Claim, pairs: tuple[Integers, Integers], **arrays: NDArray
 ) -> DominanceTests:
-    """Arrange test results for a family of pairs in (k, k) tables; other pairs have no dominance.
+    """Arrange test results for a family of pairs in (k, k) tables.
+
+    Pairs outside the family have no dominance.
 
     Parameters
     ----------
@@ -175,7 +180,7 @@ def arrange_tests(
 
 
 def significant_wins(tests: Iterable[DominanceTests | None]) -> Booleans | None:
-    """Return the wins in any of the tests of relative or direct claims, or None without such tests."""
+    """Return a mask of the wins in any test of relative or direct claims, or None without such tests."""
     verdicts = [test.dominates for test in tests if test is not None and test.claim.kind != ABSOLUTE]
     return np.any(verdicts, axis=0) if verdicts else None
 
@@ -245,9 +250,10 @@ def _round_up(number: int) -> int:
 
 
 def letter_groups(separated: Booleans, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return groups of models that are not separated, such that every non-separated pair shares a group.
+    """Return groups of models such that two models share a group if and only if they are not separated.
 
-    Groups are grown greedily in the given order, which does not always minimise their number.
+    Models are added to groups greedily in the given order, which does not always minimise the number of
+    groups.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def one_versus_all(ratios: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ViolationKernel:
-    """Calculator of the violation ratios of k models, built once and called for each batch of resamples.
+    """Calculator of the violation ratios of k models for batches of resamples.
 
     Calls reuse scratch arrays, so a kernel must not be shared between threads.
 
@@ -139,7 +139,7 @@ class ViolationKernel:
         return _ratios(squares, signed)
 
     def resampled_ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Compute the same as `ratios`, rounded, with the compiled kernel if there is one."""
+        """Compute the same ratios as `ratios`, but rounded, with the compiled kernel if it is available."""
         if KERNEL is None or not isinstance(ordered, np.ndarray):
             return round_ratios(self.ratios(ordered))
         k, batch, n = ordered.shape
@@ -177,7 +177,7 @@ class ViolationKernel:
         return _ratios(squares, signed)
 
     def _pair_blocks(self, pairs: int) -> list[PairBlock]:
-        """Split all pairs into blocks of at most `pairs`."""
+        """Split all pairs into blocks of at most `pairs` pairs."""
         if pairs not in self._blocks:
             every = np.stack(self.pairs, axis=1)
             parts = np.split(every, range(pairs, len(every), pairs))
@@ -201,7 +201,7 @@ class ViolationKernel:
             squares[at, *self.pairs], signed[at, *self.pairs] = (piece.reshape(-1, batch) for piece in pieces)
 
     def _fill_unequal_sizes(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
-        """Fill in the integrals for samples of unequal sizes; breakpoints are the same in all resamples."""
+        """Fill in the integrals for samples of unequal sizes, with the same breakpoints in all resamples."""
         for i, j in zip(*self.pairs, strict=True):
             steps_i, steps_j, widths = self._merged_segments(ordered[i].shape[1], ordered[j].shape[1])
             difference = ordered[j][:, steps_j] - ordered[i][:, steps_i]
@@ -211,7 +211,7 @@ class ViolationKernel:
                 )
 
     def _merged_segments(self, n: int, m: int) -> tuple[Integers, Integers, Floats]:
-        """Return each sample's step index and the width for every segment between merged breakpoints.
+        """Return each sample's step index and the width of every segment between merged breakpoints.
 
         Breakpoints a/n and b/m are compared exactly, as the integers a·m and b·n.
         """
@@ -241,7 +241,8 @@ class ViolationKernel:
 def round_ratios(ratios: Floats) -> Floats:
     """Round ratios to multiples of 2⁻⁴⁰, whose sums and differences are exact.
 
-    So no count of resamples depends on the order of the sums inside a ratio, or on who computed them.
+    Counts of resamples then do not depend on the order of summation within a ratio, nor on whether NumPy or
+    the compiled kernel computed it.
     """
     return np.ldexp(np.rint(np.ldexp(ratios, 40)), -40)
 

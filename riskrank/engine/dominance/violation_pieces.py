@@ -17,14 +17,15 @@ Pieces = tuple[Floats, Floats]
 # OpenBLAS splits dot products of more than 10,000 numbers among threads.
 _DOT_LENGTH = 8192
 
-# A smaller sum of squares has lost digits, or all of them, to underflow.
+# Smaller sums of squares have lost some or all digits by underflow.
 _SMALLEST_SQUARES = 1e-250
 
 
 def _row_dots(a: Floats, b: Floats, out: Floats | None = None) -> Floats:
-    """Return row-wise inner products, computed in chunks that BLAS does not split among threads.
+    """Return the inner product of each row of `a` with the same row of `b`.
 
-    The order of summation therefore depends neither on the number of threads nor on the other rows.
+    The products are computed in chunks that BLAS does not split among threads. The order of summation
+    therefore depends neither on the number of threads nor on the other rows.
     """
     total = np.vecdot(a[:, :_DOT_LENGTH], b[..., :_DOT_LENGTH], out=out)
     for at in range(_DOT_LENGTH, a.shape[1], _DOT_LENGTH):
@@ -50,6 +51,7 @@ def integrate_equal_widths(
     Returns
     -------
     two ndarrays, shape (pairs · B,)
+        The integrals ``∫ D²`` and ``∫ D|D|``.
     """
     _, batch, n = heights.shape
     sums, done = np.empty((2, batch * sum(len(block.first) for block in blocks))), 0
@@ -84,7 +86,8 @@ Crossings = tuple[Integers, Floats, Floats]
 def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scratch) -> Crossings:
     """Write both integrals to `out`, shape (2, rows), and return the segments with a sign change.
 
-    The values written ignore sign changes; :func:`_correct_crossings` adds the correction.
+    The integrals are first computed without regard to sign changes; :func:`_correct_crossings` adds the
+    correction.
     """
     if order == 1:
         size = np.abs(difference, out=scratch.floats("size", *difference.shape))
@@ -92,7 +95,7 @@ def _write_integrals(difference: Floats, order: int, out: Floats, scratch: Scrat
         _row_dots(difference, size, out=out[1])
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
     rows, columns = _sign_changes(difference)
-    # For one sign throughout, as in most integrated functions, the ratio of the two integrals is ±1.
+    # If D has the same sign everywhere, as in most integrated functions, the ratio of the integrals is ±1.
     last = difference[:, -1]
     out[0], out[1] = 1.0, np.sign(last)
     mixed = np.flatnonzero((np.bincount(rows, minlength=len(last)) > 0) | (last == 0))
@@ -138,6 +141,7 @@ def integrate_unequal_widths(difference: Floats, widths: Floats, order: int, scr
     difference : ndarray, shape (rows, s)
         Values of the step functions, for either order.
     widths : ndarray, shape (rows, s) or (s,)
+        Widths of the segments.
     order : {1, 2}
         With order 2, the step functions are integrated first; the integrals start at 0.
     scratch : Scratch
@@ -183,7 +187,7 @@ def _integrate_lines(difference: Floats, widths: Floats, scratch: Scratch) -> Pi
 
 def _sign_changes(values: Floats) -> tuple[Integers, Integers]:
     """Return the row and the left end of each segment with a sign change."""
-    # A flat nonzero is several times faster than a two-dimensional one; transitions between rows are dropped.
+    # np.nonzero is several times faster on a flat array. Transitions between rows are dropped afterwards.
     negative = np.less(values, 0.0).reshape(-1)
     changes = (negative[1:] != negative[:-1]).nonzero()[0]
     rows, columns = np.divmod(changes, values.shape[1])

@@ -34,11 +34,12 @@ class SuccessCounts:
     Attributes
     ----------
     first, second : float
-        Paired: samples on which only the first model succeeds, and on which only the second one does.
-        Unpaired: successes of each model.
+        For paired models, the numbers of samples on which only the first model succeeds and on which only the
+        second does. For unpaired models, the number of successes of each.
     sizes : (float, float)
         Number of samples of each model; 0 for the second one if there is only one model.
     paired : bool
+        True if both models share their samples.
     """
 
     first: float
@@ -52,7 +53,10 @@ class SuccessCounts:
         return self.first / self.sizes[0] - (self.second / self.sizes[1] if self.sizes[1] else 0.0)
 
     def p_value(self, difference: float = 0.0, sign: int = 1) -> float:
-        """Return the one-sided p-value for a true difference above the given one (1) or below it (−1)."""
+        """Return the one-sided p-value for the claim that the true difference is above or below a given one.
+
+        The claim is "above" if `sign` is 1, and "below" if it is −1.
+        """
         p_value = float(scipy.special.ndtr(-sign * self._score(difference)))
         return p_value if difference or not self.sizes[1] else max(p_value, self._mid_p_value(sign))
 
@@ -62,14 +66,20 @@ class SuccessCounts:
         return min(1.0, 2 * min(self.p_value(sign=1), self.p_value(sign=-1)))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the limits at a two-sided level; 0 is inside unless its p-value is at most the level."""
+        """Return the confidence limits at a two-sided level.
+
+        The interval excludes 0 if and only if the p-value for a difference of 0 is at most the level.
+        """
         low, high = self._limit(level, -1), self._limit(level, 1)
         if self.p_value(sign=1) > level / 2:
             low = min(low, 0.0)
         return low, max(high, 0.0) if self.p_value(sign=-1) > level / 2 else high
 
     def _limit(self, level: float, sign: int) -> float:
-        """Return the largest (1) or smallest (−1) difference that the score test does not reject."""
+        """Return the largest or smallest difference that the score test does not reject.
+
+        It is the largest one if `sign` is 1, and the smallest one if it is −1.
+        """
         target = -float(scipy.special.ndtri(level / 2))
         inside, outside = self.estimate, float(sign)
         for _ in range(_STEPS):
@@ -81,7 +91,7 @@ class SuccessCounts:
         return outside
 
     def _score(self, difference: float) -> float:
-        """Return the score statistic, which is standard normal if the true difference is the given one."""
+        """Return the score statistic, which is standard normal if the true difference equals `difference`."""
         distance = self.estimate - difference
         if distance == 0:
             return 0.0
@@ -92,7 +102,7 @@ class SuccessCounts:
         return float(np.sign(distance) * np.inf) if variance <= 0 else float(distance / np.sqrt(variance))
 
     def _paired_variance(self, difference: float) -> float:
-        """Return the variance if the true difference is the given one (Tango)."""
+        """Return Tango's variance estimate, given that the true difference equals `difference`."""
         n, (wins, losses) = self.sizes[0], (self.first, self.second)
         b = (2 * n - wins + losses) * difference - wins - losses
         c = -losses * difference * (1 - difference)
@@ -100,7 +110,7 @@ class SuccessCounts:
         return float((2 * lost + difference * (1 - difference)) / n)
 
     def _unpaired_variance(self, difference: float) -> float:
-        """Return the variance if the true difference is the given one (Miettinen and Nurminen)."""
+        """Return the variance estimate of Miettinen and Nurminen, given the true difference."""
         (n, m), total, successes = self.sizes, sum(self.sizes), self.first + self.second
         # Cubic equation for the rate of the second model.
         a = ((n + 2 * m) * difference - total - successes) / (3 * total)
@@ -114,7 +124,7 @@ class SuccessCounts:
         return float((other * (1 - other) / n + rate * (1 - rate) / m) * total / (total - 1))
 
     def _mid_p_value(self, sign: int) -> float:
-        """Return the one-sided mid-p value of the exact test for "no difference"."""
+        """Return the one-sided mid-p value of the exact test for equal success rates."""
         counts, sizes = (self.first, self.second)[::sign], self.sizes[::sign]
         at_least = [counts[0] + 1, counts[0]]
         if self.paired:  # McNemar's exact test

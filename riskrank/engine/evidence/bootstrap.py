@@ -1,4 +1,4 @@
-"""Bootstrap evidence for differences in tail means, with one additional sample (method §4, "Gates").
+"""Bootstrap evidence for differences in tail means, with one added sample (method §4, "Gates").
 
 A claim states that the difference is above a boundary: −margin for "not worse", margin for "better". There
 are two p-values per claim, one for either side of the boundary.
@@ -41,6 +41,7 @@ class ResampledDifference:
     samples : int
         Number of independent samples n.
     standard_error : float
+        Bootstrap standard error of the estimate.
     p_above, p_below : float
         One-sided p-values for the claim "the difference is above the boundary" and for "it is below".
     low, high : ndarray, shape (B,), or None
@@ -173,9 +174,9 @@ def samples_needed(
     -------
     float
         Number of samples, rounded up and larger than the current one; infinite if no feasible number is
-        enough. It is based on the normal approximation. By this approximation an undecided claim may already
-        seem decided, for example if the models hardly differ. Then the number follows from the width of the
-        interval, which decreases as 1/n.
+        enough. It is based on the normal approximation. According to this approximation, an undecided claim
+        may seem to be decided already, for example if the models hardly differ. In this case, the number is
+        computed from the width of the interval, which decreases as 1/n.
     """
     distance = abs(distance)
     if distance == 0:

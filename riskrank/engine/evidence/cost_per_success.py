@@ -65,7 +65,7 @@ class Costs:
         return float(cluster_means(self.per_success * self.influence()[:, None], self.units).error[0])
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the limits at a two-sided level; the upper limit is infinite if no high cost is rejected."""
+        """Return the confidence limits at a two-sided level; the upper limit is infinite if unbounded."""
         estimate, largest = self.per_success, 1e6 * self.per_success
 
         def below(bound: float) -> bool:
@@ -94,9 +94,9 @@ class Costs:
 def _difference_at_boundary(
     new: Costs, old: Costs, factor: float = 1.0, margin: float = 0.0, *, paired: bool = True
 ) -> MeanDifference:
-    """Return factor · θ_old + margin − θ_new, with its standard error under the hypothesis that it is 0.
+    """Return factor · θ_old + margin − θ_new, with its standard error under the null hypothesis.
 
-    Under this hypothesis both models share one θ, which is estimated from both.
+    Under the null hypothesis this difference is 0, so a single θ is estimated from both models.
     """
     rates = new.successes.mean(), old.successes.mean()
     theta = (old.costs.mean() + new.costs.mean() - margin * rates[0]) / (rates[1] + factor * rates[0])
@@ -151,12 +151,15 @@ class CostRatios(Student):
         return replace(self, value=-self.value, skewness=-self.skewness, at_boundary=(below, above))
 
     def p_above(self, boundary: ArrayLike = 0.0) -> Floats:
-        """Return the larger of both p-values; `boundary` must be the one used for `at_boundary`."""
+        """Return the larger of the two p-values for the claim that each ratio is above the boundary.
+
+        The `boundary` must be the one for which `at_boundary` was computed.
+        """
         return np.maximum(super().p_above(boundary), self.at_boundary[0])
 
     @classmethod
     def from_pairs(cls, pairs: Sequence[tuple[Costs, Costs]], boundary: Floats) -> CostRatios:
-        """Compute the ratios for (new, old) pairs; the claim is θ_new < (1 − boundary) · θ_old."""
+        """Compute the ratios for pairs (new, old) and the claims that θ_new < (1 − boundary) · θ_old."""
         rows = []
         for (new, old), saving in zip(pairs, boundary, strict=True):
             log = mean_difference((old.influence(), old.units), (new.influence(), new.units), paired=True)

@@ -83,11 +83,14 @@ class Components:
 
     @classmethod
     def estimate(cls, differences: Floats, factors: Mapping[str, Integers]) -> Components:
-        """Estimate the components by Henderson's method 1, from sums of squares for all subsets of factors.
+        """Estimate the components by Henderson's method 1.
+
+        The estimates are based on the sums of squares for all subsets of factors.
 
         Parameters
         ----------
         differences : ndarray, shape (N,)
+            Difference between the two models for each combination of levels.
         factors : mapping of str to ndarray of int, shape (N,)
             Level of each row, by factor; items come first.
         """
@@ -131,7 +134,7 @@ class Components:
 
     @property
     def minimum_error(self) -> float:
-        """Standard error of the mean in the limit of infinitely many items."""
+        """Standard error of the mean as the number of items tends to infinity."""
         return float(np.sqrt(self.variance([inf, *self.levels[1:]])))
 
     def cheapest_plan(self, costs: Mapping[str, float], share: float = 0.25) -> tuple[int, ...] | None:

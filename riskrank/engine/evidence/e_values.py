@@ -43,7 +43,7 @@ _MAX_LOG_E = math.log(1e300)
 
 @dataclass(frozen=True, eq=False)
 class Wagers:
-    """Differences of bounded scores, grouped into distinct betting steps.
+    """Differences of bounded scores, grouped by distinct steps of a betting process.
 
     A step is a sample or a cluster of samples.
 
@@ -155,8 +155,8 @@ class Wagers:
     def growth_needed(self, boundary: float, level: float) -> float | None:
         """Return the factor by which the sample must grow for the e-value to reach 1/level.
 
-        New samples are assumed to be distributed like the observed ones. The result is None if no factor up
-        to a billion is sufficient.
+        New samples are assumed to have the same distribution as the observed ones. The result is None if even
+        a factor of a billion is not sufficient.
         """
         target = -math.log(level)
         if float(self.log_wealth(boundary).max()) <= 0 or self.log_e_value(boundary, _MAX_GROWTH) < target:
@@ -182,6 +182,7 @@ class Bet:
     error : float
         Standard error; only used to choose the number of digits.
     samples : int
+        Number of samples.
     wagers : Wagers
     """
 
@@ -192,7 +193,7 @@ class Bet:
     wagers: Wagers
 
     def samples_needed(self, level: float) -> float:
-        """Return the number of similar samples needed to decide the claim, or infinity if there is none."""
+        """Return the number of similar samples needed to decide the claim; infinite if none is enough."""
         wagers, boundary = self.wagers, self.boundary
         if wagers.log_e_value(boundary) < wagers.mirrored.log_e_value(-boundary):
             wagers, boundary = wagers.mirrored, -boundary
@@ -233,7 +234,7 @@ def bet_evidence(bets: Sequence[Bet]) -> Evidence:
 
 
 def e_values(evidence: Evidence) -> list[tuple[float, float] | None]:
-    """Return the e-values for and against each claim, at most 1e300, or None for claims without bets."""
+    """Return the e-values for and against each claim, at most 1e300; None for claims without bets."""
     if evidence.log_e is None:
         return [None] * evidence.estimate.size
     sides = zip(*evidence.log_e, strict=True)

@@ -83,7 +83,10 @@ class Evidence:
         samples: ArrayLike = np.nan,
         **extra: Any,
     ) -> Evidence:
-        """Broadcast the arguments to the shape of the estimate; `extra` sets further attributes."""
+        """Build evidence from arrays that are broadcast to the shape of the estimate.
+
+        Further attributes can be given as keyword arguments.
+        """
         estimates = np.asarray(estimate, dtype=np.float64)
         infinite = np.full(estimates.shape, np.inf)
         defaults = {
@@ -108,7 +111,10 @@ class Evidence:
 
     @property
     def p_bounds(self) -> Floats:
-        """Monte Carlo limits of `p_above` and `p_below`, shape (..., 2, 2); exact without resampling."""
+        """Monte Carlo limits of `p_above` and `p_below`, shape (..., 2, 2).
+
+        Without resampling, both limits equal the p-value.
+        """
         if self.mc_bounds is not None:
             return self.mc_bounds
         return np.stack([np.stack([self.p_above, self.p_below], axis=-1)] * 2, axis=-1)
@@ -124,6 +130,7 @@ class Evidence:
         Returns
         -------
         lower, upper : ndarray
+            Limits, with one entry per claim.
         """
         above, below = self.p_bounds[..., 0, :], self.p_bounds[..., 1, :]
         bounds = above if sides == 1 else _two_sided_p_value(above, below)

@@ -64,7 +64,7 @@ class Folds:
 
     @property
     def effective_size(self) -> float:
-        """Effective number of independent samples, 1/c."""
+        """Effective number of independent samples: the reciprocal of the variance factor, 1/c."""
         return 1 / self.variance_factor
 
 
@@ -78,6 +78,7 @@ def fold_differences(values: Floats, group: Integers, folds: tuple[Folds, ...], 
     group : ndarray of int, shape (J,)
         Data set of each fold.
     folds : tuple of D Folds
+        Cross-validation splits of each data set.
     weights : ndarray, shape (D,)
         Weights of the data sets, with sum 1.
 

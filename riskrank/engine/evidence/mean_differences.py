@@ -45,14 +45,16 @@ class MeanContrast:
     Attributes
     ----------
     estimate : float
+        Difference of the two means.
     sides : tuple of Side
-        One for models that share their units, else one per model.
+        Contributions of the units: a single element if the models share their units, otherwise one per model.
     informative : int
         Largest number m such that no p-value for "no difference" is below 2⁻ᵐ.
     judged : bool
         True if judge scores are calibrated on human labels.
     binary : (SuccessCounts, float, float) or None
-        For binary scores: counts, the distance of the two values, and the value of a rate of 0.
+        For binary scores: the counts of successes, the distance between the two values, and the mean score at
+        a success rate of 0. None for other scores.
     """
 
     estimate: float
@@ -103,10 +105,11 @@ class MeanContrast:
 def success_counts(
     scores: ClusteredScores, first: int, second: int
 ) -> tuple[SuccessCounts, float, float] | None:
-    """Return the counts of two models with binary scores, the distance of the two values, and 0.
+    """Return the success counts of two models with binary scores, or None if the scores are not suitable.
 
-    The result is None for more than two values (unless all scores are 0, or all are 1), for several scores
-    per unit, for unequal weights, and for unpaired models on several tasks.
+    The counts are returned with the distance between the two values and a difference of 0. The result is None
+    unless the scores have two distinct values (or are all 0 or all 1), with one score per unit and equal
+    weights. It is also None for unpaired models on several tasks.
     """
     strata = scores.strata
     if scores.judged or strata.random or (strata.has_several_tasks and not scores.paired):
@@ -144,10 +147,13 @@ def mean_evidence(
     Parameters
     ----------
     differences : sequence of C MeanContrast
+        Differences about which the claims are made.
     boundary : array_like, shape (C,)
+        The claims are that the differences are above these values.
     resamples : int or "auto"
         Minimum number of resamples.
     seed : int
+        Seed of the random streams.
     """
     bounds = np.broadcast_to(np.asarray(boundary, dtype=np.float64), (len(differences),))
     replicates = t_replicates([difference.sides for difference in differences], resamples, seed)
@@ -157,16 +163,18 @@ def mean_evidence(
 def task_column_means(
     values: Floats, clusters: NDArray, design: TaskDesign | None, model: int
 ) -> ColumnMeans:
-    """Return the means of the columns of one model's scores, weighted by task, with standard errors.
+    """Return the task-weighted means of the columns of one model's scores, with standard errors.
 
     Parameters
     ----------
     values : ndarray, shape (n, m)
+        Scores of the model, one row per score.
     clusters : ndarray, shape (n,)
         Resampling unit of each row; ignored if tasks are resampled.
     design : TaskDesign or None
         Task design of all models. Without it, the result equals that of `cluster_means`.
     model : int
+        Index of the model.
 
     Returns
     -------
@@ -186,14 +194,15 @@ def task_column_means(
 
 @dataclass(frozen=True, eq=False)
 class BootstrapT:
-    """Replicates t* of the differences in their own standard errors.
+    """Bootstrap replicates t* of differences of means, in units of their standard errors.
 
     Attributes
     ----------
     differences : tuple of C MeanContrast
     boundary : ndarray, shape (C,)
+        The claims are that the differences are above these values.
     replicates : ndarray, shape (C, B)
-        Sorted in ascending order.
+        Replicates of t*, sorted in ascending order.
     """
 
     differences: tuple[MeanContrast, ...]
@@ -211,7 +220,10 @@ class BootstrapT:
         return np.array([difference.error_and_df for difference in self.differences]).reshape(-1, 2).T
 
     def _quantiles(self, level: float, sign: int) -> Floats:
-        """Return the one-sided critical values of t (1) or −t (−1): the larger of t* and Student's."""
+        """Return one-sided critical values: the larger of the quantiles of t* and of Student's t.
+
+        The quantiles are those of t if `sign` is 1, and of −t if it is −1.
+        """
         df, count = self._errors_and_dfs[1], self.replicates.shape[1]
         resolved = max(level, RESOLVED / (count + 1))
         index = int(resolved * (count + 1) * (1 + 1e-12))
@@ -221,7 +233,9 @@ class BootstrapT:
         return critical if resolved == level else critical * -scipy.special.stdtrit(df, level) / student
 
     def p_above(self, boundary: Floats, sign: int) -> Floats:
-        """Return one-sided p-values for "above the boundary" (1) or "below" (−1), with Monte Carlo limits.
+        """Return one-sided p-values for the claims, with Monte Carlo limits.
+
+        The claim is "above the boundary" if `sign` is 1, and "below the boundary" if it is −1.
 
         Returns
         -------
@@ -239,7 +253,7 @@ class BootstrapT:
         far = scipy.special.stdtr(df, t * ratio) * (result / resolved).T
         result = np.where(np.array(exceedances) + 1 < RESOLVED, far, result.T)
         result = np.maximum(result, scipy.special.stdtr(df, -t))
-        # Without variation: a sign test with equal signs.
+        # Without variation, use a sign test in which all signs are equal.
         result = np.where(error > 0, result, np.where(distance > 0, 0.5 ** (df + 1), 1.0))
         for i, difference in enumerate(self.differences):
             if boundary[i] == 0 and distance[i] > 0:
@@ -250,7 +264,10 @@ class BootstrapT:
         return np.minimum(result, 1.0)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Return limits at a two-sided level, consistent with the p-values at 0 and at the boundary."""
+        """Return confidence limits at a two-sided level.
+
+        They are consistent with the p-values at 0 and at the boundary.
+        """
         error = self._errors_and_dfs[0]
         low = self.estimate - self._quantiles(level / 2, 1) * error
         high = self.estimate + self._quantiles(level / 2, -1) * error

@@ -102,14 +102,14 @@ def cyclic_wins(wins: Booleans) -> list[tuple[int, int]]:
 
 
 def topological_order(wins: Booleans, means: Floats) -> Integers:
-    """Order models such that none precedes a model that beats it; apart from that, by their means.
+    """Order models such that no model precedes another that beats it, and otherwise by their means.
 
     Parameters
     ----------
     wins : ndarray of bool, shape (k, k)
         True where the first model beats the second; must not contain a cycle.
     means : ndarray, shape (k,)
-        Larger is better.
+        Mean of each model; larger is better.
     """
     remaining, order = list(np.argsort(-means, kind="stable").tolist()), []
     while remaining:

@@ -80,6 +80,7 @@ class MeanDifference:
     Attributes
     ----------
     estimate : float
+        Difference of the two means.
     error : float
         Standard error.
     skewness : float
@@ -95,7 +96,7 @@ class MeanDifference:
 
     def p_value(self, boundary: float = 0.0) -> float:
         """Return the larger of Student's and Johnson's one-sided p-values for "above the boundary"."""
-        if self.error == 0:  # sign test with equal signs
+        if self.error == 0:  # use a sign test in which all signs are equal
             return 0.5**self.samples if self.estimate > boundary else 1.0
         t = np.asarray((self.estimate - boundary) / self.error)
         return float(p_above(t, np.asarray(self.skewness), self.samples - 1))
@@ -173,15 +174,15 @@ class Student:
         distance = self.value - np.asarray(boundary)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = distance / self.error
-        # Without variance: a sign test of df + 1 observations with equal signs.
+        # Without variance, use a sign test of df + 1 observations with equal signs.
         certain = np.where(distance > 0, 0.5 ** (self.df + 1), 1.0)
         larger = p_above(np.where(self.error > 0, t, 0.0), np.asarray(self.skewness), self.df)
         return np.where(self.error > 0, larger, certain)
 
     def interval(self, level: float = 0.05, boundary: ArrayLike = 0.0) -> tuple[Floats, Floats]:
-        """Return the limits of individual intervals at a two-sided level (coverage 1 − `level`).
+        """Return the limits of individual confidence intervals at a two-sided level (coverage 1 − `level`).
 
-        An interval excludes `boundary` only if it is rejected by the p-value.
+        An interval excludes `boundary` only if the p-value for this boundary is at most `level`.
         """
         half, at = self.error * -scipy.special.stdtrit(self.df, level / 2), np.asarray(boundary)
         low, high = self.value - half, self.value + half
@@ -194,6 +195,7 @@ class Student:
         Parameters
         ----------
         boundary : array_like
+            The claims are that the values are above this number.
         samples : array_like
             Effective number of independent samples.
         """
@@ -222,6 +224,7 @@ def weighted_mean(values: Floats, weights: Floats) -> Student:
     Parameters
     ----------
     values : ndarray, shape (..., T)
+        Observations.
     weights : ndarray, shape (T,) or (..., T)
         Weights with sum 1; the degrees of freedom are based on Kish's effective number of observations.
     """

@@ -52,7 +52,7 @@ class Side:
     Attributes
     ----------
     parts : ndarray, shape (C,)
-        They sum to 0 within each stratum.
+        Contribution of each unit; the contributions sum to 0 within each stratum.
     strata : ndarray of int, shape (C,)
         Stratum of each unit, non-decreasing; if tasks are random, tasks are the units of a single stratum.
     counts : ndarray, shape (S,)
@@ -72,11 +72,11 @@ class Side:
         return self.counts / np.maximum(self.counts - 1, 0.5)
 
     def variances(self, unit: float) -> Floats:
-        """Return the variance of each stratum's contribution in squares of a unit, shape (S,)."""
+        """Return the variance of each stratum's contribution, in multiples of ``unit**2``, shape (S,)."""
         return self.scale * np.bincount(self.strata, (self.parts / unit) ** 2)
 
     def merged(self) -> Side:
-        """Return consecutive units of a stratum merged into at most about :data:`_UNITS` blocks."""
+        """Return a copy with consecutive units of a stratum merged into about :data:`_UNITS` blocks."""
         width = -(-self.parts.size // _UNITS)
         if width == 1:
             return self
@@ -93,10 +93,11 @@ class UnitMean:
     Attributes
     ----------
     mean : float
+        Mean of the scores.
     shares : ndarray, shape (C,)
         Contribution of each unit to the mean.
     side : Side
-        Contribution of each unit to its deviation.
+        Contribution of each unit to the deviation of the mean from its expectation.
     rounding : float
         Largest contribution that may be a rounding error.
     """
@@ -135,12 +136,15 @@ def resample_count(resamples: int | str, units: int) -> int:
 
 
 def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: int) -> Floats:
-    """Return sorted replicates of t* for differences with the given sides, shape (C, B)."""
+    """Return sorted replicates of t* for C differences, shape (C, B).
+
+    Each difference is given by its sides: one for models that share their units, otherwise two.
+    """
     merged = [[side.merged() for side in pair] for pair in sides]
     largest = [max(float(np.abs(side.parts).max()) for side in pair) or 1.0 for pair in merged]
     count = resample_count(resamples, max([side.parts.size for pair in merged for side in pair], default=1))
     sums, variances = _moments(merged, largest, count, seed)
-    # Without variation beyond rounding, as if a single unit had been drawn that differs from the others.
+    # Without variation beyond rounding, assume that a single drawn unit differs from the others.
     variances[variances <= 2.0 ** (16 - _SQUARE_BITS)] = 1.0
     return np.sort(sums / np.sqrt(variances), axis=1)
 
@@ -153,10 +157,13 @@ def _moments(
     Parameters
     ----------
     sides : sequence of C sequences of Side
+        Sides of each difference.
     unit : sequence of C float
-        Number by which the contributions are divided; none becomes larger than 1.
+        Number by which the contributions are divided, so that none is larger than 1 in absolute value.
     count : int
+        Number of resamples, B.
     seed : int
+        Seed of the random streams.
     """
     units, result = np.asarray(unit), np.zeros((2, len(sides), count))
     designs: dict[object, list[tuple[int, Side]]] = {}
@@ -176,16 +183,20 @@ def _moments(
 def _draw_moments(
     parts: Floats, scale: Floats, strata: Integers, count: int, entropy: list[int]
 ) -> tuple[Floats, Floats]:
-    """Return the sum of the parts of each claim in every resample, and its estimated variance.
+    """Return the sum of the contributions to each claim in every resample, and its estimated variance.
 
     Parameters
     ----------
     parts : ndarray, shape (C, claims)
-        At most 1 in absolute value.
+        Contribution of each unit to each claim, at most 1 in absolute value.
     scale : ndarray, shape (S, claims)
+        Factors that convert the sums of squares in each stratum to variances.
     strata : ndarray of int, shape (C,)
+        Stratum of each unit.
     count : int
+        Number of resamples, B.
     entropy : list of int
+        Entropy of the random stream.
 
     Returns
     -------
@@ -210,10 +221,10 @@ def _draw_moments(
 def simultaneous_level(
     scores: ClusteredScores, alpha: float, *, resamples: int | str = "auto", seed: int = 0
 ) -> float:
-    """Return the one-sided level of each comparison, for an error rate `alpha` over all ordered pairs.
+    """Return the one-sided level of each comparison for a family-wise error rate of `alpha`.
 
-    The levels are balanced: all comparisons have the same one (method §4, "Means"; Beran 1988). For two
-    models, whose two directions exclude each other, it is half the error rate.
+    The family consists of all ordered pairs. All comparisons have the same level (method §4, "Means"; Beran
+    1988). For two models it is half the error rate, because only one of the two directions can be true.
     """
     k = scores.models
     if k == 2:

@@ -47,7 +47,7 @@ class Comparison:
     level : float
         Tail level p: proportion of the worst scores.
     lowest, highest : float
-        The worst and the best possible score.
+        The worst and the best possible scores.
     """
 
     new: SideScores
@@ -61,7 +61,7 @@ class Comparison:
     def from_scores(
         cls, scores: ClusteredScores, new: int, old: int, level: float, limits: tuple[float, float]
     ) -> Comparison:
-        """Create the comparison of two models, given by index, with the worst and best possible score."""
+        """Create the comparison of two models, given their indices and the worst and best possible scores."""
         if not scores.judged:
             sides = [SideScores.from_scores(scores, model) for model in (new, old)]
             return cls(sides[0], sides[1], scores.joint_resamples, level, *limits)
@@ -70,9 +70,10 @@ class Comparison:
         return cls(tails[0], tails[1], True, level, *limits)
 
     def with_adverse_sample(self) -> Comparison:
-        """Return a copy with a worst-case sample against the new model; unchanged for sampled tasks.
+        """Return a copy with a worst-case sample added against the new model.
 
-        A whole task cannot be a single unobserved failure.
+        If tasks are sampled, the comparison is returned unchanged, because a single unobserved failure cannot
+        be a whole task.
         """
         if self.new.tasks.random:
             return self
@@ -83,7 +84,10 @@ class Comparison:
         return replace(self, new=self.new.with_unit(worst), old=self.old.with_unit(middle))
 
     def with_favourable_sample(self) -> Comparison:
-        """Return a copy with a worst-case sample against the old model; unchanged for sampled tasks."""
+        """Return a copy with a worst-case sample added against the old model.
+
+        If tasks are sampled, the comparison is returned unchanged.
+        """
         adverse = replace(self, new=self.old, old=self.new).with_adverse_sample()
         return replace(adverse, new=adverse.old, old=adverse.new)
 
@@ -95,13 +99,14 @@ def resampled_differences(comparisons: Sequence[Comparison], *, resamples: int, 
     ----------
     comparisons : sequence of Comparison
     resamples : int
-        B.
+        Number of resamples, B.
     seed : int
         Seed of the random streams; comparisons with the same number of units share their resamples.
 
     Returns
     -------
     list of ndarray, shapes (B,)
+        Resampled differences, one array per comparison.
     """
     results = []
     for comparison in comparisons:

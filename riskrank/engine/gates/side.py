@@ -24,9 +24,12 @@ from riskrank.engine.types import Booleans, Floats, Integers
 class SideTasks:
     """Tasks of one model's resampling units.
 
-    Attributes ---------- unit_tasks : ndarray of int, shape (C,)
+    Attributes
+    ----------
+    unit_tasks : ndarray of int, shape (C,)
         Task of each unit; if tasks are sampled, each unit is a task.
     weights : ndarray, shape (T,)
+        Weight of each task.
     random : bool
         True if tasks are sampled.
     """
@@ -116,7 +119,7 @@ class SideScores:
 
     @property
     def observed(self) -> Floats:
-        """Observed scores that indicate how bad a score can be."""
+        """Observed scores, from which the worst plausible score is estimated."""
         return self.values
 
     @property
@@ -125,7 +128,10 @@ class SideScores:
         return self.weigh(np.ones((1, len(self.sizes))))[0]
 
     def weigh(self, unit_weights: Floats) -> Floats:
-        """Return the weight of each score, per unit, in each resample, given unit weights of shape (B, C)."""
+        """Return the weight of each score in each resample, by unit, shape (B, C).
+
+        `unit_weights` has shape (B, C).
+        """
         return self.tasks.weigh(unit_weights, self.sizes.astype(np.float64))
 
     def worst_quantile(self, proportion: float) -> float:
@@ -134,7 +140,7 @@ class SideScores:
         return float(np.quantile(self.values, proportion, method="inverted_cdf", weights=weights))
 
     def heaviest_task_side(self) -> SideScores:
-        """Return this side, restricted to the task that receives an additional unit."""
+        """Return this side restricted to the task to which an additional unit would be added."""
         rows = np.flatnonzero(self.tasks.unit_tasks[self.clusters] == self.tasks.heaviest_task)
         return SideScores(self.values[rows], np.unique(self.clusters[rows], return_inverse=True)[1])
 
@@ -177,13 +183,14 @@ class LabelledPair:
 
     @property
     def max_labels(self) -> int:
-        """Largest possible number of labels, which leaves a minimum of samples to the judge."""
+        """Largest possible number of labels, so that a minimum of samples is scored by the judge only."""
         return self.samples - MIN_UNLABELLED
 
     def irreducible_proportion(self, variance: float) -> float:
-        """Return the proportion of the calibrated difference's variance that labelling all samples leaves.
+        """Return the proportion of a calibrated difference's variance that more labels cannot remove.
 
-        The variance is (A − G)/n + G/N. The second term remains; A/n is the variance of the labels alone.
+        The variance is (A − G)/n + G/N, where A/n is the variance from labels alone. The second term remains
+        even if all samples are labelled.
         """
         if variance <= 0:
             return 0.0
@@ -192,9 +199,11 @@ class LabelledPair:
 
 @dataclass(frozen=True)
 class TailSide(SideScores):
-    """Human and judge scores, with the factors by which they enter a calibrated tail mean.
+    """Human and judge scores of one model, with the factors by which they enter a calibrated tail mean.
 
-    Attributes ---------- factors : ndarray, shape (n,)
+    Attributes
+    ----------
+    factors : ndarray, shape (n,)
         1 for human scores, −λ' for judge scores of the same samples, λ' for other judge scores.
     is_human : ndarray of bool, shape (n,)
         True for human scores.
@@ -221,7 +230,7 @@ class TailSide(SideScores):
         return float(np.quantile(self.observed, proportion, method="inverted_cdf"))
 
     def with_unit(self, score: float) -> TailSide:
-        """Return a copy with an added sample: the given human score and the judge's median score."""
+        """Return a copy with one added sample that has the given human score and the judge's median score."""
         judge = (self.tasks.unit_tasks[self.clusters] == 0) & ~self.is_human
         unit = int(self.clusters[-1]) + 1
         return replace(

@@ -62,7 +62,7 @@ class GsdAnalysis:
 
     @property
     def significant_edges(self) -> tuple[bool, ...]:
-        """For each Hasse edge, True if dominance is significant for some pair of its nodes' models."""
+        """Mask of the Hasse edges with significant dominance between some pair of models of the two nodes."""
         nodes, significant = self.hasse.nodes, self.significant
         return tuple(bool(significant[np.ix_(nodes[a], nodes[b])].any()) for a, b in self.hasse.edges)
 
@@ -79,7 +79,7 @@ class GsdAnalysis:
 
     @property
     def incomparable(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of models of which neither dominates the other."""
+        """Pairs of models neither of which dominates the other."""
         either = self.relation.dominates | self.relation.dominates.T
         return tuple((i, j) for i, j in np.argwhere(np.triu(~either, 1)).tolist())
 

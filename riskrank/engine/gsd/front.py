@@ -26,6 +26,7 @@ class FrontTest:
     ----------
     threshold : Threshold
     model : int
+        Index of the tested model.
     tests : tuple of RelabellingTest
         One test per competitor, with the competitor as ``winner`` and the model as ``loser``. A small p-value
         is evidence that the competitor does not dominate the model.
@@ -37,7 +38,7 @@ class FrontTest:
 
     @property
     def p_value(self) -> float:
-        """p-value of the static test, the largest over all competitors (intersection–union)."""
+        """P-value of the static test: the largest over all competitors (intersection–union test)."""
         return max(test.p_value for test in self.tests)
 
     def in_front(self, level: float) -> bool:
@@ -62,7 +63,7 @@ class FrontTest:
 
 @dataclass(frozen=True)
 class Witness:
-    """Utility under which a model compares worst with another, by quality vector.
+    """Utility function under which one model compares worst with another, by quality vector.
 
     Attributes
     ----------
@@ -153,6 +154,7 @@ def run_front_test(
     Parameters
     ----------
     model : int
+        Index of the model.
     utilities, relabelling, jobs, progress
         As in :func:`riskrank.engine.gsd.relabelling.run_relabelling_tests`.
 
@@ -173,7 +175,7 @@ def run_front_test(
 
 
 def find_witness(utilities: Utilities, winner: int, loser: int) -> Witness:
-    """Find the utility under which a model compares worst with another.
+    """Find the utility function under which one model compares worst with another.
 
     Parameters
     ----------

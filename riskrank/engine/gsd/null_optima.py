@@ -1,6 +1,6 @@
 """Relabellings of two models' data (permutations of the model labels), and the resulting optima.
 
-All relabellings are used if there are few of them, else a random sample. The tests solve only the linear
+All relabellings are used if there are few of them, otherwise a random sample. The tests solve only the linear
 programs they need. :func:`null_optima` solves all of them, to plot the null distribution.
 """
 
@@ -53,7 +53,7 @@ class Relabelling:
     contamination: bool = False
 
     def continues_after_first(self, extreme: int, n_evaluated: int, samples: int) -> bool:
-        """Return whether a pair's test continues after the first batch of relabellings.
+        """Return True if a pair's test continues after the first batch of relabellings.
 
         Parameters
         ----------
@@ -62,6 +62,7 @@ class Relabelling:
         n_evaluated : int
             Number of relabellings evaluated so far.
         samples : int
+            Number of samples, s.
         """
         n_labellings = count_labellings(samples, self.resampling)
         if min(n_labellings, self.resamples) <= FIRST:
@@ -168,7 +169,7 @@ def is_futile(extreme: int, n_evaluated: int, level: float) -> bool:
 
 
 class NullOptima:
-    """Optima of relabelled data, by lazily tightened bounds and linear programs.
+    """Optima of relabelled data, computed from successively tightened bounds and linear programs.
 
     Parameters
     ----------
@@ -222,7 +223,9 @@ def solve_until_futile(
     ----------
     polytope : UtilityPolytope
     signs : ndarray, shape (N, units)
+        The relabellings.
     contributions : ndarray, shape (units, d)
+        Contribution of each unit to the objective if its sign is +1.
     value : float
         Observed optimum.
     level : float or None

@@ -1,4 +1,4 @@
-"""Evaluation of model pairs, in this process if that is fast, else in several processes."""
+"""Run tasks for pairs of models in the current process or, if that takes long, in several processes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
@@ -23,8 +23,9 @@ def run_pairs(
 ) -> Iterator[tuple[Any, int]]:
     """Apply a function to each task, and yield its results in order.
 
-    The first tasks run in this process, to estimate the remaining time. If it is long, the remaining tasks
-    run in parallel. Each result comes with the number of linear programs solved.
+    The first tasks run in the current process, and their duration is used to estimate the remaining time. If
+    that is long, the remaining tasks run in parallel. Each result is yielded together with the number of
+    linear programs solved.
 
     Parameters
     ----------
@@ -33,7 +34,9 @@ def run_pairs(
     plan : object
         Input shared by all tasks.
     tasks : sequence
+        Picklable descriptions of the tasks.
     jobs : int or Workers
+        Number of processes, or existing workers.
     progress : callable, optional
         Called with the work done, the total work and a description.
     programs : sequence of int, optional
@@ -44,7 +47,7 @@ def run_pairs(
     def results() -> Iterator[tuple[Any, int]]:
         """Yield the results in the order of the tasks."""
         next_task = 0
-        # The first tasks show how long the others take. An executor of the caller is used at once.
+        # The first tasks show how long the others will take. A given executor is used from the start.
         while next_task < len(tasks) and isinstance(jobs, int):
             if (
                 next_task

@@ -51,8 +51,8 @@ class Optimum:
 class UtilityPolytope:
     """Polytope of the utilities that respect one preference system, for repeated minimisation.
 
-    The slack is a variable of the program, which is fixed once it is known. So generated rows and simplex
-    bases can be reused for δ_max, every threshold and every resample.
+    The slack is a variable of the program and is fixed once it is known. Therefore generated rows and simplex
+    bases can be reused for δ_max, for every threshold and for every resample.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class UtilityPolytope:
         _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
 
     def _warm_start(self, objective: Floats) -> None:
-        """Start from the best known vertex; this needs half as many iterations as the last vertex."""
+        """Start from the best known vertex, which needs half as many iterations as the last vertex."""
         if not self._bases:
             return
         columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
@@ -212,7 +212,7 @@ class UtilityPolytope:
         )
 
     def _violation(self, point: Floats) -> Floats:
-        """Return the violation of each exchange row; positive if violated."""
+        """Return the violation of each exchange row, which is positive if the row is violated."""
         x, y, less_x, less_y = self._rows.T
         gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
         return np.where(self._equal, np.abs(gain), -gain)

@@ -20,7 +20,7 @@ RESOLUTION = 1e-9
 
 @dataclass(frozen=True)
 class Threshold:
-    """Slack required of the strict relations of a preference system.
+    """Slack required for the strict relations of a preference system.
 
     Attributes
     ----------
@@ -121,7 +121,8 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
 
     R1 is the component-wise order. R2 orders the strict R1 pairs: by their differences on cardinal criteria,
     and by nesting on ordinal criteria (method §6; [GSD] eq. 2 if all are cardinal). The worst and the best
-    vector are added: the declared bounds, else the extremes of these models.
+    possible vectors are added. They consist of the declared bounds or, without bounds, of the extreme scores
+    of these models.
 
     Parameters
     ----------
@@ -160,9 +161,10 @@ def preference_system(table: QualityTable, models: Sequence[int] | None = None) 
 def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
     """Return the covering pairs of the component-wise order on integer vectors (keys).
 
-    q covers p when q >= p in every component and no third key lies between. A key's down-set is stored as the
-    bits of a Python integer. The highest remaining bit is a cover, whose down-set is then removed. This takes
-    one pass over a few hundred bytes per cover; a boolean matrix product would take one per pair.
+    A key q covers p if q >= p in every component and no third key lies in between. The down-set of each key
+    (all keys below it) is stored as the bits of a Python integer. The highest remaining bit is a cover, whose
+    down-set is then removed. This takes one pass over a few hundred bytes per cover, whereas a boolean matrix
+    product would need one pass per pair.
 
     Parameters
     ----------
@@ -214,8 +216,9 @@ def _exchanges(
     Parameters
     ----------
     vectors : (n, q) ndarray
-        Distinct quality vectors.
+        Distinct quality vectors, one per row.
     ordinal : (q,) ndarray of bool
+        Mask of the ordinal criteria.
     above : (n, n) ndarray of bool
         True where R1 places the vector of the row above that of the column.
     better, worse : (m,) ndarray of int

@@ -34,7 +34,8 @@ class Scale:
         Distinct values of an ordinal criterion, increasing, with integer codes 0, 1, ...; None for a cardinal
         criterion.
     digits : float
-        A cardinal score equals its integer / 10**digits. A whole number unless a tolerance is given.
+        Number of decimal places of a cardinal criterion: a score equals its integer divided by 10**digits. It
+        is a whole number unless a tolerance is given.
     lower, upper : int or None
         Declared bounds as integers; None if the observed extremes are used.
     """
@@ -200,7 +201,7 @@ def suspicious_ordinal_criteria(table: QualityTable) -> tuple[list[tuple[int, in
 def _decimal_places(
     digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
 ) -> tuple[float | None, ...]:
-    """Return the number of decimal places per criterion; from a tolerance, it may be fractional."""
+    """Return the number of decimal places per criterion; it may be fractional if a tolerance is given."""
     if tolerance is None:
         places = digits if isinstance(digits, Sequence) else (digits,) * n
         return tuple(None if place is None else float(place) for place in places)

@@ -41,16 +41,25 @@ class CriteriaTests:
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
     def better(self, level: float) -> Booleans:
-        """Return where the row's model is significantly better than the column's, by criterion, (n, k, k)."""
+        """Return a mask of the pairs of which the first model is significantly better, on each criterion.
+
+        The result has shape (n, k, k).
+        """
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
         return ahead & (self.nemenyi_p_value <= level)
 
     def all_test(self, level: float) -> Booleans:
-        """Return where the row's model is significantly better on every criterion, shape (k, k)."""
+        """Return a mask of the pairs of which the first model is significantly better on every criterion.
+
+        The result has shape (k, k).
+        """
         return np.asarray(self.better(level).all(axis=0))
 
     def one_test(self, level: float) -> Booleans:
-        """Return where the row's model is significantly better on a criterion and worse on none, (k, k)."""
+        """Return a mask of the pairs of which the first model is better on some criterion and worse on none.
+
+        Only significant differences count. The result has shape (k, k).
+        """
         better = np.asarray(self.better(level).any(axis=0))
         return better & ~better.T
 

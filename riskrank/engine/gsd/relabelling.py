@@ -70,7 +70,7 @@ class RelabellingTest:
     lps_solved: int
 
     def count_extreme(self, p_value: float) -> int:
-        """Return the number of relabellings at least as extreme as observed, given a p-value."""
+        """Return the number of relabellings at least as extreme as observed, computed from a p-value."""
         return round(p_value * (self.resamples + 1)) - 1
 
     def tolerated_samples(self, level: float) -> int | None:
@@ -199,7 +199,7 @@ def dominance_relation(
             # Extrapolate from the pairs processed so far.
             projected = solved + sum(programs for programs, _ in unfinished)
             progress(solved, projected * len(pairs) // len(compared) + 1, f"{solved:,} LPs")
-    # The lighter half shows the pace. The others follow with the longest first, so that no process idles.
+    # The shorter half comes first, to estimate the speed. The rest follows, longest first, to balance load.
     middle = median(programs for programs, _ in unfinished) if unfinished else 0
     unfinished.sort(key=lambda comparison: (comparison[0] > middle, -comparison[0]))
     directions = [[(test.winner, test.loser) for test in pair_tests] for _, pair_tests in unfinished]
@@ -301,7 +301,7 @@ def _test_pair(
 
 
 def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:
-    """Return the p-value of an observed optimum, for side "greater" or "less"."""
+    """Return the p-value of an observed optimum; `side` is "greater" or "less"."""
     if side == "greater":
         return (1 + null.count_at_least(value)) / (resamples + 1)
     # Optima equal to the value, within the resolution, count as extreme on this side too.

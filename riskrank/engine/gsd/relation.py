@@ -27,7 +27,7 @@ PairComparison = tuple[tuple[float, float], float, float, int, int]
 class DominanceRelation:
     """Dominance relation between models in the sample.
 
-    The diagonals hold NaN and False.
+    The diagonals of the matrices contain NaN or False.
 
     Attributes
     ----------
@@ -67,11 +67,12 @@ def sample_distributions(table: QualityTable, system: PreferenceSystem, model: i
     system : PreferenceSystem
         Preference system that contains this model's vectors.
     model : int
+        Index of the model.
 
     Returns
     -------
     ndarray, shape (s, d)
-        Rows sum to 1.
+        Proportion of each of the d quality vectors, by sample; rows sum to 1.
     """
     place = np.zeros(len(table.vectors), dtype=np.int64)
     attained = np.flatnonzero(system.table_rows >= 0)
@@ -213,7 +214,7 @@ def hasse_diagram(relation: ArrayLike) -> HasseDiagram:
 
 
 def _true_pairs(relation: Booleans) -> tuple[tuple[int, int], ...]:
-    """Return the index pairs at which a matrix is True."""
+    """Return the pairs of indices (row, column) at which a matrix is True."""
     return tuple((i, j) for i, j in np.argwhere(relation).tolist())
 
 

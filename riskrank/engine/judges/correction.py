@@ -85,7 +85,7 @@ class Correction:
 
     @property
     def parts(self) -> tuple[Floats, Floats]:
-        """Two independent parts of the mean: residuals of labelled samples, weighted scores of the others.
+        """Two independent terms of the mean: residuals of labelled samples, weighted scores of the others.
 
         The corrected mean is the sum of their means. Judge scores are centred at their mean over the labelled
         samples and multiplied by λ' = λ(N − n)/N; the centring cancels.
@@ -112,7 +112,9 @@ class Correction:
 
     @property
     def effective_labels(self) -> float:
-        """Number of labels that would give the same variance of the mean without the judge; between n and N.
+        """Number of labels with which the mean would have the same variance without the judge.
+
+        The number lies between n and N.
 
         The optimal λ ≥ 0 cannot increase the variance, so an apparent increase is estimation noise.
         """
@@ -122,7 +124,10 @@ class Correction:
         return min(max(labels_only / with_judge, float(self.n_labelled)), float(len(self.judge)))
 
     def weighted_rows(self) -> tuple[Floats, Floats]:
-        """Return human scores, then judge scores (labelled samples first), and the signed weight of each."""
+        """Return human scores followed by judge scores, and the signed weight of each score.
+
+        The judge scores of labelled samples come first.
+        """
         n, total = self.n_labelled, len(self.judge)
         weights = np.concatenate(
             (
@@ -137,18 +142,20 @@ class Correction:
 def map_to_human_scale(human: Floats, judge: Floats) -> Floats:
     """Map judge scores to the human scale by cross-fitted isotonic regression (method §12).
 
-    A labelled sample is mapped by the fit to the other folds, which does not use its label. Unlabelled
-    samples are mapped by the average of all fits.
+    A labelled sample is mapped by the regression that is fitted to the other folds, so its own label is not
+    used. Unlabelled samples are mapped by the average of all fits.
 
     Parameters
     ----------
     human : ndarray, shape (n,)
+        Human scores of the labelled samples.
     judge : ndarray, shape (N,)
         Judge scores, labelled samples first.
 
     Returns
     -------
     ndarray, shape (N,)
+        Mapped judge scores.
     """
     n = len(human)
     # Random folds avoid patterns in the order of the samples; the seed makes them reproducible.
@@ -219,10 +226,10 @@ def tune_for_differences(corrections: Sequence[Correction]) -> tuple[Correction,
 
 
 def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
-    """Return the number of labels that would give each difference the same variance without the judge.
+    """Return the number of labels with which each difference would have the same variance without the judge.
 
-    It is less than n if the judge makes a difference less precise. It is n if a difference has zero variance
-    over the labels, and N if the corrected difference has zero variance.
+    The number is less than n if the judge makes a difference less precise. It equals n if a difference has no
+    variance over the labels, and N if the corrected difference has no variance.
     """
     n, total = corrections[0].n_labelled, len(corrections[0].judge)
     errors, unlabelled = (np.array(part) for part in zip(*(fit.parts for fit in corrections), strict=True))
@@ -236,7 +243,7 @@ def labels_for_differences(corrections: Sequence[Correction]) -> Floats:
 
 
 def _difference_variances(covariances: Floats) -> tuple[Floats, Booleans]:
-    """Return the variances of all pairwise differences, and True where they exceed rounding errors."""
+    """Return the variances of all pairwise differences, and a mask of those that exceed rounding errors."""
     variances = np.diagonal(covariances)
     differences = variances[:, None] + variances[None, :] - covariances - covariances.T
     return differences, differences > _ROUNDING * (variances[:, None] + variances[None, :])

@@ -136,7 +136,8 @@ def _two_sided_p_value(estimate: float, parts: Sequence[Floats], fitted: int = 0
 def _count_separated(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
     """Count the pairs of models with significantly different means.
 
-    Each model is given by two arrays: values of labelled and of unlabelled samples (None without a judge).
+    Each model is given by the values of its labelled samples and those of its unlabelled samples, which are
+    None without a judge.
     """
     p_values = [_difference_p_value(first, second) for i, first in enumerate(models) for second in models[:i]]
     return int(np.count_nonzero(family.significant(family.adjust_p_values(p_values))))

@@ -94,7 +94,7 @@ def _tail_correction(rows: JudgedRows, level: float) -> Correction:
 
 
 def _signed_weights(rows: JudgedRows, judge_weight: float) -> Floats:
-    """Return the signed weights of the rows for another value of λ."""
+    """Return the signed weights of the rows for a different weight λ of the judge."""
     n = int(rows.human.sum())
     total = rows.values.size - n
     weights = np.full(rows.values.size, judge_weight / total)

@@ -25,8 +25,8 @@ def pooled_cdf(scores: Floats) -> Floats:
     Parameters
     ----------
     scores : array_like, shape (N, m)
-        Scores of all models and samples, one column per metric. Integers are dense ranks from 0, not much
-        above N.
+        Scores of all models and samples, one column per metric. Integers below 4N are taken as dense ranks,
+        which start at 0.
 
     Returns
     -------
@@ -47,7 +47,9 @@ def _split(pooled: Floats, tables: Sequence[Floats]) -> list[Floats]:
 
 
 def independent_copula(scores: Floats, weights: Floats | None = None) -> Floats:
-    """Return independent-copula portfolio scores, P(IC): ``exp Σ_m λ_m log F_m(x_m)`` ([RAB] eq. 15).
+    """Return independent-copula portfolio scores, P(IC), with pooled CDFs F_m of the metrics ([RAB] eq. 15).
+
+    The score of a row x is ``exp Σ_m λ_m log F_m(x_m)``, with the weight λ_m of metric m.
 
     Parameters
     ----------
@@ -143,6 +145,7 @@ def fold_within_tasks(scores: Sequence[Floats], tasks: TaskDesign | None, fold: 
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i, m)
+        Scores of each model, one column per metric.
     tasks : TaskDesign or None
         Tasks of a suite; None folds all rows together.
     fold : callable
@@ -206,7 +209,7 @@ def portfolio(
 
 
 def portfolios(scores: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Return P(IC) scores for several sets of weights: k arrays of shape (n_i, sets)."""
+    """Return P(IC) scores for several sets of weights, one array of shape (n_i, sets) per model."""
     return _split(np.column_stack(independent_copulas(np.concatenate(scores), weights)), scores)
 
 
@@ -216,7 +219,7 @@ def ranks_within_tasks(scores: Sequence[Floats], tasks: TaskDesign) -> tuple[Flo
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i, m)
-        Each column is ranked separately.
+        Scores of each model; every column is ranked separately.
     tasks : TaskDesign
     """
 

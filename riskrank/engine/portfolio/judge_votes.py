@@ -67,8 +67,8 @@ class VoteScores:
     vote_counts : dict of str to int
         Number of votes of each kind in `VOTES`.
     expected_pairs, judged_pairs, missing_pairs : int
-        Number of model pairs over all samples: in total, with a vote, and without one. Missing pairs count as
-        ties.
+        Number of model pairs over all samples: in total, with a vote, and without a vote. Pairs without a
+        vote count as ties.
     missing_scores : int
         Number of NaN scores.
     swapped_pairs, contradictory_pairs : int
@@ -145,10 +145,10 @@ def score_votes(
 
     Notes
     -----
-    A tie, good or bad, adds the same to X_ij and X_ji and so cancels. A pair judged in both orders, which
-    compensates for a judge's position bias, counts once, with the mean of the two results. If n pairs are
-    judged in one order only, n_1 and n_2 in each order, a vote has weight n/(2 n_1) or n/(2 n_2). A position
-    bias then cancels on average.
+    A tie, good or bad, adds the same number to X_ij and X_ji and cancels. A pair that is judged in both
+    orders, to compensate for a position bias of the judge, counts once with the mean of both results. Suppose
+    that n = n_1 + n_2 pairs are judged in one order only, n_1 in the first and n_2 in the second. With
+    `balance_orders`, their votes have weights n/(2 n_1) and n/(2 n_2), so a position bias cancels on average.
 
     References
     ----------
@@ -189,7 +189,7 @@ def score_votes(
 
 
 def _order_weights(results: Mapping[Any, Mapping[tuple[int, int], int]]) -> dict[tuple[int, int], float]:
-    """Return the vote weight per order of presentation that balances both orders."""
+    """Return the weight of a vote in each order of presentation, so that both orders are balanced."""
     counts = Counter(next(iter(signs)) for signs in results.values() if len(signs) == 1)
     both = {order: (count, counts[order[::-1]]) for order, count in counts.items()}
     return {order: sum(two) / (2 * two[0]) for order, two in both.items() if min(two) >= FEWEST_IN_PLACE}
@@ -236,7 +236,7 @@ def _normalise_spelling(vote: object) -> str:
 
 
 def _normalise_votes(votes: Sequence[object], location: Callable[[int], str]) -> list[str]:
-    # A table contains few spellings, each many times.
+    # A table contains only a few different spellings, so each is normalised only once.
     """Convert every vote to one of `VOTES`."""
     cache: dict[object, str] = {}
     for at, vote in enumerate(votes, start=1):

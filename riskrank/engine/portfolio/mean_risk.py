@@ -35,7 +35,7 @@ class MeanRisk:
     risk : ndarray, shape (k, R)
         Risks, in the unit of the scores.
     value : ndarray, shape (k, R)
-        mean − risk; larger is better.
+        Mean minus risk; larger is better.
     rank : ndarray of int, shape (k, R)
         Rank by value in each column, 1 for the best; ties share the smaller rank (1, 2, 2, 4).
     """
@@ -53,7 +53,10 @@ class MeanRisk:
 
     @property
     def rescaled(self) -> Floats:
-        """Mean − risk, rescaled per column from 0 (worst model) to 1 (best model); ½ if all are equal."""
+        """Mean − risk, rescaled per column from 0 (worst model) to 1 (best model).
+
+        All values of a column are ½ if the models are equal.
+        """
         value = CommonScale.fit([self.value], shift=False).apply(self.value)
         low, high = value.min(axis=0), value.max(axis=0)
         return np.where(high > low, (value - low) / np.where(high > low, high - low, 1.0), 0.5)
@@ -120,7 +123,7 @@ def mean_risk(
 
 
 def risk_scale(samples: Sequence[Floats]) -> CommonScale:
-    """Return the scale on which to compute risks: that of the scores, unless their squares would overflow.
+    """Return the scale on which risks are computed: the original one, unless squares would overflow.
 
     Parameters
     ----------
@@ -149,7 +152,9 @@ def means_and_risks(scores: Floats | Steps, columns: Sequence[RiskColumn]) -> tu
     Returns
     -------
     mean : ndarray, shape (...)
+        Means of the samples.
     risk : ndarray, shape (..., R)
+        Risks of the samples.
     """
     levels = sorted({column.level for column in columns if column.level is not None})
     summed = (

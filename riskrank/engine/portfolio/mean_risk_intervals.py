@@ -77,9 +77,9 @@ def study_mean_risk(
     names : sequence of k str
         Model names, which break ties between optimal aggregations.
     resamples : int
-        Bootstrap resamples; 0 for no intervals.
+        Number of bootstrap resamples; with 0, no intervals are computed.
     level : float
-        α: each interval covers a proportion 1 − α of the resamples.
+        Error level α: each interval covers a proportion 1 − α of the resamples.
     seed, jobs, progress
         As in :func:`riskrank.engine.dominance.bootstrap.Bootstrap`.
     aggregator : str

@@ -102,6 +102,7 @@ def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
     Returns
     -------
     ndarray, shape (...)
+        Tail Value at Risk of each sample.
     """
     weights = _tail_weights(ordered.shape[-1], level)
     return np.vecdot(ordered[..., : weights.size], weights) / (ordered.shape[-1] * level)
@@ -109,7 +110,7 @@ def sorted_tail_value_at_risk(ordered: Floats, level: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _tail_weights(n: int, level: float) -> Floats:
-    """Return the weights of the sorted scores in the lower tail: 1, and a fraction for the last one."""
+    """Return the weights of the sorted scores in the lower tail: 1, and a fraction for the last score."""
     steps = max(ceil(fractional_steps(level, n)), 1)
     weights = np.ones(steps)
     weights[-1] = n * level - (steps - 1)
@@ -157,6 +158,7 @@ class SortedScores:
     ordered : ndarray, shape (..., n)
         Scores sorted along the last axis, larger is better.
     mean : ndarray, shape (...)
+        Mean of each sample.
     integrated : mapping of float to ndarray, shape (...)
         Integral F(p) = ∫_0^p Q(t) dt of the quantile function Q, by level p.
     steps : Steps or None
@@ -180,7 +182,10 @@ class SortedScores:
 
     @property
     def gini_weights(self) -> Floats:
-        """Gini weight of each score: 2 ∫ (1 − t) dt over the levels t at which Q(t) is this score."""
+        """Gini weight of each score, shape (..., n).
+
+        It is 2 ∫ (1 − t) dt over the levels t for which the quantile Q(t) is this score.
+        """
         if self.steps is None:
             n = self.size
             return (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
@@ -218,7 +223,7 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
     Parameters
     ----------
     ordered : ndarray, shape (..., n)
-        Sorted along the last axis.
+        Scores sorted along the last axis.
     levels : sequence of float
         Levels p in (0, 1], ascending.
 
@@ -228,7 +233,7 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
     """
     n = ordered.shape[-1]
     total, done, integrated = np.zeros(ordered.shape[:-1]), 0, {}
-    for level in levels:  # whole steps, and the part of the step at the level
+    for level in levels:  # sum complete steps, and the part of the step up to the level
         steps = fractional_steps(level, n)
         total = total + ordered[..., done : int(steps)].sum(axis=-1)
         done = int(steps)
@@ -245,6 +250,7 @@ def sorted_weighted_scores(steps: Steps, levels: Sequence[float]) -> SortedScore
     steps : Steps
         Cumulative weights of shape (B, d).
     levels : sequence of float
+        Levels p in (0, 1], ascending.
 
     Returns
     -------

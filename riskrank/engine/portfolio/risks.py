@@ -36,7 +36,10 @@ def quantile_deviation(scores: SortedScores, level: float) -> Floats:
 
 
 def gini_tail(scores: SortedScores, _level: float) -> Floats:
-    """Return the Gini tail measure 2∫(μp − F(p))dp = μ − 2∫(1 − t)Q(t)dt, half of Gini's mean difference."""
+    """Return the Gini tail measure, 2∫(μp − F(p))dp, which is half of Gini's mean difference.
+
+    It is computed as μ − 2∫(1 − t)Q(t)dt.
+    """
     slices = scores.gini_weights
     if slices.ndim == 1:
         return scores.mean - np.einsum("...i,i->...", scores.ordered, slices)

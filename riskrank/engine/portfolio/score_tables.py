@@ -112,12 +112,15 @@ class ScoreTables:
         return replace(self, values=values, metrics=(name,), weights=np.ones(1))
 
     def with_weights(self, weights: Floats) -> ScoreTables:
-        """Return tables with one P(IC) column per row of ``weights``, shape (sets, m), named by number."""
+        """Return tables with one P(IC) column for each set of metric weights, named by number.
+
+        `weights` has shape (sets, m).
+        """
         folded = fold_within_tasks(self.values, self.tasks, lambda rows: portfolios(rows, list(weights)))
         return replace(self, values=folded, metrics=tuple(map(str, range(len(weights)))), weights=weights[0])
 
     def as_ranks(self) -> ScoreTables:
-        """Return tables with the dense rank of each score among all scores of the metric, from 0."""
+        """Return tables with each score replaced by its dense rank among all scores of the metric, from 0."""
         ranks = [np.unique(column, return_inverse=True)[1] for column in np.concatenate(self.values).T]
         bounds = np.cumsum([len(value) for value in self.values])[:-1]
         return replace(self, values=tuple(np.split(np.stack(ranks, axis=1), bounds)))
@@ -147,7 +150,7 @@ class ScoreTables:
 
     @property
     def fewest_samples(self) -> int:
-        """Smallest possible subsample: two samples per task; 1 if tasks are sampled or absent."""
+        """Smallest possible size of a subsample: two per task, or 1 if tasks are sampled or absent."""
         return 1 if self.tasks is None or self.tasks.random else 2 * len(self.tasks.names)
 
     def _units(self) -> Sequence[NDArray]:
@@ -155,9 +158,10 @@ class ScoreTables:
         return self.clusters if self.tasks is None else self.tasks.unit_labels(self.clusters)
 
     def subsample(self, size: int, rng: np.random.Generator) -> ScoreTables:
-        """Draw ``size`` clusters of every model without replacement, the same ones if paired.
+        """Draw ``size`` clusters of every model without replacement; paired models get the same clusters.
 
-        In a suite, every task contributes in proportion to its size, and at least two.
+        In a suite, the clusters are drawn from each task in proportion to its size, and at least two per
+        task.
         """
         together = self.paired or (self.tasks is not None and self.tasks.random)
         chosen = None

@@ -95,7 +95,9 @@ _GRID = 200
 
 
 def summarise_curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()) -> Summary:
-    """Summarise all models at the levels of a quantile curve: every step of the data, but at most 200 levels.
+    """Summarise all models at the levels of a quantile curve.
+
+    The levels are the steps of the data, but at most 200 equally spaced ones.
 
     Parameters
     ----------
@@ -105,5 +107,5 @@ def summarise_curves(scores: Sequence[Floats], weights: Sequence[ArrayLike] = ()
     sizes = {column.size for column in scores}
     steps = sizes.pop() if len(sizes) == 1 and all(map(has_equal_weights, weights)) else _GRID
     count = min(steps, _GRID)
-    with np.errstate(over="ignore"):  # in the standard deviation, which curves do not use
+    with np.errstate(over="ignore"):  # of the standard deviation, which is not needed for curves
         return summarise(scores, (np.arange(1, count + 1) / count).tolist(), weights)

@@ -1,9 +1,9 @@
 """Simulate a test's verdicts on many tables, with p-values in closed form.
 
 A table is represented by the influence of its units on the statistics (:mod:`riskrank.engine.power.effects`).
-With random tasks, Student's test of the task means is computed exactly; a claim also needs its agreement
-(method §8). P-values are corrected for multiple testing as in the full test. Full tests of some tables check
-the approximation.
+With random tasks, Student's test of the task means must be significant too (method §8), and is computed
+exactly. P-values are corrected for multiple testing as in the full test. Full tests of some tables check the
+approximation.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class FullTest:
     resamples : int
         Largest number of resamples.
     work : float
-        Amount of work: count of numbers drawn and compared.
+        Amount of work: how many numbers are drawn and compared.
     """
 
     effective_size: Floats | Dof
@@ -78,7 +78,7 @@ class ClosedForm:
     _tests: dict[tuple[int, int], FullTest] = field(default_factory=dict)
 
     def significant_pairs(self, size: int) -> Booleans:
-        """Return whether each pair is significant in each simulated table, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in each simulated table, shape (tables, pairs)."""
         seed = self.plan.inference.seed
         if self.plan.inference.paper_exact:
             distances = self._distances(size)
@@ -96,7 +96,7 @@ class ClosedForm:
         return np.concatenate(results)[:, self.pair_indices]
 
     def significant_pairs_in(self, tables: Sequence[Sequence[Integers]], size: int) -> Booleans:
-        """Return whether each pair is significant in each given table, shape (tables, pairs)."""
+        """Return a mask of the significant pairs in each given table, shape (tables, pairs)."""
         error = self._distances(size).std(axis=0) if self.plan.inference.paper_exact else None
         results, sampler = [], self.plan.sampler
         for units in tables:
@@ -125,14 +125,16 @@ class ClosedForm:
         return estimate_effects(plan.scores, plan.claim, plan.family, plan.inference.seed)
 
     def _paper_verdicts(self, distances: Floats, error: Floats, size: int) -> Booleans:
-        """Return whether each pair is significant by [RAB] Algorithm 1, shape (tables, m).
+        """Return a mask of the significant pairs by Algorithm 1 of [RAB], shape (tables, m).
 
         Parameters
         ----------
         distances : ndarray, shape (tables, m)
+            Simulated distances from the boundary.
         error : ndarray, shape (m,)
             Standard deviation of the distances over simulated tables.
         size : int
+            Number of units per table.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             p_value = np.where(distances == 0, 0.5, ndtr(distances * sqrt(size) / error))
@@ -170,7 +172,7 @@ class ClosedForm:
         return float(unexpanded_p_value(level, fewest_samples(test.effective_size))) < smallest
 
     def _task_verdicts(self, draws: Integers, size: int, rng: np.random.Generator | None = None) -> Booleans:
-        """Return whether both the claim and Student's t-test of the task means are significant, per pair."""
+        """Return a mask of the pairs that are significant in both the claim and the t-test of task means."""
         weights = self.plan.scores.strata.weights
         shares = weights[draws] / weights[draws].sum(axis=1, keepdims=True)
         p_value = weighted_mean(self._task_differences[:, draws], shares).p_above().T
@@ -193,15 +195,18 @@ class ClosedForm:
         min_p: Floats | float = 0.0,
         spread: Floats | float = 1.0,
     ) -> Booleans:
-        """Return whether each pair is significant in tables with the given noise, shape (tables, m).
+        """Return a mask of the significant pairs in tables with the given noise, shape (tables, m).
 
         Parameters
         ----------
         noise : ndarray, shape (tables, m)
+            Simulated noise of each pair.
         size : int
+            Number of units per table.
         test : FullTest
         rng : Generator, optional
-            Draws the number of resamples across the boundary; by default, the expected number is used.
+            Generator that draws the number of resamples across the boundary; by default, the expected number
+            is used.
         min_p : ndarray or float
             Lower bound on the p-values.
         spread : ndarray or float
@@ -238,7 +243,7 @@ class ClosedForm:
 
     @cached_property
     def _flip_summary(self) -> tuple[Floats, float, float]:
-        """Summary of the sign flips over some simulated tables.
+        """Summary of the sign flips in some simulated tables.
 
         It consists of the mean distance in standard errors, its regression slope on the noise, and the
         effective sample size.

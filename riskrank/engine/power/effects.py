@@ -1,10 +1,10 @@
 """Effect sizes of pairs, and the influence of each unit on the statistics of a table.
 
 On a suitable scale, the statistic of a pair is normal with mean √n δ and variance 1 in tables of n samples.
-So the p-value of the test is about Φ(−√n δ − ξ) with a standard normal ξ. The effect size δ is estimated by
-simulation for any claim. If a proportion q of tables of m samples lies across the boundary, δ = −Φ⁻¹(q)/√m.
-The joint distribution of ξ over several pairs, and the value of ξ for a given table, follow from influence
-functions (method §4) of
+So the p-value of the test is approximately Φ(−√n δ − ξ), where ξ is standard normal. The effect size δ is
+estimated by simulation for any claim. If a proportion q of tables of m samples lies across the boundary, δ =
+−Φ⁻¹(q)/√m. The joint distribution of ξ over several pairs, and the value of ξ for a given table, follow from
+influence functions (method §4) of
 
     T = b ∫D₊² − (1 − b) ∫D₋².
 
@@ -55,8 +55,9 @@ class Effects:
     mean : ndarray, shape (m,)
         Effect size δ: distance of the statistic from its boundary, in standard deviations for n = 1.
     influences : tuple of ndarrays, shapes (units, m_i)
-        Influence of each unit on the statistics, on the same scale. One array for all models if they are
-        resampled jointly, else one per model. Their variances sum to 1 per pair, or to 0 without variance.
+        Influence of each unit on the statistics, on the same scale. There is a single array if all models are
+        resampled jointly, otherwise one per model. Their variances sum to 1 per pair, or to 0 if a statistic
+        has no variance.
     columns : tuple of ndarrays of int, shapes (m_i,)
         Pair of each column of the influence arrays.
     counts : tuple of ndarrays, shapes (units,)
@@ -69,7 +70,10 @@ class Effects:
     counts: tuple[Floats, ...]
 
     def unit_noise(self, draws: Sequence[Integers], size: int, tables: int = 1) -> Floats:
-        """Return the noise ξ in tables with the given units, concatenated over tables; shape (tables, m)."""
+        """Return the noise ξ in tables with the given units, shape (tables, m).
+
+        The `draws` contain the units of all tables, one table after the other.
+        """
         noise = np.zeros((tables, len(self.mean)))
         for part, columns, units in zip(self.influences, self.columns, draws, strict=True):
             noise[:, columns] += part[units.reshape(tables, -1)].sum(axis=1) / sqrt(size)
@@ -95,7 +99,9 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
     scores : ClusteredScores
     claim : Claim
     family : sequence of m (int, int)
+        Ordered pairs (winner, loser).
     seed : int
+        Seed of the simulation.
 
     Returns
     -------
@@ -117,7 +123,7 @@ def estimate_effects(scores: ClusteredScores, claim: Claim, family: Pairs, seed:
 
 
 def _simulated_effects(distances: Distances, linear: Effects, size: int, rng: np.random.Generator) -> Floats:
-    """Return δ of each pair, estimated from the proportion of simulated tables across the boundary."""
+    """Return the effect size δ of each pair, from the proportion of simulated tables across the boundary."""
     tables = max(_MAX_WORK // distances.work(size), _MIN_TABLES)
     across = np.zeros(len(linear.mean))
     for units, distance in distances.draw(rng, size, tables):
@@ -136,6 +142,7 @@ class Distances:
     sampler : PilotSampler
     claim : Claim
     family : sequence of m (int, int)
+        Ordered pairs (winner, loser).
     """
 
     sampler: PilotSampler
@@ -153,7 +160,10 @@ class Distances:
             yield units, self.for_units(units, count)
 
     def for_units(self, draws: Sequence[Integers], tables: int) -> Floats:
-        """Return the distances in tables with the given units, concatenated; shape (tables, m)."""
+        """Return the distances in tables with the given units, shape (tables, m).
+
+        The `draws` contain the units of all tables, one table after the other.
+        """
         sampler, kernel, design = self.sampler, self._kernel, self._design
         if design is None:
             ordered = [
@@ -171,7 +181,7 @@ class Distances:
         return statistic[:, *np.transpose(self.family)] - self.claim.boundary
 
     def work(self, size: int) -> int:
-        """Return the work per table: the number of its scores, or of all scores in a weighted design."""
+        """Return the work per table: its number of scores, or that of all scores in a weighted design."""
         n_scores = size * self.sampler.n_strata * self.sampler.scores.models
         return n_scores if self._design is None else max(n_scores, sum(self.sampler.scores.sizes))
 
@@ -219,7 +229,7 @@ def _influences(sampler: PilotSampler, claim: Claim, family: Pairs) -> Effects:
     for part, pair_columns, count in zip(parts, columns, counts, strict=True):
         variance[pair_columns] += (part**2 / count[:, None]).sum(axis=0)
     spread = np.sqrt(np.where(variance > 0, variance, np.inf))
-    # Without variance any distance is certain.
+    # Without variance, the distance is the same in every table.
     mean = np.where(variance > 0, distance / spread, np.sign(distance) * 10.0)
     scaled = [part / spread[pair_columns] for part, pair_columns in zip(parts, columns, strict=True)]
     return Effects(mean, tuple(scaled), tuple(columns), tuple(counts))

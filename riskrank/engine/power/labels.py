@@ -2,7 +2,7 @@
 
 Let A be the variance of the human score difference, and G the part of it that the judge explains. With n
 labels among N samples, the corrected difference has the variance V = (A − G)/n + G/N. A gate tests it by
-Student's t, with one additional sample against the claim. This sample lies a distance g below the mean: it
+Student's t, after adding one sample against the claim. This sample lies a distance g below the mean, so it
 shifts the estimate by h = g/(n + 1) and adds h² to its variance. For an effect δ, the gate passes with a
 probability of about Φ((δ − h − c √(V + h²))/√V), where c is the quantile of Student's t.
 """
@@ -61,6 +61,7 @@ class LabelNeed:
         boundary : float
             Claimed lower limit of the mean of `new` minus the mean of `old`.
         level : float
+            Two-sided significance level α.
         """
         n = new.n_labelled
         human = new.human - old.human
@@ -88,7 +89,7 @@ class LabelNeed:
         return float(ndtr(above / spread)) if spread > 0 else float(above > 0)
 
     def required_labels(self, target: float, limit: int = _MAX_LABELS) -> int | None:
-        """Return the smallest number of labels that reaches the target power, or None above the limit."""
+        """Return the smallest number of labels that reaches the target power; None if above the limit."""
         if self.effect <= 0:
             return None
         return smallest_size(lambda labels: self.power(labels) >= target, MIN_LABELS, limit)

@@ -100,7 +100,7 @@ class Plan:
 
     @property
     def needs_means_test(self) -> bool:
-        """True if Student's test of the task means must agree with the claim."""
+        """True if Student's test of the task means must be significant as well as the claim."""
         return self.unit == TASKS and self.claim.kind != ABSOLUTE and not self.inference.paper_exact
 
     @property

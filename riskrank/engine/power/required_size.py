@@ -39,6 +39,7 @@ def check_search(sizes: Sequence[int], *, limit: int | None, smallest: int, unit
     Parameters
     ----------
     sizes : sequence of int
+        Sizes at which the power is requested.
     limit : int or None
         Largest size to evaluate; by default five times the largest of `sizes`.
     smallest : int
@@ -97,9 +98,9 @@ class SizeInterval:
 def size_interval(effects: Floats, critical: float, power: float, samples: SampleSize) -> tuple[float, float]:
     """Return the interval limits of the size required for all pairs together.
 
-    All pairs together need at least as many samples as any single pair. But the hardest of many pairs is the
-    hardest partly by chance, and even harder in nearly all resamples. The lower limit is therefore at most
-    that of this pair alone.
+    All pairs together need at least as many samples as any single pair. The pair that needs the most samples
+    in the pilot does so partly by chance, and in nearly all resamples some pair needs even more. Therefore
+    the lower limit is at most that of this pair alone.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def size_interval(effects: Floats, critical: float, power: float, samples: Sampl
 
 
 def _power(effects: Floats, roots: Floats, critical: Floats | float) -> Floats:
-    """Return the joint power of all pairs, given square roots of sizes; same shape as `roots`."""
+    """Return the joint power of all pairs for the given square roots of sizes, in the same shape."""
     return ndtr(roots[..., None] * effects - np.asarray(critical)[..., None]).prod(axis=-1)
 
 
@@ -150,6 +151,7 @@ def corrected_quantiles(resampled: Floats, size: float, samples: SampleSize) -> 
     size : float
         Required size of the pilot.
     samples : float or Dof
+        Effective sample size of the pilot, or its degrees of freedom.
     """
     count = len(resampled)
     below = (resampled < size).sum() + 0.5 * (resampled == size).sum()

@@ -28,7 +28,7 @@ _MIN_FULL_TESTS = 10
 # Resamples of the pilot; each implies a required size.
 _RESAMPLES = 4000
 
-# Amount of work that justifies starting processes, which takes a second: six seconds of work.
+# Amount of work above which processes are started: six seconds, because starting them takes one second.
 _PARALLEL_WORK = 1e9
 
 
@@ -64,11 +64,13 @@ class PowerCurve:
         Parameters
         ----------
         sizes : sequence of int
+            Samples per model, increasing.
         verdicts : sequence of ndarrays of bool, shape (R, c)
             Whether each claim is significant in each table, for each size.
         bias : float
             Error of the closed form at the checked size, estimated from full tests.
         verdict_variance : float
+            Mean variance of a single verdict.
         """
         hits = np.array([np.append(table.sum(axis=0), table.all(axis=1).sum()) for table in verdicts])
         repeats = len(verdicts[0])
@@ -109,6 +111,7 @@ class Agreement:
     Attributes
     ----------
     size, tables : int
+        Size of the tables, and number of tables.
     verdicts, agreed : int
         Number of verdicts over all pairs and tables, and number of those that agree.
     shift : int
@@ -126,7 +129,10 @@ class Agreement:
 
     @classmethod
     def from_verdicts(cls, size: int, closed: Booleans, full: Booleans) -> Agreement:
-        """Count how often the closed form agrees with the full tests; both have shape (tables, pairs)."""
+        """Count how often the closed form agrees with the full tests.
+
+        Both arrays of verdicts have shape (tables, pairs).
+        """
         share = (full.sum(axis=0) + 0.5) / (len(full) + 1)
         agreed, shift = int((closed == full).sum()), int(closed.sum()) - int(full.sum())
         return cls(size, len(full), full.size, agreed, shift, float((share * (1 - share)).mean()))
@@ -138,7 +144,7 @@ class Agreement:
 
     @property
     def confirms(self) -> bool:
-        """True if most verdicts agree and the disagreements have no significant bias."""
+        """True if most verdicts agree and there is no significant bias among the disagreements."""
         differing = self.verdicts - self.agreed
         return differing <= self.agreed and abs(self.shift) <= 2 * sqrt(max(differing, 1))
 
@@ -151,13 +157,14 @@ class PowerStudy:
     ----------
     plan : Plan
     curve, full_curve : PowerCurve
-        Power at the requested sizes, and at these and the required size (or the limit). Each pair of the plan
-        is one claim.
+        Power at the requested sizes; `full_curve` also includes the required size (or the limit). Each pair
+        of the plan is one claim.
     size : int or None
         Size at which all pairs together reach the target; None if it exceeds the limit.
     power, standard_error : float
         Joint power of all pairs at the required size (or the largest size evaluated), and its standard error.
     target : float
+        Target power.
     agreement : Agreement
         Comparison with full tests of some tables.
     interval : SizeInterval or None

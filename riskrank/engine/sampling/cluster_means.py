@@ -22,6 +22,7 @@ class ColumnMeans:
     Attributes
     ----------
     mean : ndarray, shape (m,)
+        Mean of each column.
     error : ndarray, shape (m,)
         Standard errors; NaN if there is only one cluster.
     """
@@ -40,6 +41,7 @@ def cluster_means(values: Floats, clusters: NDArray) -> ColumnMeans:
     Parameters
     ----------
     values : ndarray, shape (n, m)
+        Scores, one row per observation.
     clusters : ndarray of int, shape (n,)
         Resampling unit of each row, numbered 0, 1, ... without gaps.
 
@@ -66,6 +68,7 @@ def group_sums(groups: NDArray, values: Floats) -> Floats:
     groups : ndarray of int, shape (n,)
         Group of each row.
     values : ndarray, shape (n, m)
+        Rows to be summed.
     """
     sums = [np.bincount(groups, column) for column in values.T]
     return np.column_stack(sums).astype(np.float64)
@@ -85,6 +88,7 @@ def mean_intervals(mean: Floats, error: Floats, df: Floats) -> tuple[Floats, Flo
     Returns
     -------
     lower, upper : ndarray, shape (k,)
+        Limits of the 95 % intervals.
     """
     half = _t_quantile(df) * error
     return mean - half, mean + half
@@ -104,6 +108,7 @@ def proportion_intervals(proportion: Floats, error: Floats, df: Floats) -> tuple
     Returns
     -------
     lower, upper : ndarray, shape (k,)
+        Limits of the 95 % intervals.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.where(error > 0, proportion * (1 - proportion) / error**2, df + 1)

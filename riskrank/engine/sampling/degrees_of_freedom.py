@@ -60,6 +60,7 @@ class Expansion:
     Attributes
     ----------
     df : float or ndarray
+        Degrees of freedom.
     narrow : float or ndarray
         Ratio of the bootstrap standard error to the unbiased one; √((n − 1)/n) for an unstratified sample.
     widen : float or ndarray
@@ -180,6 +181,7 @@ def expanded_interval(replicates: Floats, size: SampleSize, *, level: float = 0.
     Returns
     -------
     low, high : ndarray, shape (...)
+        Limits of the interval for each statistic.
     """
     tails = unexpanded_p_value((1 - level) / 2, size)
     if tails.ndim == 0:

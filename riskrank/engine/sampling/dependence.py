@@ -27,7 +27,7 @@ SUSPECTED = 0.01
 _N_PERM = 999
 # Level of the test for autocorrelation, and the smallest number of samples with which it has power.
 _LEVEL, _MIN_SAMPLES = 1e-3, 32
-# Fewest scores that differ from the most common one, for proof.
+# If fewer scores differ from the most common one, the F test alone is not reliable.
 _MIN_UNCOMMON = 30
 # Number of scores that are tested, and the largest share of one cluster.
 _MAX_SCORES, _MAX_SHARE = 100_000, 1 / 9
@@ -36,7 +36,8 @@ _MAX_SCORES, _MAX_SHARE = 100_000, 1 / 9
 def is_autocorrelated(scores: Floats, tasks: Integers | None = None) -> bool:
     """Return True if neighbouring samples are significantly more similar than under random order.
 
-    The ranks are those of the difference of two models, or of the residuals from the mean over more models.
+    The test is based on ranks. With two models, their difference is ranked; with more models, the residuals
+    from the mean over all models.
 
     Parameters
     ----------
@@ -86,13 +87,14 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
     Parameters
     ----------
     differences : ndarray, shape (samples, differences)
+        Differences between models on each sample.
     clusters : ndarray of int, shape (samples,)
         Cluster number of each sample, from 0.
 
     Returns
     -------
     float
-        Corrected for the number of differences.
+        P-value, corrected for the number of differences.
     """
     order = np.argsort(clusters, kind="stable")
     starts = np.flatnonzero(np.diff(clusters[order], prepend=-1))
@@ -125,7 +127,10 @@ def cluster_p_value(differences: Floats, clusters: Integers) -> float:
 
 
 def widening(differences: Floats, clusters: Integers) -> float:
-    """Return the factor by which clusters widen intervals of mean differences (median over differences)."""
+    """Return the factor by which clustering widens the intervals of mean differences.
+
+    The factor is the median over all differences.
+    """
     centred = differences - differences.mean(axis=0)
     sums = np.array([np.bincount(clusters, column) for column in centred.T])
     squares = (centred**2).sum(axis=0)
@@ -142,6 +147,7 @@ def cochran_q(values: Floats, sample: Integers, run: Integers) -> Floats:
     Parameters
     ----------
     values : ndarray, shape (rows,)
+        Binary score of each row.
     sample, run : ndarray of int, shape (rows,)
         Codes of each row's sample and run.
     """
@@ -190,5 +196,8 @@ def series_sample_size(differences: Floats) -> float:
 
 
 def series_blocks(units: int, cosines: int) -> Integers:
-    """Assign `units` rows in file order to `cosines` + 1 consecutive blocks; return the block of each row."""
+    """Assign rows in file order to consecutive blocks, and return the block of each row.
+
+    There are `units` rows and `cosines` + 1 blocks.
+    """
     return np.arange(units) // -(-units // (cosines + 1))

@@ -223,7 +223,7 @@ class ClusteredScores:
 
     @property
     def has_dominant_clusters(self) -> bool:
-        """True if a few large clusters dominate: the effective number is below half the actual one."""
+        """True if a few large clusters dominate: their effective number is below half the actual one."""
         return bool(np.any(self.effective_sizes < 0.5 * np.array(self.cluster_counts)))
 
     @property
@@ -257,7 +257,7 @@ class ClusteredScores:
 
 
 def require_testable(scores: ClusteredScores) -> None:
-    """Raise an error if there are too few independent samples, clusters or tasks for a test.
+    """Raise an InputError if there are too few independent samples, clusters or tasks for a test.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def require_testable(scores: ClusteredScores) -> None:
 
 
 def describe_sample_size(scores: ClusteredScores) -> str:
-    """Describe the smallest number of independent samples of a model, and the effect of unequal clusters."""
+    """Describe the smallest number of independent samples over all models, and any unequal clusters."""
     count, effective = min(scores.cluster_counts), scores.min_effective_size
     if effective >= MIN_SAMPLES or count < MIN_SAMPLES:
         return f"{count}"

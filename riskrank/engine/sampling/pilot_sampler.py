@@ -63,7 +63,7 @@ class PilotSampler:
         return draws
 
     def drawn_scores(self, draws: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
-        """Return each model's scores in the drawn units, and the draw number of each score's unit."""
+        """Return the scores of each model in the drawn units, and the index of the draw for each score."""
         result = []
         for model, (value, length) in enumerate(zip(self.scores.values, self.unit_sizes, strict=True)):
             units = draws[model % len(draws)]

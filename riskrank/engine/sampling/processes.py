@@ -144,7 +144,7 @@ Jobs = int | Workers
 
 @contextmanager
 def workers_for(jobs: Jobs) -> Iterator[Workers]:
-    """Yield existing workers as they are, or new ones that are stopped at the end of the block."""
+    """Yield existing workers, or new workers that are stopped at the end of the block."""
     if isinstance(jobs, Workers):
         yield jobs
         return
@@ -176,7 +176,7 @@ def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs =
 
 
 class _Exited(Exception):
-    """Raised if a worker process has exited; the message says how."""
+    """Raised if a worker process has exited; the message describes how."""
 
 
 class _Process:

@@ -76,7 +76,9 @@ BLOCK = 25
 
 @dataclass(frozen=True)
 class ResampleBlock:
-    """A block of resamples with a separate random stream, so results do not depend on the processes.
+    """A block of resamples with its own random stream.
+
+    Results therefore do not depend on the number of processes.
 
     Block i uses child i of ``SeedSequence(seed).spawn``.
     """
@@ -107,6 +109,7 @@ def batches(
         Design in which all units of a model have the same size; for other designs, see
         :class:`riskrank.engine.sampling.weighted_resamples.WeightedDesign`.
     blocks : sequence of ResampleBlock
+        Blocks of resamples to draw.
     size : int
         Largest number of resamples per batch; it does not affect the results.
 

@@ -46,8 +46,9 @@ def values_and_ranks(values: Sequence[Floats], units: Sequence[int]) -> tuple[li
     Returns
     -------
     ordered : list of k ndarrays, shapes (n_i,)
+        Sorted scores.
     ranks : list of k ndarrays of int, shapes (C_i, n_i / C_i)
-        Zero-based.
+        Zero-based rank of each score, one row per unit.
     """
     ordered, ranks = [], list[Integers]()
     largest = max(value.size for value in values)
@@ -83,7 +84,7 @@ class Steps:
     Attributes
     ----------
     values : ndarray, shape (d,)
-        Increasing.
+        Distinct values, increasing.
     cumulated : ndarray of int64, shape (..., d)
         Cumulative weight up to and including each value, in integer units; ends at approximately `TOTAL`.
     """
@@ -222,11 +223,12 @@ def make_monotone(values: Floats, cumulated: Integers) -> Integers:
 
 
 def nonnegative_weights(values: Floats, signed: Floats) -> Floats:
-    """Return non-negative weights; of tied scores, the first gets the whole weight.
+    """Return non-negative weights with the same sum; among tied scores, the first gets the whole weight.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
+        Scores.
     signed : ndarray, shape (n,)
         Signed weights, with sum 1.
     """

@@ -34,8 +34,9 @@ class TaskDesign:
     Attributes
     ----------
     names : tuple of T str
+        Names of the tasks.
     weights : ndarray, shape (T,)
-        Non-negative, with sum 1.
+        Weights of the tasks, non-negative and with sum 1.
     row_tasks : tuple of k ndarrays of int, shapes (n_i,)
         Task of each score, by model.
     random : bool
@@ -76,7 +77,10 @@ class TaskDesign:
         return TaskDesign.build(names, rows, weights=self.weights[used], random=self.random)
 
     def select_rows(self, pick: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
-        """Return the design for a subset of the scores; `pick` selects the subset from k arrays."""
+        """Return the design for a subset of the scores.
+
+        The function `pick` maps the k arrays of all scores to those of the subset.
+        """
         return replace(self, row_tasks=pick(self.row_tasks), signed=pick(self.signed) if self.signed else ())
 
     def row_weights(self, model: int) -> Floats:
@@ -122,6 +126,7 @@ class Strata:
     Attributes
     ----------
     names : tuple of T str
+        Names of the tasks.
     weights : ndarray, shape (T,)
         Weights of the tasks, with sum 1.
     cluster_tasks : tuple of k ndarrays of int, shapes (C_i,)
@@ -168,11 +173,12 @@ class Strata:
         return replace(self, cluster_tasks=tuple(self.cluster_tasks[i] for i in models), signed=signed)
 
     def mean_weights(self, model: int, clusters: Integers) -> Floats:
-        """Return the weight of each score in the model's mean: w_t/n_t, or the signed weight of the score.
+        """Return the weight of each score in the model's mean: w_t/n_t, or its signed weight.
 
         Parameters
         ----------
         model : int
+            Index of the model.
         clusters : ndarray of int, shape (n,)
             Resampling unit of each score.
         """

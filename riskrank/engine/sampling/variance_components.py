@@ -6,11 +6,11 @@ has the variance σ_b² Σ n_s²/N² + σ_w²/N. The components are estimated by
 method I), which is unbiased even for unequal n_s. For a samples, the estimates are σ_w² = MSW and σ_b² = (MSB
 − MSW)/n₀, with n₀ = (N − Σ n_s²/N)/(a − 1).
 
-For runs that pass or fail, pass^k is the probability that all of k runs pass. Pass@k is the probability that
-at least one passes (method §10). Suppose that c of r runs on a sample passed, and that k runs are drawn
-without replacement. They all pass with probability C(c, k)/C(r, k), and all fail with probability C(r − c,
-k)/C(r, k). Both estimates are unbiased for any r ≥ k, whereas the minimum and maximum over the available runs
-depend on their number.
+For runs that pass or fail, pass^k is the probability that all of k runs pass, and pass@k is the probability
+that at least one of them passes (method §10). Suppose that c of r runs on a sample passed, and that k runs
+are drawn without replacement. They all pass with probability C(c, k)/C(r, k), and all fail with probability
+C(r − c, k)/C(r, k). Both estimates are unbiased for any r ≥ k, whereas the minimum and maximum over the
+available runs depend on their number.
 
 References
 ----------
@@ -144,6 +144,7 @@ class Passes:
         Parameters
         ----------
         passed : ndarray of bool, shape (rows,)
+            True for runs that passed.
         samples : ndarray of int, shape (rows,)
             Sample of each run, numbered 0, 1, … without gaps.
         """
@@ -165,7 +166,7 @@ class Passes:
 
 
 def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
-    """Return C(c, k)/C(r, k): the probability that k runs drawn from r are all among the c counted ones."""
+    """Return C(c, k)/C(r, k): the probability that k of r runs drawn at random are among c given ones."""
     if np.any(runs < k):
         raise ValueError(f"a sample with {int(runs.min())} runs is too small for k = {k}")
     probability = np.ones(counts.shape)
@@ -177,8 +178,8 @@ def _subset_probability(counts: Integers, runs: Integers, k: int) -> Floats:
 def mean_interval(proportions: Floats) -> tuple[float, float, float]:
     """Return the mean of proportions in [0, 1] with its 95 % interval.
 
-    The interval is Student's. It is Wilson's for a single value or equal values, for which Student's interval
-    would have no width.
+    Student's interval is used. For a single value or equal values it would have no width, so Wilson's
+    interval is used instead.
     """
     n, mean = proportions.size, float(proportions.mean())
     z = float(scipy.special.ndtri((1 + LEVEL) / 2))

@@ -50,7 +50,7 @@ def _listen(connection: Connection, waiting: queue.SimpleQueue[bytes]) -> None:
 
 
 def _picklable_error(error: Exception) -> Exception:
-    """Return an equivalent of an error that can be pickled."""
+    """Return the error itself or, if it cannot be pickled, an equivalent error that can."""
     try:
         if isinstance(pickle.loads(pickle.dumps(error)), Exception):
             return error

@@ -83,11 +83,11 @@ def macro_differences(
 
 
 def between_task_shares(scores: ClusteredScores) -> Floats:
-    """Return the proportion of each macro difference's variance that is due to random tasks, shape (k, k).
+    """Return the proportion of each macro difference's variance that is due to the sampling of tasks.
 
-    Samples within tasks contribute Σ w_t² e_t² to the variance; the rest is due to tasks. With unlimited
-    samples per task, the required number of tasks decreases by this factor. The result is 0 if the variance
-    is 0.
+    The result has shape (k, k). Samples within tasks contribute Σ w_t² e_t² to the variance, and the rest is
+    due to tasks. With unlimited samples per task, the required number of tasks decreases by this factor. The
+    proportion is 0 if the variance is 0.
     """
     weights = scores.strata.weights
     tasks = TaskScores.build(
@@ -100,7 +100,7 @@ def between_task_shares(scores: ClusteredScores) -> Floats:
 
 
 def weighted_sum(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Student:
-    """Return weighted sums of T independent estimates along the last axis, for the given sample sizes."""
+    """Return weighted sums of T independent estimates along the last axis, with given sample sizes."""
     df = np.maximum(samples - 1, 1e-9)
     return independent_sum(weights * value, weights * error, df, samples.sum(axis=-1) - samples.shape[-1])
 
@@ -133,6 +133,7 @@ def worst_tasks(mean: Floats, weights: Floats) -> WorstTasks:
     mean : ndarray, shape (T,)
         Means of one model by task; larger is better.
     weights : ndarray, shape (T,)
+        Weights of the tasks.
     """
     positive = np.flatnonzero(weights)
     count = max(int(WORST_SHARE * positive.size), 1)
@@ -146,7 +147,9 @@ _MAX_WORK = 3e7
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """Results for the suite without each of its T tasks in turn, with the other weights rescaled.
+    """Results for the suite after each of its T tasks is removed in turn.
+
+    The weights of the remaining tasks are rescaled.
 
     Attributes
     ----------
@@ -202,7 +205,7 @@ def leave_one_out(
 
 
 def leaders_by_ratio(scores: TaskScores, order: int) -> Integers | None:
-    """Return the leader by mean violation ratio, without each task in turn.
+    """Return the leader by mean violation ratio after each task is removed in turn.
 
     Parameters
     ----------

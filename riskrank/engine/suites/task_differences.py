@@ -5,9 +5,9 @@ for a model named in advance, but the leader is selected from the same data. For
 5 to 60 tasks, the smaller family leads to a false positive in .05 to .08 of the tables. With two tasks and
 twenty models, the rate is .15. With all pairs in the family, it is .00 to .04.
 
-Binary scores are compared by their success rates, as in gates. For other scores, it is the larger
-of Student's and Johnson's p-values for the paired differences, as in gates. For unpaired models, Welch's
-standard error is used.
+Binary scores are compared by their success rates, as in gates. For other scores, the p-value is the larger of
+Student's and Johnson's for the paired differences, as in gates. For unpaired models, Welch's standard error
+is used.
 
 The mean on a task is a sum of contributions, one per independent unit (a sample or a cluster of samples).
 Their deviations sum to zero, and the standard errors on the task are computed from them. If clusters differ
@@ -215,19 +215,26 @@ def _moments(parts: Floats) -> tuple[Floats, Floats]:
 
 
 def _t_test_p_values(difference: Floats, error: Floats, skewness: Floats, samples: Floats) -> Floats:
-    """Return the larger of Student's and Johnson's two-sided p-values, or a sign test's without variance."""
+    """Return the larger of Student's and Johnson's two-sided p-values.
+
+    If a difference has no variance, the p-value of a sign test is returned instead.
+    """
     p_values = Student(difference, error, np.maximum(samples, MIN_SAMPLES) - 1, skewness).evidence().p_value
     return np.where(samples < MIN_SAMPLES, 1.0, p_values)
 
 
 def _count_wins(scores: TaskScores, task: int) -> Floats | None:
-    """Count the samples with binary scores on which the first model of a pair succeeds and the second fails.
+    """Count the samples on which one model of a pair succeeds and the other fails.
 
     Returns
     -------
     ndarray, shape (k, k), or None
         None if the task has more than two distinct values, if the models are unpaired, or if a unit has
         several scores.
+
+    Notes
+    -----
+    The entry ``[i, j]`` counts the samples on which model i succeeds and model j fails.
     """
     if not scores.paired:
         return None
@@ -246,7 +253,7 @@ def _count_wins(scores: TaskScores, task: int) -> Floats | None:
 
 
 def _success_p_values(wins: Floats, size: float) -> Floats:
-    """Return the two-sided p-values of equal success rates from the numbers of wins on `size` samples."""
+    """Return two-sided p-values for equal success rates, given the numbers of wins on `size` samples."""
     p_values = np.ones(wins.shape)
     for i, j in np.argwhere(wins + wins.T):
         p_values[i, j] = SuccessCounts(wins[i, j], wins[j, i], (size, size), True).two_sided_p_value
