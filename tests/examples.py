@@ -1,9 +1,8 @@
-"""Run the console examples of the README and the guide, to check them or to write their output anew.
+"""Run the console examples of the README and the guide, to check them or to update their output.
 
-An example is a fenced ``console`` block; a line that starts with ``$`` is a command, the lines up to
-the next one are its standard output. Words have to be the same, numbers within the digits that are
-shown: the last bit of a solver or of a BLAS differs from machine to machine, and a number that lies
-on a rounding tie is then printed either way.
+An example is a fenced ``console`` block: a line that starts with ``$`` is a command, and the lines up to the
+next command are its standard output. Words must be identical, and numbers must agree within their displayed
+digits: the last bit of a solver or of BLAS depends on the machine, and can change how a tie is rounded.
 """
 
 import re
@@ -26,7 +25,7 @@ RELATIVE = 1e-9
 
 @dataclass(frozen=True)
 class Example:
-    """A command line and the output its page shows."""
+    """Command line and the output that its page shows."""
 
     page: Path
     command: str
@@ -34,17 +33,17 @@ class Example:
 
 
 def pages() -> list[Path]:
-    """Every page with examples: the README and the user's guide."""
+    """Return the pages with examples: the README and the user's guide."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def examples(page: Path) -> list[Example]:
-    """All examples of a page, in order."""
+    """Return all examples of a page, in order."""
     return [Example(page, *part) for part in commands(page.read_text(encoding="utf-8"))]
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """Command and output of every example in a text."""
+    """Return command and output of each example in a text."""
     examples = []
     for block in BLOCK.findall(text):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -66,7 +65,7 @@ def run(command: str) -> str:
 
 
 def difference(expected: str, actual: str) -> str | None:
-    """First line that differs in a word, or in a number by more than its digits; None if none does."""
+    """Return the first line that differs in a word, or in a number by more than its digits, or None."""
     for expected_line, actual_line in zip_longest(expected.splitlines(), actual.splitlines()):
         if expected_line is None or actual_line is None or not same_line(expected_line, actual_line):
             return f"shown:   {expected_line}\nprinted: {actual_line}"
@@ -74,7 +73,7 @@ def difference(expected: str, actual: str) -> str | None:
 
 
 def same_line(expected: str, actual: str) -> bool:
-    """Return whether two lines agree, apart from columns shifted by numbers of another length."""
+    """Return whether two lines agree, apart from columns shifted by numbers of different length."""
     if expected == actual:
         return True
     expected_numbers, actual_numbers = NUMBER.findall(expected), NUMBER.findall(actual)
@@ -88,7 +87,7 @@ def same_line(expected: str, actual: str) -> bool:
 
 
 def same_number(expected: str, actual: str) -> bool:
-    """Return whether two numbers differ by at most a unit of the last digit of the coarser."""
+    """Return whether two numbers differ by at most one unit in the last digit of the coarser one."""
     if "." not in expected + actual and "e" not in (expected + actual).lower():
         return expected == actual  # counts, seeds and ranks are exact
     left, right = _value(expected), _value(actual)
@@ -97,7 +96,7 @@ def same_number(expected: str, actual: str) -> bool:
 
 
 def _words(line: str) -> list[str]:
-    """Text of a line between its numbers; rules of a table and runs of blanks count as one character."""
+    """Return the text between the numbers of a line; table rules and runs of blanks become one character."""
     return [re.sub(r"\s+|[─-]{2,}|━{2,}", " ", part).strip() for part in NUMBER.split(line)]
 
 
@@ -106,14 +105,14 @@ def _value(number: str) -> float:
 
 
 def _last_digit(number: str) -> float:
-    """Unit of the last digit shown: 0.01 for 0.25, 1e-7 for 1.23e-05."""
+    """Return the unit of the last displayed digit: 0.01 for 0.25, 1e-7 for 1.23e-05."""
     mantissa, _, exponent = number.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return 10.0 ** (int(exponent or 0) - decimals)
 
 
 def update(pages: list[Path]) -> None:
-    """Write the real output under every command of some pages whose output is another one."""
+    """Rewrite the outputs of commands on some pages that differ from the real output."""
 
     def renewed(part: tuple[str, str]) -> str:
         command, output = part

@@ -1,8 +1,7 @@
-"""Draw the pictures of the README and the guide again, in light and dark: ``make figures``.
+"""Redraw the pictures of the README and the guide, in light and dark: ``make figures``.
 
-Each is what ``--plot`` draws, written as a report writes it: text stays text, so that a picture is small
-and can be searched, and its colours are those of a page in one of its two schemes. A slow test tells when
-one is behind.
+Each picture is that of ``--plot``, written as in a report: text stays text, so the file is small and
+searchable, and the colours are those of the page. A slow test checks that the pictures are up to date.
 """
 
 import re
@@ -26,7 +25,7 @@ _SUITE = {"scores": _DATA / "suite", "wide": True, "higher": "correct"}
 
 @dataclass(frozen=True)
 class DocumentFigure:
-    """A picture of the guide: of which command on which table, and which of its pictures."""
+    """Picture of the guide: its command, table, and kind of picture."""
 
     name: str
     command: str
@@ -57,14 +56,14 @@ TABLE = (
 
 
 def colors(scheme: str) -> dict[str, str]:
-    """The page's colours by name, in light or in the dark."""
+    """Return the page's colours by name, for light or dark."""
     css = (ROOT / "riskrank/render/page/templates/page.css").read_text(encoding="utf-8")
     blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)", css)
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[SCHEMES.index(scheme)]))
 
 
 def render_figure(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
-    """Names of files, and the pictures in them."""
+    """Return the file names and contents of a picture."""
     import riskrank as rr
     from riskrank.render.figures.fonts import browser_fonts
     from riskrank.render.page.svg import FONTS, Styles, to_inline_svg

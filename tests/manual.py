@@ -1,6 +1,6 @@
-"""Write the man page, the shell completions and the types for editors: ``make manual``.
+"""Write the man page, the shell completions and the type stubs: ``make manual``.
 
-They are made from the commands themselves; a slow test tells when they are behind.
+They are generated from the commands; a slow test checks that they are up to date.
 """
 
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 
 def man_page() -> str:
-    """The page of all commands with their options, in the language of man."""
+    """Return the man page of all commands with their options."""
     import typer
 
     from riskrank.cli.main import app
@@ -50,7 +50,7 @@ def man_page() -> str:
 
 
 def completion(shell: str) -> str:
-    """The script that lets a shell complete commands and options."""
+    """Return the completion script of a shell for commands and options."""
     variables = os.environ | {"_RISKRANK_COMPLETE": f"source_{shell}", "PYTHONPATH": str(ROOT)}
     code = "import sys; sys.argv[0] = 'riskrank'; from riskrank.__main__ import main; main()"
     done = subprocess.run(
@@ -62,7 +62,7 @@ def completion(shell: str) -> str:
 
 
 def stub() -> str:
-    """Return the typed signatures of the Python API, which are computed when riskrank runs."""
+    """Return the typed signatures of the Python API, which are computed at run time."""
     import riskrank
 
     lines = [
@@ -105,13 +105,13 @@ def _annotation(key) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Everything the manual is, by its place."""
+    """Return the contents of all generated files, by path."""
     pages = {MANUAL / file: completion(shell) for shell, file in SHELLS.items()}
     return {MANUAL / "riskrank.1": man_page(), ROOT / "riskrank" / "__init__.pyi": stub(), **pages}
 
 
 def options(*path: str) -> list[tuple[str, str]]:
-    """Arguments and options of a command, each with its words: what the man page and the site list."""
+    """Return arguments and options of a command with their texts, for the man page and the site."""
     import typer
 
     from riskrank.cli.main import app

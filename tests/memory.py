@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def memory_below(most):
-    """Of a block that allocates fewer bytes at once."""
+    """Fail if the block allocates more than `most` bytes at once."""
     tracemalloc.start()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Limit the time of a block by jobs of this machine instead of seconds: machines differ, and are busy."""
+"""Limit the CPU time of a block relative to the speed of this machine instead of in seconds."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 def job() -> float:
-    """Five times the processor time of a plain sum of a hundred thousand squares: 20 to 80 milliseconds."""
+    """Return five times the CPU time to sum a hundred thousand squares, about 20 to 80 milliseconds."""
     start = time.process_time()
     sum(number * number for number in range(100_000))
     return 5 * (time.process_time() - start)
@@ -14,10 +14,10 @@ def job() -> float:
 
 @contextmanager
 def at_most(jobs: int) -> Iterator[None]:
-    """Fail if the block takes more processor time than so many jobs, each as long as the slowest of six.
+    """Fail if the block takes more CPU time than this number of jobs, each as long as the slowest of six.
 
-    Give about ten times what the block takes: that tells time of the bytes from time of their square. Five
-    of the jobs are done only where the first was too quick for the block.
+    Choose about ten times the usual time of the block: this separates linear from quadratic run time. Five of
+    the jobs run only if the block exceeds the limit based on the first.
     """
     unit = job()
     start = time.process_time()

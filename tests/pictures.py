@@ -1,4 +1,4 @@
-"""Pictures are judged as data, as bytes, and by where their words stand."""
+"""Checks of pictures: their data, their bytes, and the positions of their texts."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 
 
 def _words(figure):
-    """Every text that is drawn: its letters and its box in pixels."""
+    """Return each drawn text with its bounding box in pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()
@@ -27,7 +27,7 @@ def _words(figure):
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """Pages without their pictures, which take most of the time, where only the rest matters."""
+    """Omit the pictures of pages, which take most of the time, in tests of the other parts."""
     from riskrank.render.page.exhibits import Drawing, Exhibitor
 
     monkeypatch.setattr(Exhibitor, "_draw_picture", lambda _, picture, __: Drawing("", "", picture.caption))
@@ -35,7 +35,7 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture(scope="session")
 def legible():
-    """Assert that a figure is the same bytes twice, and that no word is cut or lies on another."""
+    """Assert that a figure is deterministic, and that no text is cut or overlaps another."""
     from riskrank.render.figures.style import ABOVE, common_style
 
     repeated = set()
@@ -68,7 +68,7 @@ def legible():
 
 @pytest.fixture(scope="session")
 def names():
-    """As many names as asked for: plain, long, colliding when cut, not Latin, hostile."""
+    """Return a function that returns n names: plain, long, ambiguous when cut, non-Latin, hostile."""
 
     def some(count):
         odd = [
@@ -92,7 +92,7 @@ def names():
 
 @pytest.fixture(scope="session")
 def samples():
-    """Scores of several models, the last two identical."""
+    """Return scores of several models, of which the last two are identical."""
 
     def some(count, size=40, seed=0):
         rng = np.random.default_rng(seed)

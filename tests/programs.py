@@ -1,4 +1,4 @@
-"""Programs that tests run, with the files of this tree."""
+"""Run programs with the source files of this tree."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ RISKRANK = (sys.executable, "-m", "riskrank")
 
 
 def run_program(*words, variables=None, **options) -> subprocess.CompletedProcess:
-    """A program that has ended, and what it said, as text unless asked otherwise."""
+    """Run a program and return the completed process; its output is text by default."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | (variables or {})
     defaults = {"env": environment, "capture_output": True, "text": True, "check": False}
     return subprocess.run([*map(str, words)], **defaults | options)

@@ -1,10 +1,10 @@
-"""Store the complete output of tests, so that every change of it is seen.
+"""Store the complete output of tests, so that each change is visible.
 
-A folder whose ``conftest.py`` has the fixture ``screens`` keeps it in ``screens/<room>.txt`` beside it, below
-``# test_file.py::test_name[case]``: the first two results of a test, and of its first two cases, screen and
-document, and what studies refuse. ``pytest tests/studies tests/cli tests/render tests/engine -m "not slow"
--n 0 --write-made`` rewrites it, or a few of these; read the diff. What several tests share is a fixture of
-their module, which is stored by none of them: a cache would give it to whoever runs first.
+If a folder's ``conftest.py`` has the fixture ``screens``, outputs are stored in ``screens/<subfolder>.txt``,
+under ``# test_file.py::test_name[case]``. These are the screens and documents of the first two results of a
+test, for its first two cases, and the errors of studies. ``pytest tests/studies tests/cli tests/render
+tests/engine -m "not slow" -n 0 --write-made`` rewrites them; review the diff. A result that several tests
+share should be a module fixture, which is not stored: a cache would assign it to the first test.
 """
 
 import difflib
@@ -45,7 +45,7 @@ UNSTORED = re.compile(
 
 @pytest.fixture(autouse=True)
 def screens(request, monkeypatch, update_stored):
-    """Record what a test computes, and compare it when the test is over."""
+    """Record what a test computes, and compare it after the test."""
     if hasattr(request.module, "RNG"):  # what is drawn is not to hang on which tests ran before
         monkeypatch.setattr(request.module, "RNG", np.random.default_rng(7))
     if not steady(request.node, most=sys.maxsize):
@@ -61,12 +61,12 @@ def screens(request, monkeypatch, update_stored):
 
 
 def kinds(of):
-    """Classes of documents that are there by now."""
+    """Return a document class and its subclasses that have been imported."""
     return {of}.union(*map(kinds, of.__subclasses__()))
 
 
 def recording(init):
-    """Wrap a constructor so that it records its object; of errors, those of studies and of rendering."""
+    """Wrap a constructor to record its object; only errors of studies and of rendering are recorded."""
 
     @wraps(init)
     def begun(self, *args, **named):
@@ -78,7 +78,7 @@ def recording(init):
 
 
 def recorded_texts(node):
-    """Texts of results, or of documents if a test calls a study directly, and of errors."""
+    """Yield texts of results, or of documents if a test calls a study directly, and of errors."""
     if case_of(node) < MOST:
         ours = [item for item in RECORDED if type(item).__module__.startswith("riskrank.")]
         documents = [item for item in ours if isinstance(item, Document)][-MOST:]
@@ -110,7 +110,7 @@ def base_name(name):
 
 
 def rendered_texts(result):
-    """Texts of a result, or of a call of the command line that was not refused."""
+    """Return the texts of a result, or of a successful call of the command line."""
     if isinstance(result, Result):
         document = result.document
         head = [document.question, MEANING.get(document.certainty, "")]
@@ -131,7 +131,7 @@ def rendered_texts(result):
 
 
 def page(document):
-    """Words and cells of a whole screen; how they are laid out is tested in tests/render."""
+    """Yield the words and cells of a complete screen; tests/render covers their layout."""
     for section in sections_with_parameters(document, flags=False):
         if isinstance(section, Table):
             table = with_charts(section, WIDTH)
@@ -143,7 +143,7 @@ def page(document):
 
 
 def of_document(document):
-    """A document in few lines: what is said, how it was done, and its first rows."""
+    """Return a document as a few lines: statements, methods, and first rows."""
     meta = {name: document["meta"].get(name) for name in ("verdict", "warnings", "method")}
     remaining = {name: value for name, value in document.items() if name not in ("meta", "results")}
     parts = [*({name: value} for name, value in (meta | remaining).items())]
@@ -152,7 +152,7 @@ def of_document(document):
 
 
 def shortened(value, digits=5):
-    """Numbers with few digits: what other libraries make of the last ones is nobody's matter."""
+    """Round numbers to a few digits, because the last digits depend on versions of other libraries."""
     if isinstance(value, dict):
         return {name: shortened(item, digits) for name, item in value.items()}
     if isinstance(value, list):
@@ -161,7 +161,7 @@ def shortened(value, digits=5):
 
 
 def hold(node, texts, update_stored):
-    """Compare what is shown with what is stored for a test."""
+    """Compare the output of a test with its stored output."""
     base = next(parent for parent in node.path.parents if parent.parent.name == "tests")
     within = node.path.relative_to(base)
     file = base / "screens" / f"{base_name(within.parts[0])}.txt"
@@ -185,7 +185,7 @@ def hold(node, texts, update_stored):
 
 
 def laid_out(text, node):
-    """Lines of a text without blanks, rules, file locations, the version, and durations."""
+    """Return the lines of a text without blanks, rules, file locations, version and durations."""
     place = str(node.funcargs.get("tmp_path", "\0"))
     if place in text:  # where lines end hangs on how long its name is
         text = "\n".join(" ".join(part.split()) for part in text.split("\n\n"))
@@ -197,7 +197,7 @@ def laid_out(text, node):
 
 @cache
 def sections(file):
-    """Lines by the name of their test."""
+    """Return the stored lines by test name."""
     text = file.read_text("utf-8") if file.exists() else ""
     parts = (part.splitlines() for part in re.split("^# ", text, flags=re.MULTILINE)[1:])
     return {name: lines for name, *lines in parts}

@@ -1,6 +1,6 @@
-"""Describe a figure in words: one line per artist, as given to Matplotlib, not as rendered.
+"""Describe a figure in words: one line per artist, as passed to Matplotlib, not as rendered.
 
-Places in the units of axes are plain numbers; all others are points from the lower left corner.
+Positions in axis units are plain numbers; all others are points from the lower left corner.
 """
 
 import difflib
@@ -25,7 +25,7 @@ POINTS, SHARE = 0.15, 2e-3
 
 
 class Ruler:
-    """Measures texts as if all letters had one width."""
+    """Text measurement as if all letters had the same width."""
 
     dpi = 72
 
@@ -34,7 +34,7 @@ class Ruler:
 
 
 def short(value):
-    """A number with four digits, a colour as HTML has it, anything else as it is."""
+    """Format a number with four digits, a colour in hexadecimal, and other values unchanged."""
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.4g}"
     if isinstance(value, np.ndarray | list | tuple):
@@ -43,14 +43,14 @@ def short(value):
 
 
 def colors(value):
-    """Colours as hexadecimal numbers; runs of equal ones are listed once."""
+    """Format colours in hexadecimal; repeated ones are listed once."""
     rows = np.atleast_2d(np.array(value, dtype=object if isinstance(value, str) else float))
     names = [to_hex(row if len(row) > 1 else row[0], keep_alpha=len(row) > 3 and row[3] < 1) for row in rows]
     return " ".join(key for key, _ in itertools.groupby(names))
 
 
 def places(artist, transform, xy):
-    """Points in units of the axes, or in points of the sheet for artists placed otherwise."""
+    """Format positions in axis units, or in points of the page for artists with another transform."""
     if artist.axes is not None and transform == artist.axes.transData and artist.axes.axison:
         return " ".join(f"{short(float(x))},{short(float(y))}" for x, y in xy)
     points = transform.transform(np.asarray(xy, dtype=float)) if len(xy) else ()
@@ -152,7 +152,7 @@ def artists(parent):
 
 
 def of_axis(name, axis):
-    """Limits, the label, and ticks with their words."""
+    """Describe limits, label and tick labels of an axis."""
     low, high = axis.get_view_interval()
     yield f"{name} {short(float(low))} to {short(float(high))} {axis.get_scale()}"
     for kind, ticks in (("major", axis.get_major_ticks()), ("minor", axis.get_minor_ticks())):
@@ -195,7 +195,7 @@ def of_axes(axes):
 
 
 def describe_figure(figure):
-    """Lines on everything a figure is made of."""
+    """Describe all elements of a figure."""
     with common_style():
         width, height = figure.get_size_inches() * 72
         yield f"sheet {width:.1f}pt {height:.1f}pt, heading {figure.heading:.1f}pt"
@@ -206,7 +206,7 @@ def describe_figure(figure):
 
 
 def hold(stored, output, update_stored):
-    """Compare lines with those of a file, or write them there."""
+    """Compare lines with those of a file, or write them to it."""
     before = stored.read_text("utf-8").splitlines()
     if update_stored:
         stored.write_text("\n".join(output) + "\n", "utf-8")

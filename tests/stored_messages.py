@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^(>>> |[$%>#] |)(.*)\n((?:[^$%>#\n].*\n)*)", re.MULTILINE)
 
 
 def files_of(test, folder):
-    """The text files beside a test, one case each."""
+    """Return the text files next to a test; each is one case."""
     paths = sorted(Path(test).with_name(folder).glob("*.txt"))
     return pytest.mark.parametrize("stored", paths, ids=[path.stem for path in paths])
 
@@ -32,7 +32,7 @@ def fits(line, stored):
 
 
 def compare(path, update_stored, answer, write=write_text):
-    """Compare what stands below each sign with ``answer(sign, text, lines)``, or write that there."""
+    """Compare the lines below each sign with ``answer(sign, text, lines)``, or rewrite them."""
     stored, output = path.read_text("utf-8"), []
     for sign, text, below in BLOCK.findall(stored):
         lines = below.splitlines()
@@ -49,7 +49,7 @@ def compare(path, update_stored, answer, write=write_text):
 
 
 def link_sample_data(file, folder):
-    """Put the sample data that a file names into a folder."""
+    """Link the sample data that a file names into a folder."""
     stored = file.read_text("utf-8")
     for path in (ROOT / "sample_data").glob("*.*"):
         if path.name in stored:

@@ -1,4 +1,4 @@
-"""The Python door gives what the command line gives, from files and from frames."""
+"""The Python API gives the same results as the command line, from files and from frames."""
 
 import html
 import inspect
@@ -160,7 +160,7 @@ def test_no_output_and_no_warnings(capfd):
 
 
 def test_defaults_are_those_of_the_command_line():
-    """An option of both doors has one default."""
+    """An option has the same default on the command line and in Python."""
     import typer
 
     from riskrank.cli.main import app
@@ -177,7 +177,7 @@ def test_defaults_are_those_of_the_command_line():
 
 @pytest.mark.slow
 def test_report_stays_a_function():
-    """The package of that name must not hide it."""
+    """The package with the same name must not hide it."""
     for _ in range(2):
         result = rr.report(long_table(), **QUICK)
         assert result.document.schema == "report"
@@ -219,7 +219,7 @@ def leaderboard(**options) -> rr.Result:
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_python_output_contains_no_flags(build, spelling):
-    """JSON is the bytes of the command; everything a person reads is in words of Python."""
+    """JSON has the same bytes as the command; other formats use Python spelling."""
     result = build()
     page = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", result.to_html(), flags=re.DOTALL)
     forms = [result.to_text(), result.to_markdown(), repr(result), page, result.verdict, result.to_latex()]
@@ -250,7 +250,7 @@ def test_result_is_refused_as_input_but_its_frame_is_not():
 
 
 def test_numpy_values_and_numeric_names_are_accepted():
-    """Numbers of NumPy, names that are numbers, one value for several."""
+    """NumPy numbers, numeric names, and single values in place of several."""
     plain = rr.dominance(long_table(), resamples=100, threshold=[0.25], seed=3, alpha=0.1, jobs=1)
     numpy = rr.dominance(
         long_table(),
@@ -276,7 +276,7 @@ def test_weights_are_accepted_as_text_and_mapping(weight):
 
 @pytest.mark.slow  # starts the program
 def test_only_pages_and_pictures_need_extras():
-    """An installation without extras, in which none of their packages can be imported."""
+    """Simulate an installation without extras, in which their packages cannot be imported."""
     code = f"""
 import sys
 absent = ["matplotlib", "jinja2", "markupsafe", "openpyxl", "duckdb", "s3fs", "distributed"]

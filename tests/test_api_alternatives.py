@@ -1,4 +1,4 @@
-"""Alternative spellings in Python: mappings, texts with commas, models of a gate by name."""
+"""Alternative spellings in Python: mappings, comma-separated texts, models of a gate by name."""
 
 import inspect
 import json
@@ -137,7 +137,7 @@ def test_gate_accepts_two_files_or_frames(tmp_path):
 
 
 def test_errors_use_the_python_names():
-    """The only option with another name in Python is the one that errors write so."""
+    """The error uses the Python name of the only option whose name differs."""
     also = {
         option.name: option.spec.python_alias
         for row in COMMANDS

@@ -1,4 +1,4 @@
-"""``rr.convert``: what ``riskrank convert`` writes, from files and from frames."""
+"""``rr.convert`` returns what ``riskrank convert`` writes, from files and from frames."""
 
 import inspect
 import json
@@ -16,7 +16,7 @@ VERDICTS = str(ROOT / "sample_data" / "verdicts.csv")
 
 @pytest.fixture
 def export(tmp_path):
-    """A table of MLflow, which does not say whose it is."""
+    """Return an MLflow table, which does not name its model."""
     rows = [[f"q{n}", n / 7, n % 2] for n in range(12)]
     path = tmp_path / "eval_results_table.json"
     path.write_text(json.dumps({"columns": ["inputs", "latency", "rouge1/v1/score"], "data": rows}))

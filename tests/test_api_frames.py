@@ -1,4 +1,4 @@
-"""Features of the Python API only: frames of pandas, pairs as two names, near misses."""
+"""Features of the Python API only: pandas frames, pairs as two names, suggestions for typos."""
 
 import copy
 import sys
@@ -22,7 +22,7 @@ def pandas(request, monkeypatch):
 
 
 def test_an_index_of_pandas_is_a_column(pandas):
-    """Named or not, of one level or two; row numbers are none."""
+    """The index may have a name and one or two levels; default row numbers are no column."""
     long = pandas.DataFrame(long_table())
     expected = rr.rank(long_table(), **QUICK).rows
     levels = long.set_index(["model", "sample", "metric"])
@@ -41,7 +41,7 @@ def test_an_index_of_pandas_is_a_column(pandas):
 
 @pytest.mark.parametrize("name", ["question", None])
 def test_a_matrix_of_pandas_needs_a_direction_at_most(pandas, tmp_path, name):
-    """As its file, whose first column has the name of the index, or none."""
+    """The frame is read like its file, whose first column is the index, with or without a name."""
     frame = pandas.DataFrame(long_table()).pivot(index="sample", columns="model", values="score")
     frame = frame.rename_axis(index=name, columns=None)
     frame.to_csv(tmp_path / "t.csv")

@@ -1,4 +1,4 @@
-"""What people type who know other libraries: it works, or one line leads to what does."""
+"""Calls that users of other libraries would try: they work, or the error suggests the right one."""
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ FEW = {"resamples": 60}
 
 
 def old_and_new():
-    """Scores of two versions, without a model column."""
+    """Return scores of two versions, without a model column."""
     both = FRAME.drop("seconds").partition_by("model", include_key=False)
     return both[1], both[0]
 

@@ -1,4 +1,4 @@
-"""Imports point down: two doors over report and studies, those over scores and engine, all over errors."""
+"""Imports point downwards: interfaces, report and studies, scores and engine, errors."""
 
 import ast
 import gc
@@ -23,7 +23,7 @@ HEAVY = {"numpy", "polars", "scipy", "rich", "highspy", "matplotlib"}
 
 
 def layer(name: str) -> str:
-    """The storey of a module; of a command's room the options are asked, the screens and figures shown."""
+    """Return the layer of a module; options, screens and figures of a command belong to their own layers."""
     parts = name.split(".")
     if len(parts) < 2 or parts[0] != "riskrank":
         return ""
@@ -33,7 +33,7 @@ def layer(name: str) -> str:
 
 
 def imported_by(node: ast.AST) -> Iterator[str]:
-    """Names of the modules that a statement imports."""
+    """Yield the names of the modules that a statement imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -42,7 +42,7 @@ def imported_by(node: ast.AST) -> Iterator[str]:
 
 
 def imports(tree: ast.AST, *, top_level_only: bool = False) -> Iterator[str]:
-    """Names of imported modules, on demand without those of functions and ``if TYPE_CHECKING``."""
+    """Yield the names of imported modules, optionally without functions and ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from imported_by(node)
@@ -66,7 +66,7 @@ def tree(name: str) -> ast.Module:
 
 
 def walk(top: ast.AST) -> list[ast.AST]:
-    """A node and all below it, as ``ast.walk`` has them in three times the time."""
+    """Yield a node and all its descendants, three times faster than ``ast.walk``."""
     below = [top]
     for node in below:  # which grows meanwhile
         for value in vars(node).values():
@@ -97,7 +97,7 @@ def of(*layers: str) -> list[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def without_garbage_collection():
-    """Trees of the whole package have so many nodes that most time went into looking for garbage there."""
+    """Disable garbage collection, which takes most of the time for the syntax trees of the package."""
     gc.disable()
     yield
     for cached in (text_of, tree, nodes, imported):
@@ -114,7 +114,7 @@ def test_modules_and_imports_are_collected():
 
 
 def third_party_imports(name: str, *allowed: str) -> list[str]:
-    """Imports of a module outside these packages and the standard library."""
+    """Return the imports of a module from outside the given packages and the standard library."""
     return [
         f"{name} imports {target}"
         for target in imported(name)
@@ -175,7 +175,7 @@ LEVELS = (("table", "layouts"), ("exports",), ("files",), ("names",))
 
 
 def test_packages_of_scores_import_downwards():
-    """Containers know no harness, and harnesses no roles."""
+    """Containers import no harness reader, and harness readers import no roles of columns."""
     levels = [[f"riskrank.scores.{package}" for package in level] for level in LEVELS]
     upwards = [
         f"{name} imports {target}"
@@ -189,7 +189,7 @@ def test_packages_of_scores_import_downwards():
 
 
 def test_rendering_calls_no_engine_function():
-    """They show what studies found: of the engine they know types and constants, no function."""
+    """Rendering uses types and constants of the engine, but no functions."""
     functions = [
         f"{name} computes with {alias.name}"
         for name in of("render")
@@ -210,12 +210,12 @@ GEOMETRY = {
 
 
 def last_name(function: ast.expr) -> str:
-    """Name of a called function, without its module or object."""
+    """Return the name of a called function, without its module or object."""
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def computed(tree: ast.AST) -> Iterator[str]:
-    """Statistics that some code computes: calls that are named so, and quotients with a sum or a count."""
+    """Yield the statistics that code computes: calls with known names, and quotients with a sum or count."""
     for node in walk(tree):
         if isinstance(node, ast.Call) and last_name(node.func) in STATISTICS:
             yield ast.unparse(node)
@@ -248,7 +248,7 @@ def test_only_the_entry_point_imports_cli():
 
 
 def test_scipy_stats_is_not_imported():
-    """It takes a second to import."""
+    """Its import takes a second."""
     assert [name for name in FILES for target in imported(name) if within(target, "scipy.stats")] == []
     # In the code; a comment may name it.
     named = [name for name in FILES if "scipy.stats" in text_of(name)]
@@ -259,7 +259,7 @@ def test_scipy_stats_is_not_imported():
 
 
 def slow_to_load(name: str) -> Iterator[str]:
-    """Modules that an entry point must not load at once, but does."""
+    """Yield heavy modules that an entry point imports when it is loaded."""
     for target in imports(tree(name), top_level_only=True):
         if target.split(".")[0] in HEAVY:
             yield target
@@ -291,7 +291,7 @@ def test_no_global_random_state():
 
 
 def called(tree: ast.AST) -> Iterator[str]:
-    """Modules of ours that a text names, as ``import_module("riskrank.a.b")`` and ``"riskrank.a:b"`` do."""
+    """Yield our modules named in strings, as in ``import_module("riskrank.a.b")`` and ``"riskrank.a:b"``."""
     for node in walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             pattern = re.escape(node.value.replace(":", "."))
@@ -335,7 +335,7 @@ def test_only_listed_modules_load_the_command_table():
 
 
 def loaded(name: str) -> set[str]:
-    """Modules of ours that a module imports, anywhere and in whatever way; not the packages on the way."""
+    """Return our modules that a module imports anywhere, without their parent packages."""
     modules = set()
     rows = [text.partition(":")[0] for text in RESOLVED.get(name, ())]
     for target in (*imported(name), *called(tree(name)), *rows):
@@ -348,7 +348,7 @@ def loaded(name: str) -> set[str]:
 
 
 def cycle_among(modules: dict[str, set[str]]) -> list[str]:
-    """Modules that are on a cycle, or between two: what remains when leaves are taken off at both ends."""
+    """Return the modules on a cycle or between two cycles, by removing leaves at both ends."""
     left = dict(modules)
     while True:
         needed = {target for targets in left.values() for target in targets}
@@ -402,7 +402,7 @@ LONG_FUNCTIONS: dict[str, str] = {}
 
 
 def length(function: ast.FunctionDef) -> int:
-    """Lines of a function without its docstring."""
+    """Return the number of lines of a function without its docstring."""
     lines = (function.end_lineno or 0) - function.lineno + 1
     if ast.get_docstring(function) is None:
         return lines

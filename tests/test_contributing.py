@@ -1,4 +1,4 @@
-"""Steps of CONTRIBUTING work: its paths exist, and its files run in a copy of the package."""
+"""The steps of CONTRIBUTING work: its paths exist, and its files run in a copy of the package."""
 
 import ast
 import re
@@ -79,7 +79,7 @@ def test_snippets_compile(code):
 
 @pytest.fixture(scope="module")
 def package_copy(tmp_path_factory):
-    """A copy of the package with all that the page adds, written as it says."""
+    """Return a copy of the package with all additions of the page."""
     copy = tmp_path_factory.mktemp("copy")
     bare = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "riskrank", copy / "riskrank", ignore=bare)

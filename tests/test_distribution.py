@@ -55,7 +55,7 @@ def test_the_manual_is_that_of_the_commands():
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Both files, from two copies of the sources with other dates and rights."""
+    """Build both files from two copies of the sources with different dates and permissions."""
     pytest.importorskip("build")
     build = load(ROOT / ".ci" / "build.py")
     builds = []
@@ -152,7 +152,7 @@ def test_readme_links_become_absolute(monkeypatch):
 
 
 def test_recipe_lists_the_dependencies(tmp_path):
-    """Each requirement once, with its bounds; the source by its hash."""
+    """Each requirement occurs once, with its bounds, and the source has its hash."""
     yaml, build = pytest.importorskip("yaml"), load(ROOT / ".ci" / "build.py")
     source = tmp_path / "riskrank-0.1.0.tar.gz"
     source.write_bytes(b"abc")
@@ -177,7 +177,7 @@ def test_hashes_are_those_of_the_requirements():
 
 @pytest.mark.slow
 def test_bill_of_materials_lists_the_runtime_packages(tmp_path):
-    """Versions of the lock, with licences and hashes; nothing of tests, and nothing of this machine."""
+    """Versions are those of the lock, with licences and hashes, without test or local packages."""
     build = load(ROOT / ".ci" / "build.py")
     tools = Path(sys.executable).parent
     if not all((tools / name).exists() for name in ("uv", "cyclonedx-py")):

@@ -1,4 +1,4 @@
-"""The README is short, links lead somewhere, and what the code cites is written out."""
+"""The README is short, links are valid, and references cited in the code are listed."""
 
 import ast
 import json
@@ -34,7 +34,7 @@ PLACE = re.compile(
 
 
 def anchors(page: Path) -> set[str]:
-    """Names of a page's headings, as GitHub makes them."""
+    """Return the anchors that GitHub creates for the headings of a page."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     plain = [re.sub(r"[^\w\- ]", "", head.replace("`", "").lower()) for head in heads]
     return {head.replace(" ", "-") for head in plain}
@@ -73,7 +73,7 @@ def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name):
-    """On the command's page, or in the manual that is made of the table: a new command's as well."""
+    """Each option is on the command's page or in the generated manual."""
     from riskrank.cli.typer_functions import flag_options
     from riskrank.errors import spell
 
@@ -115,7 +115,7 @@ def test_cited_parts_of_sections_exist():
 
 
 def places(text: str) -> set[str]:
-    """Every place that some words name, spelled one way: {"eq. 22", "app. F.3", "§4.2"}."""
+    """Return the cited places of a text in a uniform spelling: {"eq. 22", "app. F.3", "§4.2"}."""
     names = set()
     for kind, numbers in PLACE.findall(text):
         kind = kind.lower().replace("appendix", "app.").rstrip("s")
@@ -149,7 +149,7 @@ def test_cited_places_of_papers_are_listed():
 
 
 def snippets() -> list[tuple[str, str]]:
-    """All Python of README and guide, each page's blocks by their order."""
+    """Return all Python blocks of README and guide, by page and order."""
     return [
         (f"{page.name} {at}", code)
         for page in PAGES
@@ -172,7 +172,7 @@ def cells() -> list[str]:
 
 @pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(monkeypatch):
-    """Cell after cell as a notebook would; what a cell ends with is shown as HTML."""
+    """Run all cells in order; the value of a cell's last expression is rendered as HTML."""
     from riskrank import Result
 
     monkeypatch.chdir(ROOT)

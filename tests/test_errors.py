@@ -1,4 +1,4 @@
-"""Messages name parameters; each door spells them its own way."""
+"""Messages name parameters, spelled as on the command line or in Python."""
 
 import pickle
 import subprocess

@@ -1,4 +1,4 @@
-"""Every command the README and the guide show prints what they say it prints."""
+"""Each command of the README and the guide prints the output on its page."""
 
 import importlib.util
 import re
@@ -28,7 +28,7 @@ def test_examples_print_the_documented_output(example):
     "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
 )
 def test_numbers_are_typeset_consistently(example):
-    """People read a minus that is no hyphen and a percent sign that stands apart; machines read 1e-6."""
+    """Text uses a minus sign instead of a hyphen and a space before a percent sign; data use 1e-6."""
     if re.search(r"--format (csv|json|jsonl|latex)|--output|convert (?!verdicts)", example.command):
         return
     assert re.findall(r"(?<![\w)\]−-])-\.?\d\S*|\d%", example.output) == []

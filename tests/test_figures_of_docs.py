@@ -1,4 +1,4 @@
-"""Pictures of the README and the guide: in light and in the dark, up to date, small, and loading nothing."""
+"""Pictures of the README and the guide: light and dark, up to date, small, and self-contained."""
 
 import importlib.util
 import re
@@ -34,7 +34,7 @@ def words(svg: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("figure", FIGURES.TABLE, ids=lambda figure: figure.name)
 def test_pictures_are_up_to_date(figure):
-    """Word by word; paths may differ in a digit with another version of Matplotlib."""
+    """Words must be equal; paths may differ in a digit with another version of Matplotlib."""
     for name, text in FIGURES.render_figure(figure):
         stored = (FIGURES.FIGURES / name).read_text(encoding="utf-8")
         assert words(stored) == words(text), "run make figures"

@@ -1,4 +1,4 @@
-"""Results of the Python API: answers of gates, files, and frames of other libraries."""
+"""Results of the Python API: verdicts of gates, files, and frames of other libraries."""
 
 import builtins
 from pathlib import Path

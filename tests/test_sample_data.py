@@ -1,4 +1,4 @@
-"""The sample data is what its README says: shapes, ranges, sources, and the story it tells."""
+"""The sample data match their README: shapes, ranges, sources, and the described results."""
 
 import runpy
 import tomllib
@@ -98,7 +98,7 @@ def test_classifiers_best_mean_has_a_bad_tail(classifiers_wide):
 
 
 def worst_twentieth(losses):
-    """The mean of the largest 5 % along the last axis."""
+    """Return the mean of the largest 5 % along the last axis."""
     return np.sort(losses)[..., -(losses.shape[-1] // 20) :].mean(axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""The site: every page of the guide is on it, links lead somewhere, and nothing is loaded from elsewhere."""
+"""The site contains each page of the guide, its links are valid, and nothing is loaded from elsewhere."""
 
 import importlib.util
 import re
@@ -28,7 +28,7 @@ def the_builder():
 
 
 class Page(HTMLParser):
-    """Links, resources and anchors of a page."""
+    """Parser that collects links, resources and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -149,7 +149,7 @@ def test_links_are_moved_into_a_single_folder():
 
 
 def test_every_page_is_in_the_navigation():
-    """A page that nobody placed would be found by the search alone; the build refuses it, too."""
+    """The build also refuses pages that are missing in the navigation."""
     placed = {name for _, pages in the_builder().ORDER for name in pages} | set(COMMANDS)
     assert placed >= {path.stem for path in (ROOT / "docs").glob("*.md")}
 

@@ -1,4 +1,4 @@
-"""The package grows no larger: its figures only fall."""
+"""The package does not grow: its number of code lines may only decrease."""
 
 import ast
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""Run riskrank on thousands of generated inputs and report what breaks its contract: ``make fuzz``.
+"""Run riskrank on thousands of generated inputs and report violations of its contract: ``make fuzz``.
 
-Every case is made from the seed and its own number, so that one number makes it again:
-``python tests/fuzz/fuzz.py --only 1234``.
-``--structured`` is another fuzzer, of exports that are nearly whole.
+Each case depends on the seed and its own number only, so a single case can be repeated:
+``python tests/fuzz/fuzz.py --only 1234``. ``--structured`` damages valid exports slightly instead.
 """
 
 import argparse
@@ -29,7 +28,7 @@ WORDS = inputs.vocabulary()
 
 
 def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
-    """Make one case, run it, and return what is wrong with it."""
+    """Generate one case, run it, and return the violations."""
     rng = Random(f"{seed}/{number}")
     if number % 2:
         return refusals.case(rng, folder)
@@ -48,12 +47,12 @@ def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
 
 
 def structured_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
-    """The same of exports whose structure is kept but for a place or two."""
+    """Run one case of the structured fuzzer, which changes one or two places of a valid export."""
     return structured.case(Random(f"structured {seed}/{number}"), folder)
 
 
 def exact_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
-    """A trial whose answer is known: figures in fractions, or what another table or dress gave."""
+    """Run one trial with a known answer, from exact fractions or from an equivalent table."""
     rng = Random(f"known {seed}/{number}")
     return rng.choice((_ratios, _two_formats, relations.means, relations.places, relations.places))(
         rng, folder
@@ -108,7 +107,7 @@ def _export(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def _two_formats(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """The same table, written in two ways, gives the same document."""
+    """Check that the same table in two formats gives the same document."""
     table = inputs.table(rng, plain=True)
     command = rng.choice(("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd"))
     args = inputs.options(rng, command, table)
@@ -127,7 +126,7 @@ def _two_formats(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """Violation ratios are those of fractions."""
+    """Check violation ratios against exact fractions."""
     n = rng.choice((1, 2, 5, 12, 30))
     scores = [
         lambda: float(rng.randrange(-3, 4)),
@@ -158,7 +157,7 @@ def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def fuzz(seed: int, numbers, *, report=None, make=case) -> list[tuple[int, Run, str]]:
-    """Run cases in a folder of their own; returns what was wrong."""
+    """Run cases in a temporary folder and return the violations."""
     violations = []
     home = Path.cwd()
     with tempfile.TemporaryDirectory() as place:

@@ -1,4 +1,4 @@
-"""Random tables, in random dress, damaged at random; exports of random shape; random options."""
+"""Random tables in random formats with random damage, exports of random structure, and random options."""
 
 import ast
 import gzip
@@ -29,7 +29,7 @@ ROLES = ("model", "sample", "metric", "score")
 
 @dataclass(frozen=True)
 class Table:
-    """A long table: names, and one score a model, sample and metric, as text."""
+    """Long table: names, and one score as text per model, sample and metric."""
 
     models: tuple[str, ...]
     samples: tuple[str, ...]
@@ -43,14 +43,14 @@ class Table:
         ]
 
     def lines(self) -> bytes:
-        """As a plain CSV."""
+        """Return the lines of a plain CSV file."""
         return "\n".join(
             [",".join(ROLES), *(",".join(map(str, row.values())) for row in self.rows())]
         ).encode()
 
 
 def table(rng: Random, *, plain: bool = False) -> Table:
-    """A complete table, with plain names or with any."""
+    """Generate a complete table with plain or arbitrary names."""
     pool = [*string.ascii_lowercase] if plain else NAMES
     k, n, m = rng.choice((1, *(2, 3, 4) * 4)), rng.choice((3, 9, 12, 12, 20, 31)), rng.choice((1, 1, 2, 3))
     if plain:
@@ -71,7 +71,7 @@ def table(rng: Random, *, plain: bool = False) -> Table:
 
 
 def dressed(rng: Random, table: Table, kind: str) -> tuple[str, bytes]:
-    """A table as the bytes of a file, rows in any order; returns its suffix too."""
+    """Return the bytes of a table in a given format, with shuffled rows, and the file suffix."""
     rows = table.rows()
     rng.shuffle(rows)
     texts = [
@@ -110,7 +110,7 @@ KINDS = ("csv", "tsv", "semicolon", "jsonl", "json", "columns", "parquet")
 
 
 def damaged(rng: Random, data: bytes) -> bytes:
-    """The same bytes after an accident, or a trick."""
+    """Damage bytes, as by an accident or an attack."""
     at = rng.randrange(len(data) + 1)
     lines = data.split(b"\n")
     line = rng.randrange(len(lines))
@@ -139,7 +139,7 @@ def damaged(rng: Random, data: bytes) -> bytes:
 
 
 def vocabulary() -> list[str]:
-    """Every word the readers of exports look for: their own string constants."""
+    """Return every string constant of the export readers."""
     words: set[str] = set()
     for file in sorted(READERS.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -149,7 +149,7 @@ def vocabulary() -> list[str]:
 
 
 def any_json(rng: Random, words: list[str], depth: int = 4) -> object:
-    """A JSON value in which the readers may find what they look for."""
+    """Generate a JSON value that contains words of the readers."""
     kind = rng.randrange(10 if depth else 6)
     if kind < 6:
         return (
@@ -166,7 +166,7 @@ def any_json(rng: Random, words: list[str], depth: int = 4) -> object:
 
 
 def export(rng: Random, words: list[str]) -> tuple[str, bytes]:
-    """A file some harness might have written, were it mad."""
+    """Generate a file that resembles a harness export."""
     name = rng.choice(FILES.split())
     documents = [
         {rng.choice(words): any_json(rng, words) for _ in range(rng.randrange(1, 9))}
@@ -182,7 +182,7 @@ def export(rng: Random, words: list[str]) -> tuple[str, bytes]:
 
 
 def metrics_file(rng: Random, table: Table) -> bytes:
-    """A metrics file, mostly of the table's own metrics."""
+    """Generate a metrics file, mostly for the metrics of the table."""
     lines = []
     for name in (*table.metrics, *rng.sample(NAMES, rng.randrange(2))):
         lines.append(f"[{json.dumps(name, ensure_ascii=True)}]")
@@ -217,7 +217,7 @@ TESTED = ("rank", "dominance", "mrm", "gsd")
 
 
 def options(rng: Random, command: str, table: Table) -> list[str]:
-    """Options of a command, most of them good."""
+    """Generate options of a command, most of them valid."""
     a = rng.choice(table.models)
     names = {
         "METRIC": rng.choice((*table.metrics, rng.choice(NAMES))),

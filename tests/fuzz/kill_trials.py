@@ -1,9 +1,8 @@
-"""Kill riskrank at random moments and count what that leaves behind.
+"""Kill riskrank at random moments and count what remains afterwards.
 
-Every trial starts a real command, lets one signal or two fall, most often as soon as a file is seen to
-change, else at a random moment of what such a run took just before, and looks at how and when the run ends
-and at what is left: processes of its session, shared memory and semaphores, temporary files, and outputs,
-all of which must be the old ones or the new ones.
+Each trial starts a command and sends one or two signals, most often as soon as a file changes, else at a
+random moment within the usual duration. It then checks the exit status, and looks for remaining processes,
+shared memory, semaphores and temporary files. Outputs must be either the old or the new ones.
 
     python tests/fuzz/kill_trials.py --trials 300 --seed 0
 """
@@ -32,19 +31,19 @@ BEFORE = b"before"
 
 @dataclass(frozen=True)
 class Job:
-    """A command that writes, and whether it starts processes."""
+    """Command that writes files, and whether it starts processes."""
 
     line: str
     parallel: bool = False
 
     @property
     def words(self) -> list[str]:
-        """Its words, without a shell."""
+        """Return the words of the command, without a shell."""
         return self.line.split()
 
     @property
     def files(self) -> list[str]:
-        """Files that the command writes."""
+        """Return the files that the command writes."""
         pairs = zip(self.words, self.words[1:], strict=False)
         return [file for option, file in pairs if option in ("-o", "--plot", "--dot", "--bless")]
 
@@ -90,7 +89,7 @@ class Outcome:
 
 
 def session_of(pid: int) -> Iterator[int]:
-    """Every living process of the session a process leads, itself included."""
+    """Return the living processes of a session, including its leader."""
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, _, _, session = entry.read_text().rpartition(")")[2].split()[:4]
@@ -99,7 +98,7 @@ def session_of(pid: int) -> Iterator[int]:
 
 
 def children(pid: int) -> list[int]:
-    """Workers of a process."""
+    """Return the child processes of a process."""
     workers = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -109,7 +108,7 @@ def children(pid: int) -> list[int]:
 
 
 def shared_memory(pid: int) -> set[Path]:
-    """Semaphores and other shared memory that processes of a session map."""
+    """Return the semaphores and shared memory that processes of a session map."""
     paths: set[Path] = set()
     for member in session_of(pid):
         with suppress(OSError):
@@ -119,7 +118,7 @@ def shared_memory(pid: int) -> set[Path]:
 
 
 def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -> bool:
-    """Let the signals of a trial fall; returns False if there was nothing left to hit."""
+    """Send the signals of a trial; return False if the process has already ended."""
     if process.poll() is not None:
         return False
     try:
@@ -139,7 +138,7 @@ def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -
 
 
 def state(folder: Path) -> dict[str, bytes | None]:
-    """Return the files of a folder with their content, and its folders."""
+    """Return the files of a folder with their contents, and its subfolders."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
@@ -147,7 +146,7 @@ def state(folder: Path) -> dict[str, bytes | None]:
 
 
 def changed(folder: Path, before: dict[str, bytes | None], process: subprocess.Popen[bytes]) -> bool:
-    """Wait until the names in a folder are others than before; False if the process ends first."""
+    """Wait until the file names in a folder change; return False if the process ends first."""
     while process.poll() is None:
         try:
             if {str(path.relative_to(folder)) for path in folder.rglob("*")} != before.keys():
@@ -158,7 +157,7 @@ def changed(folder: Path, before: dict[str, bytes | None], process: subprocess.P
 
 
 def started(job: Job, folder: Path, place: Path, jobs: int) -> subprocess.Popen[bytes]:
-    """Run a command in a folder, with a place of its own for temporary files and what it says."""
+    """Start a command in a folder, with a separate place for temporary files and messages."""
     (place / "tmp").mkdir()
     processes = ["--set", f"jobs={jobs}"] if job.parallel else []
     return subprocess.Popen(
@@ -181,7 +180,7 @@ class Reference:
 
 
 def reference(job: Job, inputs: Path) -> Reference:
-    """Run a command to its end."""
+    """Run a command to completion."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "out")
         shutil.copytree(inputs, folder)
@@ -195,7 +194,7 @@ def reference(job: Job, inputs: Path) -> Reference:
 def trial(
     kind: str, command: str, undisturbed: Reference, inputs: Path, patience: float, seed: int
 ) -> Outcome:
-    """Run one command, strike, and look."""
+    """Run one command, send signals, and check the result."""
     chance, job = random.Random(seed), JOBS[command]
     writing = kind != "worker" and chance.random() < 0.9
     after = chance.uniform(0, 0.003) if writing else undisturbed.seconds * chance.uniform(0.02, 0.9)

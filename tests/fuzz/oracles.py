@@ -1,4 +1,4 @@
-"""Contract that every run has to keep, whatever its input."""
+"""Contract of every run, for any input."""
 
 import json
 import re
@@ -16,7 +16,7 @@ NOTES = tuple(f"::{level} title=riskrank gate::" for level in ("error", "warning
 
 @dataclass(frozen=True)
 class Run:
-    """A command, and what it left behind."""
+    """A command and its results."""
 
     args: tuple[str, ...]
     status: int
@@ -30,12 +30,12 @@ class Run:
 
 
 def violations(run: Run) -> list[str]:
-    """Everything about a run that the contract forbids."""
+    """Return all violations of the contract by a run."""
     return [*_exits(run), *_streams(run), *_costs(run)]
 
 
 def judged(run: Run) -> list[tuple[Run, str]]:
-    """The same, each beside the run."""
+    """Return all violations of the contract, each with its run."""
     return [(run, text) for text in violations(run)]
 
 
@@ -97,7 +97,7 @@ def _refuse(name: str):
 
 
 def acting(text: str) -> str | None:
-    """The first character that would act on what reads it."""
+    """Return an active character of a text (control, separator or direction), or None."""
     for mark in set(text) - {"\n"}:
         if unicodedata.category(mark) in ("Cc", "Zl", "Zp", "Cs") or mark in DIRECTIONS:
             return mark
@@ -105,7 +105,7 @@ def acting(text: str) -> str | None:
 
 
 def obeyed(text: str) -> bool:
-    """Return whether CI would read a line as a command, other than the notes of a gate."""
+    """Return whether CI would interpret a line as a command, apart from the annotations of a gate."""
     return any(
         line.lstrip().startswith("::") or re.search(r"##\[|##vso\[|##teamcity\[", line.lower())
         for line in text.split("\n")
@@ -114,9 +114,9 @@ def obeyed(text: str) -> bool:
 
 
 def exact_ratios(x: list[float], y: list[float]) -> dict[int, Fraction | None]:
-    """Violation ratios of "x dominates y" of both orders, in fractions; None where the samples are equal.
+    """Return the violation ratios of "x dominates y" in both orders as fractions; None for equal samples.
 
-    Both samples have n scores, so that quantile functions are steps of width 1/n.
+    Both samples have n scores, so quantile functions have steps of width 1/n.
     """
     gaps = [Fraction(a) - Fraction(b) for a, b in zip(sorted(x), sorted(y), strict=True)]
     squares = sum(gap * gap for gap in gaps)
@@ -130,12 +130,12 @@ def exact_ratios(x: list[float], y: list[float]) -> dict[int, Fraction | None]:
 
 
 def _square(left: Fraction, right: Fraction) -> Fraction:
-    """Integral of the square of a line over a step of width 1."""
+    """Integrate the square of a linear function over a step of width 1."""
     return (left * left + left * right + right * right) / 3
 
 
 def _lost(left: Fraction, right: Fraction) -> Fraction:
-    """The same of its negative part."""
+    """Integrate the square of the negative part of a linear function over a step of width 1."""
     if left >= 0 and right >= 0:
         return Fraction(0)
     if left <= 0 and right <= 0:

@@ -1,4 +1,4 @@
-"""Random surroundings of a run: databases, pipes, builds, shared folders, variables, limits."""
+"""Random environments of a run: databases, pipes, CI servers, shared folders, variables, limits."""
 
 import errno
 import io
@@ -49,7 +49,7 @@ def _differs(run: Run, other: Run) -> list[tuple[Run, str]]:
 
 
 def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """A table in a database gives what it gives in a file; views may be endless, files damaged or logged."""
+    """Check that a database gives the same result as a file; views may be endless, files damaged."""
     table, plain = _plain(rng, folder)
     path = folder / rng.choice(("t.sqlite", "t.db"))
     rows = [tuple(row.values()) for row in table.rows()]
@@ -94,7 +94,7 @@ def database(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 class Trickling:
-    """Standard input in pieces of any size, perhaps without end."""
+    """Standard input in pieces of random size, possibly endless."""
 
     def __init__(self, rng: Random, data: bytes, endless: bool) -> None:
         self.rng, self.left, self.endless, self.most = rng, data, endless, 1 << 26
@@ -110,7 +110,7 @@ class Trickling:
 
 
 def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """A pipe gives what a file gives, and one without end is left at the limit."""
+    """Check that a pipe gives the same result as a file, and that an endless pipe is read up to a limit."""
     _, plain = _plain(rng, folder)
     data = (folder / plain).read_bytes()
     endless, named = rng.random() < 0.3, rng.random() < 0.5
@@ -139,7 +139,7 @@ def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """Names that are commands to who runs a build, printed there in any format."""
+    """Check that names which are workflow commands are harmless in each output format."""
     table = inputs.table(rng)
     names = dict(zip((*table.models, *table.metrics), rng.sample(ORDERS, len(ORDERS)), strict=False))
     rows = [{key: names.get(str(value), value) for key, value in row.items()} for row in table.rows()]
@@ -160,7 +160,7 @@ def build(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def discovered_configuration(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """A configuration that nobody named reaches out of nothing, whatever it says."""
+    """Check that a discovered configuration file cannot access paths outside its folder."""
     _, plain = _plain(rng, folder)
     reaching = rng.choice((None, *REACHING))
     lines = ["order = 1"]
@@ -179,7 +179,7 @@ def discovered_configuration(rng: Random, folder: Path) -> list[tuple[Run, str]]
 
 
 class Leaking(io.RawIOBase):
-    """Standard output that takes parts of what it is given, and perhaps no more at some byte."""
+    """Standard output that accepts parts of its input, and may fail after some bytes."""
 
     def __init__(self, rng: Random, full: int | None) -> None:
         self.rng, self.full, self.taken = rng, full, bytearray()
@@ -200,7 +200,7 @@ class Leaking(io.RawIOBase):
 
 
 def partial_write(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """All that was to be written is, or the run says that it is not."""
+    """Check that all output is written, or that the run reports a failure."""
     _, plain = _plain(rng, folder)
     kind = rng.choice(FORMATS)
     words = _words(rng, plain, kind)
@@ -218,7 +218,7 @@ def partial_write(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def environment(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """The program itself, with variables and limits of any kind."""
+    """Run the program as a process with random environment variables and limits."""
     _, plain = _plain(rng, folder)
     words = _words(rng, plain, "json", rng.choice(("rank", "portfolio")))
     if words[0] == "rank" and rng.random() < 0.3:

@@ -1,6 +1,6 @@
-"""Inputs that are to be refused: cells of every type, packed in every way; names, queries, settings, outputs.
+"""Invalid inputs: cells of each type in each format; invalid names, queries, settings and outputs.
 
-Whatever is wrong ends in three lines and a status of the contract, and leaves nothing.
+Each error has three lines and a status of the contract, and leaves no files.
 """
 
 import gzip
@@ -76,7 +76,7 @@ BADLY_PACKED: tuple[Callable[[bytes], bytes], ...] = (
 
 
 def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """Make one such run, and return what is wrong with it."""
+    """Generate and run one case, and return the violations."""
     table = inputs.table(rng, plain=True)
     words, stdin = rng.choice(KINDS)(rng, folder, table)
     before = _state(folder)
@@ -103,12 +103,12 @@ def _plain(folder: Path, table: inputs.Table) -> str:
 
 
 def _some(rng: Random) -> list[str]:
-    """Columns whose cells are odd."""
+    """Choose the columns that get unusual cells."""
     return rng.sample(ROLES, rng.choice((1, 1, 2, 4)))
 
 
 def json_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """JSON with cells of any kind in some rows or in all, packed, perhaps badly."""
+    """Write JSON with cells of any type in some or all rows, possibly compressed or corrupt."""
     odd, often = _some(rng), rng.choice((0.02, 0.5, 1.0))
     lines = []
     for row in table.rows():
@@ -126,7 +126,7 @@ def json_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str
 
 
 def parquet_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Parquet whose columns have other types."""
+    """Write Parquet columns with other types."""
     frame = pl.DataFrame(table.rows())
     for name in _some(rng):
         value = rng.choice(TYPED)
@@ -138,7 +138,7 @@ def parquet_cells(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[
 
 
 def database_cells(rng: Random, folder: Path, content: inputs.Table) -> tuple[list[str], bytes]:
-    """A database whose columns have other types, perhaps with an odd name of the table."""
+    """Write a database with other column types, and possibly an unusual table name."""
     rows = [tuple(row.values()) for row in content.rows()]
     table = rng.choice(("scores", "scores", 'a"b', "x\ny", "select", "é", "*"))
     quoted = '"' + table.replace('"', '""') + '"'
@@ -171,7 +171,7 @@ def _odd_name(rng: Random, table: inputs.Table) -> str:
 
 
 def names(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Names with line ends, quotes and commas in the options that take names."""
+    """Use names with line breaks, quotes and commas in options that take names."""
     path = _plain(folder, table)
     options = rng.sample(("higher", "lower", "models", "metric", "weight", "columns", "cluster", "matrix"), 2)
     text = {name: _odd_name(rng, table) for name in options}
@@ -181,7 +181,7 @@ def names(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], by
 
 
 def settings(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Settings of any option with values of any type, in a file that is named or found, or about metrics."""
+    """Set options to values of any type, in a named or discovered configuration or in a metrics file."""
     path = _plain(folder, table)
     flags = sorted({option.flag[2:] for row in COMMANDS for option in flag_options(row)})
     names = rng.choices(
@@ -199,7 +199,7 @@ def settings(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str],
 
 
 def queries(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Conditions and queries of functions without their arguments, pieces and depths."""
+    """Use conditions and queries with missing arguments, fragments or deep nesting."""
 
     def expression(depth: int) -> str:
         kind = rng.randrange(4 if depth else 1)
@@ -223,7 +223,7 @@ def queries(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], 
 
 
 def outputs(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Outputs that lead elsewhere, are read, are there twice, or cannot be."""
+    """Use outputs that are outside the folder, are inputs, occur twice, or cannot be written."""
     path = _plain(folder, table)
     (folder / "in").mkdir()
     for name, target in (("out", folder.parent / "no"), ("own", "s.csv"), ("loop", "loop.json")):
@@ -237,7 +237,7 @@ def outputs(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], 
 
 
 def values(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Any option of a command with a value that may not be one."""
+    """Set any option of a command to a possibly invalid value."""
     row = rng.choice([row for row in COMMANDS if row.name in (*STUDIES, "gate", "diff")])
     options = [option for option in flag_options(row) if option.name not in HEAVY.split()]
     words = [row.name, _plain(folder, table), "--quiet"]
@@ -247,7 +247,7 @@ def values(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], b
 
 
 def dense(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """A little, again and again, behind a table or instead of it, in one stream or in many."""
+    """Repeat a short content many times, after a table or instead of it, in one or several streams."""
     piece, end = rng.choice(REPEATED), rng.choice(("csv", "tsv", "jsonl", "json"))
     pack, suffix = rng.choice(((gzip.compress, ".gz"), (zstandard.compress, ".zst")))
     often = rng.choice((1_000, 300_000, 6_000_000))
@@ -260,7 +260,7 @@ def dense(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], by
 
 
 def deep(rng: Random, folder: Path, table: inputs.Table) -> tuple[list[str], bytes]:
-    """Parquet of columns that nest, or whose millions of rows hold nothing."""
+    """Write Parquet with nested columns, or with millions of empty rows."""
     if rng.random() < 0.5:
         chain = rng.choices((1, 1, 1, 1, 1, 2), k=rng.choice((3, 60, 70, 3_000, 20_000)))
         data = file_of([rng.choice((1, 4)), *chain, *[0] * rng.choice((1, sum(chain) - len(chain) + 1))])

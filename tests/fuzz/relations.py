@@ -1,4 +1,4 @@
-"""Trials whose answer is known: exact figures in fractions, and tables that must give the same ranking."""
+"""Trials with a known answer: exact fractions, and equivalent tables that must have the same ranking."""
 
 import json
 from collections.abc import Callable
@@ -35,13 +35,13 @@ def _csv(folder: Path, name: str, rows: list[Row]) -> str:
 
 
 def _table(rng: Random) -> list[Row]:
-    """Rows of scores that a power of two changes exactly."""
+    """Generate rows of scores whose products with powers of two are exact."""
     table = inputs.table(rng, plain=True)
     return _with(table.rows(), score=lambda score: score if abs(score) > 1e-250 else 0.0)
 
 
 def places(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """A ranking of a changed table has the places of the ranking of the table."""
+    """Check that equivalent tables have the same ranks."""
     name, rows = rng.choice(sorted(RELATIONS)), _table(rng)
     method = rng.choice(
         (["--no-test"], ["--no-test", "--per-metric"], ["--resamples", "40", "--set", "jobs=1"])
@@ -64,7 +64,7 @@ def _places(run: Run, before: str) -> list[tuple]:
 
 
 def means(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """The difference of means that a gate tells is that of fractions."""
+    """Check the difference of means of a gate against fractions."""
     rows = _table(rng)
     metric = rows[0]["metric"]
     rows = [row for row in rows if row["metric"] == metric]

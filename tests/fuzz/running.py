@@ -1,4 +1,4 @@
-"""Run a command as the fuzzers do: in this process on streams in memory, or as a user does."""
+"""Run a command as the fuzzers do: in this process on in-memory streams, or as a subprocess."""
 
 import io
 import os
@@ -28,11 +28,11 @@ EXIT_COUNTS: Counter[int] = Counter()
 
 
 class Hanging(BaseException):
-    """Raised in a run that does not end."""
+    """Raised if a run does not end."""
 
 
 def in_process(args, kind, stdin=b"", *, variables=None, raw=None) -> Run:
-    """Run a command on streams in memory; `raw` is a stream without a buffer for standard output."""
+    """Run a command on in-memory streams; `raw` is an unbuffered stream for standard output."""
     stdout = io.TextIOWrapper(raw or io.BytesIO(), encoding="utf-8", newline="")
     stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
     source = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
@@ -58,7 +58,7 @@ def _most_memory() -> int:
 
 
 def as_process(args, folder, *, before=None, **variables) -> tuple[int, str, str]:
-    """Run a command as a user does."""
+    """Run a command as a subprocess."""
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     done = subprocess.run(
         [sys.executable, "-m", "riskrank", *args],
@@ -74,7 +74,7 @@ def as_process(args, folder, *, before=None, **variables) -> tuple[int, str, str
 
 
 def write(folder: Path, name: str, data: bytes) -> str:
-    """Write a file; returns its name."""
+    """Write a file and return its name."""
     (folder / name).write_bytes(data)
     return name
 

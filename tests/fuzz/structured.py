@@ -1,6 +1,6 @@
-"""Exports that are whole but for a place or two: swapped keys, other types, flipped bytes, cut archives.
+"""Slightly damaged exports: swapped keys, other types, flipped bytes, truncated archives.
 
-Small exports of every reader are made here; ``--formats FOLDER`` takes larger ones, a folder a harness.
+Small exports of each reader are generated; ``--formats FOLDER`` uses larger ones, one folder per harness.
 """
 
 import copy
@@ -37,7 +37,7 @@ _LARGEST_COPY = 3_000_000
 
 
 def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
-    """Write an export, hurt it once or twice, convert it, and return what is wrong with that."""
+    """Write an export, damage one or two places, convert it, and return the violations."""
     place = folder / "export"
     place.mkdir()
     real = FORMATS is not None and rng.random() < 0.5
@@ -66,7 +66,7 @@ def case(rng: Random, folder: Path) -> list[tuple[Run, str]]:
 
 
 def _generated(rng: Random, place: Path) -> tuple[str, list[str]]:
-    """A small export with nodes changed; returns its format and the paths to read."""
+    """Generate a small export with changed nodes; return its format and the paths to read."""
     name = rng.choice(sorted(EXPORTS))
     case = rng.choice(EXPORTS[name])
     written = export_of(name, case)
@@ -84,7 +84,7 @@ def _generated(rng: Random, place: Path) -> tuple[str, list[str]]:
 
 
 def _copied(rng: Random, place: Path) -> tuple[str, list[str]]:
-    """A folder of a real export, or one of its files, copied here."""
+    """Copy a folder or a single file of a real export."""
     assert FORMATS is not None
     harness = rng.choice(sorted(path for path in FORMATS.iterdir() if path.is_dir()))
     form = next((name for name in READERS if name.replace("-", "_") == harness.name), "auto")
@@ -110,7 +110,7 @@ def _hurt_file(rng: Random, path: Path) -> None:
 
 
 def _hurt_json(rng: Random, data: bytes) -> bytes:
-    """The document, or some line of it, with a node changed."""
+    """Change a node of a JSON document, or of one of its lines."""
     lines = data.split(b"\n")
     at = rng.randrange(len(lines))
     for place, text in ((None, data), (at, lines[at])):
@@ -125,7 +125,7 @@ def _hurt_json(rng: Random, data: bytes) -> bytes:
 
 
 def _hurt_tree(rng: Random, tree, paths):
-    """A tree with another value, a key under another name, two values swapped, a part gone or twice."""
+    """Change a tree: replace a value, rename a key, swap two values, remove or duplicate a part."""
     path = rng.choice(paths)
     kind = rng.randrange(6)
     if kind < 2 or len(path) < 2:
@@ -154,7 +154,7 @@ def _hurt_tree(rng: Random, tree, paths):
 
 
 def _hurt_archive(rng: Random, data: bytes) -> bytes:
-    """The archive with a member changed, renamed or gone."""
+    """Change, rename or remove a member of an archive."""
     try:
         members = {
             entry.filename: _member(data, entry) for entry in zipfile.ZipFile(io.BytesIO(data)).infolist()
@@ -189,7 +189,7 @@ def _member(data: bytes, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _hurt_bytes(rng: Random, path: Path) -> None:
-    """Bytes flipped, a part cut out or off, or another file's accidents."""
+    """Flip bytes, remove a part, truncate the file, or apply general damage."""
     data = bytearray(path.read_bytes())
     kind = rng.randrange(4)
     if kind == 0 and data:

@@ -54,7 +54,7 @@ def test_damaged_exports_and_exact_trials_break_nothing(start, make):
     ],
 )
 def test_fuzzer_detects_a_missing_guard(tmp_path, monkeypatch, kind, guard, before, expected):
-    """With each wall taken away the fuzzer finds the hole, and with it there it finds none as far as that."""
+    """Without a guard the fuzzer finds a violation; with the guard the same cases have none."""
 
     def violations(number, name):
         folder = tmp_path / f"{name}{number}"

@@ -1,4 +1,4 @@
-"""Headless Chromium on a pipe: open a page, ask it things, print it. Nothing but the browser is needed."""
+"""Headless Chromium on a pipe: open a page, evaluate scripts, print. Only the browser is required."""
 
 import base64
 import json
@@ -18,19 +18,19 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser() -> str | None:
-    """The browser on this machine."""
+    """Return the path of the browser on this machine."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Chromium:
-    """A browser with one page; a context manager.
+    """Browser with one page; a context manager.
 
     Attributes
     ----------
     requests : list of str
-        Addresses of everything the page asked for.
+        URLs that the page requested.
     complaints : list of str
-        What stands in the console, and exceptions.
+        Messages of the console, and exceptions.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Chromium:
         media: str = "",
         query: str = "",
     ) -> None:
-        """Load a page at a width, in light or dark, for the screen or for print, as found by a query."""
+        """Load a page with a width, colour scheme, medium (screen or print) and query string."""
         self.requests.clear()
         self.complaints.clear()
         self._call(
@@ -106,7 +106,7 @@ class Chromium:
             self._message()
 
     def run(self, script: str) -> object:
-        """Value of an expression, or of the promise it is."""
+        """Return the value of an expression; promises are awaited."""
         answer = self._call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
@@ -117,12 +117,12 @@ class Chromium:
         return self.run(f"(() => {{ {LOOKS.read_text(encoding='utf-8')} return {name}({values}); }})()")
 
     def picture(self) -> bytes:
-        """The whole page as PNG."""
+        """Return the whole page as PNG."""
         answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(answer["data"])
 
     def printed(self) -> bytes:
-        """The page as PDF on the paper its style sheet asks for."""
+        """Return the page as PDF, with the paper size of its style sheet."""
         answer = self._call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
         return base64.b64decode(answer["data"])
 

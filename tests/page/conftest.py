@@ -1,4 +1,4 @@
-"""Pages to look at: reports of small tables, hostile names among them."""
+"""Reports to open in a browser: small tables, some with hostile names."""
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ HOSTILE = (
 
 
 def scores(names, metrics=("acc", "f1"), n=40, seed=0) -> pl.DataFrame:
-    """A long table in which earlier models are a little better."""
+    """Return a long table in which earlier models are slightly better."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(n, len(metrics)))
     return of_rows(
@@ -31,7 +31,7 @@ def scores(names, metrics=("acc", "f1"), n=40, seed=0) -> pl.DataFrame:
 
 @pytest.fixture(scope="session")
 def make_report():
-    """Report of a table; keyword arguments are options of the command."""
+    """Return a function that builds a report; keyword arguments are options of the command."""
 
     def make(frame, **options):
         options = {"resamples": 60, "jobs": 1} | options
@@ -42,6 +42,6 @@ def make_report():
 
 @pytest.fixture(scope="session")
 def usual(make_report):
-    """Twelve models, two metrics, every chapter."""
+    """Return a report of twelve models and two metrics with all sections."""
     names = [f"model {number:02d}" for number in range(12)]
     return make_report(scores(names), copa=True)

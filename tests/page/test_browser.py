@@ -1,4 +1,4 @@
-"""The report in headless Chromium: `make test-page`; skipped where there is no browser."""
+"""The report in headless Chromium: `make test-page`; skipped if there is no browser."""
 
 import re
 import zlib
@@ -28,7 +28,7 @@ def browser():
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Write a result as a page and open it."""
+    """Return a function that writes a result as a page and opens it."""
 
     def page_of(result, **how):
         path = tmp_path / "report.html"
@@ -79,7 +79,7 @@ def test_the_page_without_javascript_holds_the_same(browser, page, tmp_path):
 
 
 def _answers():
-    """Pages whose first view a meeting sees: shares, several metrics, a suite, a failed gate, ten models."""
+    """Return reports with different first views: shares, metrics, a suite, a failed gate, ten models."""
     import riskrank as rr
 
     data = SAMPLE / "diamonds.parquet"
@@ -99,7 +99,7 @@ def _answers():
 
 
 def test_the_answer_is_seen_without_scrolling(browser, show):
-    """At 1280 × 800: title, verdict, its certainty, its figures, and every row of raw means or of claims."""
+    """At 1280 × 800: title, verdict, certainty, figures, and all rows of raw means or claims are visible."""
     for name, result in _answers():
         show(result, width=1280, height=800)
         answer = browser.look("answer")
@@ -110,7 +110,7 @@ def test_the_answer_is_seen_without_scrolling(browser, show):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_names_never_break_inside_a_word(browser, make_report, width, show):
-    """Long ones go on in the next line after what joins their words, and tables scroll within their box."""
+    """Long names wrap after a separator, and tables scroll within their box."""
     names = ["lyra-instruct-tuned", "org/some-instruct.model_v2.1-preview:latest", "boosting_squared"]
     show(make_report(scores(names, metrics=("a", "b", "c", "d"))), width=width)
     assert browser.look("brokenNames") == []
@@ -126,7 +126,7 @@ def test_no_horizontal_scrolling(browser, page, width):
 
 
 def test_a_phone_shows_a_legend_of_curves(browser, usual, show):
-    """The key of a picture that scrolls is out of sight there."""
+    """The legend of a picture that scrolls would be out of sight on a phone."""
     visible = "[...document.querySelectorAll('.key')].filter(one => one.checkVisibility()).length"
     show(usual, width=1280)
     assert browser.run(visible) == 0
@@ -137,7 +137,7 @@ def test_a_phone_shows_a_legend_of_curves(browser, usual, show):
 
 @pytest.mark.parametrize("width", [390, 900])
 def test_text_of_pictures_stays_legible_on_small_screens(browser, page, width):
-    """At 11 pixels or more, and the pictures scroll within their boxes."""
+    """Text has at least 11 pixels, and pictures scroll within their boxes."""
     browser.open(page, width=width)
     assert browser.look("smallWords") == []
 
@@ -170,7 +170,7 @@ def test_filter_and_focus(browser, usual, show):
 
 
 def test_pictures_show_names_as_tables_do(browser, make_report, show):
-    """The browser has the fonts; names from right to left stay beside their place, and nothing is cut."""
+    """The browser has the fonts; right-to-left names stay in place, and nothing is cut."""
     names = ["模型一", "نموذج", "हिन्दी", "ไทย", "🤖", "Модель-ёж-" * 6, "W" * 60]
     show(make_report(scores(names)))
     texts = browser.run("[...document.querySelectorAll('#pairs svg text')].map(one => one.textContent)")
@@ -181,7 +181,7 @@ def test_pictures_show_names_as_tables_do(browser, make_report, show):
 
 @pytest.mark.parametrize("model", [0, 9, 11])
 def test_focus_reaches_every_figure(browser, usual, model, show):
-    """In each figure that names models something is chosen, and what is of the others only is dimmed."""
+    """In each figure with models, the focused model is highlighted and all others are dimmed."""
     show(usual)
     figures = browser.look("strengths", model)
     assert len(figures) > 5
@@ -198,7 +198,7 @@ def test_focus_reaches_every_figure(browser, usual, model, show):
 
 
 def test_figures_are_printed_completely(browser, page):
-    """None is larger than what A4 leaves, and none may be broken over two pages."""
+    """Each figure fits on an A4 page, and none is split over two pages."""
     height = (297 - 30) * 96 / 25.4
     browser.open(page, width=PAPER, media="print")
     boxes = browser.look("figures")
@@ -225,7 +225,7 @@ def test_heads_of_tables_are_printed_on_every_page(browser, usual, show):
 
 
 def _inks(pdf):
-    """Red and blue of the marked inks, drawing by drawing: pages are drawn one each."""
+    """Yield the (red, blue) values of the marked colours in each drawing; each page is one drawing."""
     for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
         try:
             drawing = zlib.decompress(stream)
@@ -237,7 +237,7 @@ def _inks(pdf):
 
 
 def test_a_diff_fits_two_screens_and_prints_without_folded_parts(browser, show):
-    """Less what the page was made of; and somebody may have opened what is folded."""
+    """The sources of the page are not printed, even if the reader has expanded folded parts."""
     import riskrank as rr
 
     data = rr.read(SAMPLE / "classifiers.parquet", metrics_file=str(SAMPLE / "classifiers.toml"))
@@ -250,7 +250,7 @@ def test_a_diff_fits_two_screens_and_prints_without_folded_parts(browser, show):
 
 
 def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
-    """Closed until a link leads there; twelve models fold to three screens; printing opens all."""
+    """Parts are closed until a link opens them; twelve models fit three screens; printing opens all parts."""
     assert len(usual.to_html().encode()) < 600_000
     show(usual, width=1280)
     parts = "[...document.querySelectorAll('details.part')]"
@@ -264,7 +264,7 @@ def test_parts_fold_open_for_links_and_for_print(browser, usual, show):
 
 @pytest.mark.parametrize("metrics", [("acc", "f1"), ("acc", "f1", "cost", "time")])
 def test_nine_models_are_three_screens(browser, make_report, metrics, show):
-    """Folded, with all there is to mind of few samples, and no more than two screens of reasons."""
+    """With folded parts and all warnings about few samples, there are at most two screens of reasons."""
     result = make_report(scores([f"model {n}" for n in range(9)], metrics=metrics, n=20))
     assert len(result.document.provenance.warnings) > 1
     show(result, width=1280)
@@ -274,7 +274,7 @@ def test_nine_models_are_three_screens(browser, make_report, metrics, show):
 
 
 def test_names_of_rows_are_printed_completely(browser, make_report, show):
-    """None goes on in the next line after a hyphen, in tables of any width."""
+    """Names do not wrap after a hyphen, in tables of any width."""
     names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]
     show(make_report(scores(names, metrics=("acc-norm", "b", "c"))), width=PAPER, media="print")
     assert browser.look("brokenWords") == []
@@ -299,7 +299,7 @@ def test_hostile_names_are_inert(browser, make_report, show):
 
 
 def test_names_stay_while_a_table_scrolls(browser, usual, show):
-    """A shade says that there is more, and names of rows do not go away; on a telephone all is there."""
+    """A shadow indicates hidden columns, and row names stay visible; on a phone everything is reachable."""
     show(usual, width=641)
     assert browser.look("scrolledNames") == [True, 0, "local, local, scroll, scroll"]
     show(usual, width=390)

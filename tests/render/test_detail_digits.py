@@ -1,4 +1,4 @@
-"""Details have as many digits as their intervals support, and no powers of ten."""
+"""Details have as many digits as their intervals support, and no scientific notation."""
 
 import re
 
@@ -16,7 +16,7 @@ POWER = re.compile(r"\de[-−+]?\d")
 
 @pytest.fixture(scope="module")
 def close():
-    """Two models that hardly differ, and one far behind."""
+    """Return two models that hardly differ, and one far behind."""
     rng = np.random.default_rng(0)
     common = rng.normal(size=400)
     columns = {"a": common, "b": common + rng.normal(0, 0.05, 400) - 0.0002, "c": common - 1}

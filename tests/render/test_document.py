@@ -1,4 +1,4 @@
-"""Results as data: nothing JSON cannot hold, nothing rounded."""
+"""Results as data: valid JSON without rounding."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from riskrank.studies.document import Document, Provenance
 
 
 def result(row, *, kind="rank", entries=None):
-    """A document of one row, whatever it holds."""
+    """Return a document with one arbitrary row."""
     provenance = Provenance(
         command="rank",
         seed=0,
@@ -83,7 +83,7 @@ def test_schema_and_extra_entries():
 
 
 def test_json_is_indented_as_the_library_does():
-    """Rows are written column by column; the text is that of the whole at once."""
+    """Rows are written column by column, and the text must equal that of the json module."""
     text = to_json(result(ROW | {"empty": [], "nothing": {}, "nested": [{"a": ["x\ny"]}]}))
     assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""Names from files act on no reader: terminals, Markdown, HTML, JSON and spreadsheets."""
+"""Names from files are inert text in terminals, Markdown, HTML, JSON and spreadsheets."""
 
 import html.parser
 import io
@@ -42,7 +42,7 @@ MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def harmless(text: str, keep: str = "") -> bool:
-    """Told by the classes of Unicode, not by our own list."""
+    """Check the Unicode categories of all characters, independently of our own list."""
     marks = set(text) - set(keep)
     directions = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     return not any(
@@ -77,12 +77,12 @@ def test_plain_text_is_left_alone(text):
 
 
 def readable(text: str) -> str:
-    """Text without the invisible space that keeps a forge from telling people and linking."""
+    """Remove the invisible spaces that prevent mentions and links on code hosting sites."""
     return text.replace("\u200b", "")
 
 
 def _rendered(text: str) -> tuple[list[str], str]:
-    """Tags and text of a piece of HTML."""
+    """Return tags and text of an HTML fragment."""
     tags, words = [], []
     parser = html.parser.HTMLParser()
     parser.handle_starttag = lambda tag, attributes: tags.append(tag)
@@ -138,7 +138,7 @@ def test_a_cell_of_a_table_stays_a_single_cell(text):
     "link", ["https://evil.example", "HTTP://evil.example", "www.evil.example", "ftp://x"]
 )
 def test_github_makes_no_link_of_an_address(link):
-    """GitHub links bare addresses; a backslash before the mark they are known by stops that."""
+    """GitHub links bare URLs, unless a backslash precedes the character that identifies them."""
     written = escape_for_markdown(link)
     assert re.search(r"(?<!\\)://|www\.", written) is None
     assert _rendered(MARKDOWN.render(written))[1].strip() == link

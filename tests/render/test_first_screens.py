@@ -1,4 +1,4 @@
-"""The first screen of every command: at most 25 lines and 70 words of verdict, whatever the table."""
+"""The first screen of each command has at most 25 lines and 70 words of verdict, for any table."""
 
 import warnings
 
@@ -16,7 +16,7 @@ FEW = {"resamples": 50, "jobs": 1}
 
 
 def table(k, n=40):
-    """Models of names of a usual length, four metrics of different units, one of them 0/1 and one a cost."""
+    """Return models with names of usual length, and four metrics with different units."""
     rng = np.random.default_rng(k)
     base = rng.normal(size=(n, 4))
     columns = {name: [] for name in ("model", "sample", "accuracy", "latency", "passed", "quality")}
@@ -34,7 +34,7 @@ def table(k, n=40):
 
 
 def commands(scores, models):
-    """Every command's result on one table."""
+    """Return the result of each command on one table."""
     first, last = models[0], models[-1]
     yield "rank", rr.rank(scores, **FEW)
     yield "rank, per metric", rr.rank(scores, per_metric=True, **FEW)
@@ -73,7 +73,7 @@ def assert_single_screen(name, result):
 
 
 def results(k):
-    """Every command's result on the table of so many models."""
+    """Return the result of each command on a table of k models."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dict(commands(table(k), [f"candidate-model-{at:02d}" for at in range(k)]))
@@ -91,7 +91,7 @@ def assert_nothing_is_cut(outputs):
 
 
 def assert_they_hold_together(outputs):
-    """Each model stands in one row, its name whole; what there is no room for is named."""
+    """Assert that each model has one row with its full name, and that omitted models are named."""
     models = [f"candidate-model-{at:02d}" for at in range(10)]
     for name in ("rank", "mrm"):
         screen = page(outputs[name], 80)
@@ -102,7 +102,7 @@ def assert_they_hold_together(outputs):
 
 @pytest.mark.parametrize("k", [10, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 20, 40))])
 def test_every_command_fits_a_screen(k):
-    """Of ten models nothing is cut, and they hold together at 80 columns."""
+    """With ten models nothing is omitted, and rows fit 80 columns."""
     outputs = results(k)
     for name, result in outputs.items():
         assert_single_screen(f"{name}, {k} models", result)
@@ -182,7 +182,7 @@ def test_explain_continues_the_first_screen():
 
 
 def test_dominance_does_not_recommend_against_every_metric():
-    """A combined score of ranks forgets how bad a bad score is."""
+    """A combined score of ranks ignores the size of failures."""
     few = {"models": ["neural_net", "lda"], "resamples": 1000, "jobs": 1}
     result = rr.dominance("sample_data/classifiers.parquet", **CLASSIFIERS, **few)
     assert result.verdict.startswith(

@@ -1,4 +1,4 @@
-"""Notes on a run of a CI server."""
+"""Notes about a run on a CI server."""
 
 from riskrank.render import junit
 

@@ -1,4 +1,4 @@
-"""LaTeX: escaped, one float a table, letters that say who is not separated; it compiles where TeX is."""
+"""LaTeX tables: escaped, one float per table, significance letters; compiled if TeX is installed."""
 
 import itertools
 import re
@@ -43,7 +43,7 @@ def test_escapes(text, written):
 
 @given(st.text(max_size=30))
 def test_no_mark_of_latex_is_left_alone(text):
-    """Whatever is in a name: braces balance, and no command but those of ours begins."""
+    """Braces are balanced for any name, and only our own commands occur."""
     written = escape_for_latex(text)
     allowed = r"\\(?:text[a-z]+\{\}|ldots\{\}|varepsilon|[%$#&_{}])|\$\\?[a-zA-Z]+\$|\$[-^]2?\$|``|''"
     remaining = re.sub(allowed, "", written)

@@ -1,4 +1,4 @@
-"""Bars in cells: where their ends lie on the scale of the column."""
+"""Bars in table cells: positions of interval ends on the scale of the column."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_infinite_and_unknown_limits():
 @pytest.mark.parametrize("near", [281.0, 4441.0])
 @pytest.mark.parametrize(("sign", "end"), [(1, 1.0), (-1, 0.0)])
 def test_an_outlier_is_clipped(sign, end, near):
-    """The others have the whole axis, be numbers negative or not, and one or two of six far away."""
+    """The other models use the whole axis if one or two of six are far away, for numbers of either sign."""
     means = sign * np.array([280.0, 328.0, 391.0, 450.0, near, 4442.0])
     axis = over(*means, half=1.0)
     assert sorted((sign * axis.low, sign * axis.high)) == [279.0, 451.0]

@@ -1,4 +1,4 @@
-"""Numbers for people are rounded, but never onto a claim they do not make."""
+"""Displayed numbers are rounded, but never to a value that would change a claim."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""JSON Schemas from the types of rows: complete, strict, and of every document there is."""
+"""JSON Schemas derived from row types: complete, strict, and available for each document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from riskrank.studies.copa.ranking import UNCERTAINTY_FIELDS
 
 @dataclass
 class Inner:
-    """Something within."""
+    """A nested row type."""
 
     x: int
 

@@ -1,4 +1,4 @@
-"""The line on what is missing: short, exact, and only where something is."""
+"""The line about missing scores is short, exact, and omitted if none is missing."""
 
 import json
 

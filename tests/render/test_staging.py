@@ -1,4 +1,4 @@
-"""A signal at any line of what writes leaves all files as they were or as they are to be, and no other."""
+"""If a signal interrupts writing at any line, all files are either old or new, without leftovers."""
 
 import json
 import subprocess

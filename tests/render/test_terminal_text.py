@@ -1,4 +1,4 @@
-"""Tables on pages too narrow for them: shorter heads first, then what can be spared, by name."""
+"""Tables wider than the page: headers are shortened first, then optional columns are omitted and named."""
 
 from riskrank.render.escapes import protect_spaces
 from riskrank.render.formats.terminal_text import narrow_table

@@ -1,4 +1,4 @@
-"""Pictures of characters: where their marks lie, that nothing is cut, and that they stay on terminals."""
+"""Text charts: positions of marks, no truncation, terminals only."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_letters():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_diagram_can_be_read_back(seed):
-    """A branch in a row and lane is an edge, and a lane without a break leads up to its node."""
+    """Branches in the text are the edges, and unbroken lanes connect them to their nodes."""
     rng = np.random.default_rng(seed)
     relation = np.triu(rng.random((7, 7)) < 0.4, 1)
     for middle in range(7):

@@ -1,4 +1,4 @@
-"""Tables on pages of any width: nothing is cut, nothing left out, nothing interpreted."""
+"""Tables on pages of any width: no truncation, no omission, no interpretation of markup."""
 
 import io
 
@@ -170,7 +170,7 @@ def test_long_names_go_on_below_before_a_picture_goes():
 
 @pytest.mark.parametrize(("names", "rows"), [(10_000, 3), (12, 4_000), (70, 300)])
 def test_a_comment_is_bounded(names, rows):
-    """The verdict comes first, whatever names and however many rows a pull request adds."""
+    """The verdict comes first in a pull request comment, for any names and number of rows."""
     name = "|*<" * (names // 3)
     table = Table(name, (Column("sample", "left"), Column(name)), ((name, "1"),) * rows)
     view = [Line(f"FAIL: {name} is worse.", "Verdict:"), *[table] * 5, Line("the end", name)]

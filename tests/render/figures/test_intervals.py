@@ -34,7 +34,7 @@ def test_legible(legible, names, count):
 
 
 def test_a_panel_has_a_single_unit():
-    """A mean and a tail mean of one metric may be of quite another size."""
+    """A mean and a tail mean of one metric may have very different sizes."""
     rng = np.random.default_rng(0)
     frame = {
         "model": ["a"] * 60 + ["b"] * 60,
@@ -59,7 +59,7 @@ def test_a_panel_has_a_single_unit():
 
 @pytest.mark.parametrize("narrow", [0.0, 1e-4])
 def test_an_interval_is_visible_next_to_its_marker(narrow):
-    """Its ends reach above the marker, however short it is."""
+    """Its end caps are higher than the marker, however short the interval is."""
     base = gates(["a", "b", "c"])
     claims = replace(base, low=base.estimate - narrow, high=base.estimate + narrow)
     axes = next(axes for axes in draw_intervals([claims]).axes if axes.get_xlabel())
@@ -91,7 +91,7 @@ def test_the_values_are_plotted():
 
 
 def test_an_axis_has_the_numbers_of_the_file():
-    """If lower is better, the axis falls from left to right, like the tables."""
+    """If lower is better, the axis decreases from left to right, as in the tables."""
     claims = gates(["a", "b", "c"])
     ticks = []
     for turned in (False, True):

@@ -1,4 +1,4 @@
-"""Every kind of picture marks the parts of a model by its number, never by its text."""
+"""Each kind of picture marks the parts of a model by its index, never by its name."""
 
 from collections import Counter
 from functools import cache
@@ -51,7 +51,7 @@ RESULTS = {
 
 
 def marks(plot):
-    """Everything drawn: its tag and text, whose it is, and whether it is part of an axis."""
+    """Return each drawn element: tag, text, model, and whether it is part of an axis."""
     counts = []
 
     def walk(element, about, axis):
@@ -76,7 +76,7 @@ STUDIES = [pytest.param(name, marks=pytest.mark.slow) if name in LATER else name
 
 @pytest.fixture(scope="module", params=STUDIES)
 def results(request):
-    """The same study of a few, and of one model more; both with some that have no colour of their own."""
+    """Return a study of a few models, and one with more models than colours."""
     # Linear programs take their time.
     sizes = [(4, 12), (5, 12)] if request.param == "gsd" else [(10, 24), (11, 24)]
     return [RESULTS[request.param](table(*size)) for size in sizes]
@@ -84,7 +84,7 @@ def results(request):
 
 @pytest.fixture(scope="module")
 def picture_marks(results):
-    """Return the marks of a picture, drawn once."""
+    """Return the marks of all pictures, drawn once."""
     return cache(lambda number, name: marks(results[number].plot(name)))
 
 
@@ -149,7 +149,7 @@ def test_a_pair_belongs_to_both():
 
 @pytest.mark.slow
 def test_copa_numbers_models_of_the_full_table():
-    """A model without scores leaves the population; a page of the whole table still knows the others."""
+    """A model without scores leaves the population, but a page of the complete table still includes it."""
     frame = table(6)
     rows = [
         at for at in range(len(frame["model"])) if (frame["model"][at], frame["metric"][at]) != ("0.2", "m1")

@@ -46,7 +46,7 @@ def test_similar_names_are_spelled_out():
 
 
 def test_in_a_browser_every_character_is_itself():
-    """Names keep their characters, whatever fonts are here; room is kept for them, and marks take none."""
+    """Names keep their characters for any installed font; combining marks take no additional width."""
     names = ["模型" * 3, "한국어", "हिन्दी", "🤖", "a\u202eb", "a\x1bb"]
     with browser_fonts():
         assert fit_names(names, 100)[:4] == names[:4]

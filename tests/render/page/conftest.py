@@ -1,4 +1,4 @@
-"""A small report, made once."""
+"""A small report that is built once per session."""
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ def scores(names, metrics=("acc", "f1"), n=30, seed=0, spread=0.2) -> pl.DataFra
 
 @pytest.fixture(scope="session")
 def make():
-    """A report of a table of these models."""
+    """Return a function that builds a report of a table with the given models."""
 
     def make_report(frame, **options):
         return report(read(frame, higher="*"), **({"resamples": 40, "jobs": 1} | options))

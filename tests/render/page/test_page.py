@@ -1,4 +1,4 @@
-"""The page as text: whole, inert, the same numbers as the document, legible by its style sheet."""
+"""The page as text: complete, inert, consistent with the document, and legible."""
 
 import html
 import re
@@ -30,7 +30,7 @@ VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 
 
 class Reader(HTMLParser):
-    """Elements with their attributes, texts of cells, and whether every tag is closed."""
+    """Parser that collects elements with attributes and cell texts, and checks that all tags are closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ def test_the_policy_names_the_style_and_the_script(small):
 
 
 def test_tables_hold_the_numbers_of_the_document(small):
-    """Cell by cell what the studies found, in their order; and nothing else."""
+    """Cells contain exactly the results of the studies, in their order."""
     parts = [part for chapter in chapters(small.document) for part in chapter.parts]
     blocks = [*answer_sections(small.document), *(block for part in parts for block in part.blocks)]
     tables = [block.plain.without_empty_columns for block in blocks if isinstance(block, Table)]
@@ -156,7 +156,7 @@ def test_every_part_has_its_figures(small):
 
 
 def test_curves_come_from_the_scores(small):
-    """The path of a quantile function in the page has the heights of the engine's curve."""
+    """The path of a quantile function in the page has the values of the engine's curve."""
     import numpy as np
 
     from riskrank.engine.portfolio.summary import summarise_curves
@@ -178,7 +178,7 @@ def test_curves_come_from_the_scores(small):
 
 
 def test_raw_means_of_every_metric_are_there(make, make_scores):
-    """A first screen has room for six of them."""
+    """The first screen has room for six metrics only."""
     metrics = [f"q{at}" for at in range(8)]
     document = make(make_scores(["a", "b"], metrics=metrics)).document
     text = make(make_scores(["a", "b"], metrics=metrics)).to_html()
@@ -247,7 +247,7 @@ def contrast(first: str, other: str) -> float:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast(dark):
-    """AA: 4.5 for text, 3 for what is drawn; grey lines are meant to recede."""
+    """WCAG AA requires 4.5 for text and 3 for graphics; grey lines are exempt, because they should recede."""
     css = (FOLDER / "page.css").read_text(encoding="utf-8")
     blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)\}", css)
     colors = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[dark]))
@@ -268,7 +268,7 @@ def test_sizes(make, make_scores, models, most):
 
 
 def bars_of(report):
-    """Colour of the row, both ends and the circle of every bar in the first view."""
+    """Return row colour, both ends, and the centre of each bar in the first view."""
     answer = report.to_html().partition('<section class="answer"')[2].partition("</section>")[0]
     bar = r'<svg class="bar".*?<line x1="([\d.]+)%" x2="([\d.]+)%".*?<circle cx="([\d.]+)%"'
     rows = re.findall(r'<tr(?: class="(\w+)")? data-model.*?</tr>', answer)
@@ -281,7 +281,7 @@ def bars_of(report):
 
 
 def test_bars_match_the_intervals(small):
-    """The circle of every mean lies between the ends of its line, and the ends of each column are reached."""
+    """Each mean lies between the ends of its interval, and the bars of a column use its full width."""
     bars = bars_of(small)
     assert len(bars) == 3 * 2
     for _, low, high, at in bars:
@@ -344,7 +344,7 @@ def test_the_guide_and_every_page_explain_the_same_words(small):
 
 
 def test_folded_sections_show_their_finding(small):
-    """Without scripts all is open; a script folds it, and every summary line has a finding."""
+    """Without scripts all sections are open; a script folds them, and each summary states a result."""
     text = small.to_html()
     folds = re.findall(
         r'<details id="([\w-]+)" class="part" open>\n<summary><h3>.*?</h3>(.*?)</summary>', text
@@ -355,7 +355,7 @@ def test_folded_sections_show_their_finding(small):
 
 
 def test_a_model_has_the_same_colour_in_all_pictures(make, make_scores):
-    """By the classes of its curves and marks: no model has two, no two models share one."""
+    """No model has two colours in its curves and marks, and no two models share one."""
     clear = make_scores(["low", "high", "middle"], n=100, spread=0.1).with_columns(
         pl.col("score") + 2.0 * (pl.col("model") == "high")
     )
@@ -391,7 +391,7 @@ def test_templates_are_package_data():
 
 
 def test_warnings_are_folded_below_the_gravest(make_scores):
-    """Its line says what is left out, then the others; without a warning that there is none."""
+    """The summary shows the most severe warning first; without warnings it states that there are none."""
     frame = make_scores(["a", "b"], n=20)[1:]
     warned = rank(read(frame, missing="drop"), resamples=40, jobs=1)
     warnings = warned.document.provenance.warnings
@@ -426,7 +426,7 @@ def _scores(models: str, score) -> dict:
 
 
 def test_a_gate_names_its_claim_and_models():
-    """Others are in the file, and of no interest; numbers of models are those of all its marks."""
+    """Models without a claim are in the file but not on the page; indices of models agree between marks."""
     table = _scores("abcd", lambda model, sample: (sample * ord(model)) % 7 / 7)
     text = riskrank.gate(table, not_worse=["d:b"], higher="right", resamples=60, jobs=1).to_html()
     assert '<h1 dir="auto">Is d not worse than b?</h1>' in text
@@ -438,7 +438,7 @@ def test_a_gate_names_its_claim_and_models():
 
 
 def test_binary_scores_have_no_distribution_plot():
-    """Of 0/1 scores a page shows means and differences: every curve would be two bars."""
+    """Binary scores show means and differences only, because each curve would have two bars."""
     binary = _scores("abc", lambda model, sample: float((sample * ord(model)) % 7 > 2))
     partial = _scores("abc", lambda model, sample: (sample * ord(model)) % 7 / 7)
     kinds = []
@@ -457,7 +457,7 @@ def test_binary_scores_have_no_distribution_plot():
 
 
 def test_numbers_on_a_page_are_typeset_consistently(small):
-    """A minus that is no hyphen, a percent sign that stands apart: in words, tables and pictures."""
+    """Words, tables and pictures use a minus sign instead of a hyphen, and a space before a percent sign."""
     text = re.sub(r"<(style|script)>.*?</\1>", "", small.to_html(), flags=re.DOTALL)
     words = re.findall(r">([^<]+)<", text)
     assert any("−" in word for word in words)

@@ -1,4 +1,4 @@
-"""Pictures of pages: shorter paths are the same lines, and what Matplotlib wrote is made the same again."""
+"""SVG pictures of pages: shortened paths draw the same lines, and output is independent of Matplotlib."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,7 @@ WRITTEN = {"forest": (57.8, (26.25, 195.25, 371.25, 556.25)), "pair": (69.0, ())
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_svg_of_matplotlib_becomes_part_of_a_page(name, update_stored):
-    """A file of one version of Matplotlib, whatever others write; ``--write-made`` stores it anew."""
+    """The input is stored from one version of Matplotlib; ``--write-made`` rewrites it."""
     source, stored = (Path(__file__).parent / "written" / f"{name}{end}" for end in (".svg", ".txt"))
     heading, panels = WRITTEN[name]
     plot = SimpleNamespace(heading=heading, panels=panels, to_bytes=lambda *_, **__: source.read_bytes())
