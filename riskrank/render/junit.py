@@ -21,7 +21,7 @@ class TestCase:
     Attributes
     ----------
     kind : str
-        ``failure``, ``error`` or ``skipped``; empty if the case passed.
+        ``failure``, ``error`` or ``skipped``, or empty if the case passed.
     classname : str
         Class name under which CI servers list the test case.
     name, message : str

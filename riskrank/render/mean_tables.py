@@ -112,7 +112,10 @@ def with_interval_bars(column: ModelColumn, mean: MetricMeans, models: Sequence[
 
 
 def metric_head(mean: MetricMeans) -> str:
-    """Return a metric's column head: its name and an arrow for its direction, bracketed if assumed."""
+    """Return a metric's column head: its name, and an arrow for its direction.
+
+    The arrow is in brackets if the direction is assumed.
+    """
     arrow = "↓" if mean.lower_is_better else "↑"
     return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
 

@@ -105,7 +105,7 @@ def significance_letters(dominates: Booleans, order: Integers) -> list[str] | No
     Returns
     -------
     list of k str, or None
-        Texts such as ``a > b d–g``, in the given order; None for more than 26 models.
+        Texts such as ``a > b d–g``, in the given order, or None for more than 26 models.
     """
     if len(order) > len(ascii_lowercase):
         return None

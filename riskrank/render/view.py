@@ -26,7 +26,7 @@ class Column:
     name : str
         Longer heading for Markdown; by default, `head`.
     medium : {"", "terminal", "latex"}
-        Only medium in which the column is shown; empty for all.
+        Only medium in which the column is shown, or empty for all.
     min_width : int
         Minimum terminal width, in characters, at which a text chart is drawn.
     optional : bool
@@ -98,7 +98,7 @@ class Table:
     details : bool
         True if only explained output shows the table.
     part : str
-        Part of the page that contains the table; empty for the answer itself.
+        Part of the page that contains the table, or empty for the answer itself.
     folded : bool
         True if the table is collapsed on the page until the reader opens it.
     """

@@ -136,7 +136,7 @@ def with_model_numbers(draw: Callable[[], P], numbers: Sequence[int]) -> Callabl
 
 
 def row_color(model: int, default: str = QUIET) -> str:
-    """Return the color of a model if the verdict names it, else a default color."""
+    """Return the color of a model that the verdict names, and the default color for other models."""
     study = _STUDY.get()
     return model_color(model) if study is not None and model in study[1] else default
 

@@ -44,7 +44,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     view : sequence of Section
     stream : text stream
     width : int or None
-        Width of the terminal in characters; None if the output is not a terminal.
+        Width of the terminal in characters, or None if the output is not a terminal.
     color : bool
         Whether to use colors and bold text.
     """
@@ -144,13 +144,15 @@ def with_charts(table: Table, width: int | None) -> Table:
 
 
 def column_widths(table: Table, width: int | None) -> list[int]:
-    """Return the width of every column: its natural width if the page allows, else reduced by wrapping.
+    """Return the width of every column.
+
+    Columns have their natural widths if these fit on the page. Otherwise, wrapping narrows wide columns.
 
     Parameters
     ----------
     table : Table
     width : int or None
-        Width of the page in characters; None if it is unlimited.
+        Width of the page in characters, or None if it is unlimited.
     """
     from rich.cells import cell_len
 

@@ -88,7 +88,7 @@ class Drawing:
     width : float
         Width in pixels.
     key : mapping of str to str
-        CSS color class of every model, for a legend below the picture; empty if the picture has labels.
+        CSS color class of every model, for a legend below the picture, or empty if the picture has labels.
     tabled : bool
         True if narrow screens show a table instead.
     """
