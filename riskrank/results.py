@@ -266,7 +266,7 @@ class GateResult(Result):
     Attributes
     ----------
     failed : GateFailed, GateInconclusive or None
-        Error that corresponds to the command-line exit status; None if the gate passed.
+        Error that corresponds to the command-line exit status, or None if the gate passed.
     """
 
     _formats = ("junit",)

@@ -114,7 +114,7 @@ def require_memory(needed: float, allowed: float | None, task: str, hint: str) -
     needed : float
         Required memory, in bytes.
     allowed : float or None
-        Allowed memory, in bytes; None for all memory of the machine.
+        Allowed memory, in bytes, or None for all memory of the machine.
     task : str
         Description of the task, as the start of the error message.
     hint : str

@@ -19,7 +19,7 @@ class PlotRequest:
     Attributes
     ----------
     picture : str or None
-        Name of the picture; None for the main picture.
+        Name of the picture, or None for the main picture.
     file : str
     kind : str
         File format: ``svg``, ``png`` or ``pdf``.

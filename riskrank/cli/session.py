@@ -140,7 +140,7 @@ class Session:
         Returns
         -------
         files : dict of str to bytes
-            Path and contents of the metrics file; empty if there is nothing to write.
+            Path and contents of the metrics file, or empty if there is nothing to write.
         kept : Path or None
             Existing file with other contents, which is not replaced because it may have been edited by hand.
         """
@@ -156,7 +156,7 @@ class Session:
         return ({str(path): data}, None) if same else ({}, path)
 
     def progress(self, label: str) -> AbstractContextManager[ProgressCallback | None]:
-        """Return a progress bar if stderr is a terminal, else a callback that logs a note on long runs."""
+        """Return a progress bar if stderr is a terminal, or else a callback that logs a note on long runs."""
         stream = self.environment.stderr
         if self.output.quiet:
             return nullcontext()

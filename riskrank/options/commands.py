@@ -64,7 +64,7 @@ class DocType:
         Module below ``riskrank.studies`` that builds tables and text. Its function is ``build_sections`` or
         the one named after a colon.
     figures : str
-        Module below ``riskrank.studies`` with a ``pictures`` function; empty if there are none.
+        Module below ``riskrank.studies`` with a ``pictures`` function, or empty if there are none.
     """
 
     schema: str

@@ -41,7 +41,7 @@ class OptionSpec:
     metavar : str
         Placeholder of the value on the command line.
     choices : tuple
-        Valid values, checked when the settings are created; empty if any value is valid.
+        Valid values, checked when the settings are created, or empty if any value is valid.
     internal_choices : tuple
         Further valid values that only commands set internally.
     example : str
@@ -96,7 +96,7 @@ class OptionSpec:
     against: tuple[str, ...] = ()
 
     def refusal(self, number: float) -> str:
-        """Return a description of the bounds if the number violates one of them, else an empty string."""
+        """Return a description of the bounds if the number violates one of them, or else an empty string."""
         bounds = (("at least", self.least, ge), ("above", self.above, gt), ("below", self.below, lt))
         checks = [(f"{words} {end:g}", keeps(number, end)) for words, end, keeps in bounds if end is not None]
         return "" if all(holds for _, holds in checks) else " and ".join(words for words, _ in checks)

@@ -16,7 +16,7 @@ _TABLE_OPTIONS = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
 
 
 def run(call: Call) -> None:
-    """Run a power study for named distributions if any are given, else for a pilot table."""
+    """Run a power study for the named distributions, or for a pilot table if there are none."""
     distributions = parse_distributions(call.scores)
     if not distributions:
         session = Session(call)
