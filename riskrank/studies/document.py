@@ -293,7 +293,7 @@ class GatedDocument(Document[Row]):
     failed : RiskrankError or None
         Error to raise after the document is written.
     inconclusive : {"pass", "fail"} or None
-        How an inconclusive claim counts; None if the option is not set.
+        How an inconclusive claim counts, or None if the option is not set.
     comment : bool
         True if the Markdown output is a pull-request comment that the next run replaces.
     """

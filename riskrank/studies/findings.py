@@ -44,11 +44,11 @@ class Finding:
     models : tuple of int
         Indices of the models in the finding, in the order in which the sentence names them.
     on : str
-        Metric, score column, task or group of the finding; empty if it concerns all of them.
+        Metric, score column, task or group of the finding, or empty if it concerns all of them.
     figures : mapping of str to float
         Supporting numbers in the units of the file.
     answer : Answer or None
-        Answer of the test; None if nothing was tested.
+        Answer of the test, or None if nothing was tested.
     """
 
     kind: str

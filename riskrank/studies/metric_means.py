@@ -278,7 +278,7 @@ def assumed_costs(means: Sequence[MetricMeans]) -> list[str]:
 
 
 def assumption_prefix(costs: Sequence[str], extra: str = "") -> str:
-    """Return a sentence prefix that states undeclared directions and one further assumption, if any."""
+    """Return a sentence prefix that states undeclared directions and, if given, one further assumption."""
     flag = option("lower", ",".join(costs[:3]))
     directions = (
         f"that higher {join_names(costs)} is better (undeclared; {flag} if lower is better)" if costs else ""

@@ -48,7 +48,7 @@ class TestedDocument(GroupedDocument[Row]):
     detectable: Mapping[str, float] = field(default_factory=dict)
 
     def table(self) -> Table:
-        """Return the table to write as CSV: the means by model and task if requested, else the rows."""
+        """Return the table to write as CSV: the means by model and task if requested, or else the rows."""
         return super().table() if self.suite is None or not self.per_task else task_columns(self.suite)
 
     def meta(self) -> Mapping[str, Any]:

@@ -38,7 +38,7 @@ class CheckDocument(Document[MetricRow], schema="check"):
     passes : tuple of PassCurve
         One per model and binary metric with repeats.
     judge : JudgeCheck or None
-        Results of checking the judge; None if the table has none.
+        Results of checking the judge, or None if the table has none.
     """
 
     includes_warnings: ClassVar[bool] = True

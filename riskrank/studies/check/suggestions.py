@@ -105,7 +105,10 @@ def _fitting_commands(inspection: Inspection) -> Iterator[Suggestion]:
 
 
 def _declare_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
-    """Declare every missing direction: lower for metrics whose names suggest a cost, else higher."""
+    """Declare every missing direction.
+
+    The direction is lower for metrics whose names suggest a cost, and higher for all others.
+    """
     lower = tuple(name for name in undeclared if looks_like_a_cost(name))
     higher = tuple(name for name in undeclared if name not in lower)
     if len(higher) > _MOST_NAMED:

@@ -76,7 +76,7 @@ def document_fields(
     ----------
     request : CopaRequest
     orders : sequence of float
-        Orders p of the norm; empty if p itself is varied.
+        Orders p of the norm, or empty if p itself is varied.
     question_settings : mapping
         Entries of the provenance's ``method`` that are specific to the question.
     extra_warnings : sequence of str

@@ -38,7 +38,7 @@ class ExplanationDocument(CopaBase[ExplanationRow], schema="copa-explain"):
     ----------
     explanation : CopaExplanation
     worst_case_weights : ndarray, shape (K,), or None
-        Weights for which the model is chosen at p = ∞; None if there are none.
+        Weights for which the model is chosen at p = ∞, or None if there are none.
     sweeps : tuple of Sweep
         One sweep per weight; the other weights keep their proportions. Empty for a single objective.
     """

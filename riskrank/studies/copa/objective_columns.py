@@ -320,7 +320,7 @@ def oriented_objective_values(column: ObjectiveColumn, means: Floats, models: Se
     ----------
     column : ObjectiveColumn
     means : ndarray, shape (N,)
-        Means of the metric; NaN where a score is missing.
+        Means of the metric, or NaN where a score is missing.
     models : sequence of N str
 
     Returns

@@ -28,7 +28,7 @@ class ObjectiveName:
         Index of the metric.
     statistic : {"mean", "total", "tvar", "cost-per-success"}
     level : float or None
-        Proportion of worst scores that ``tvar`` averages; None for other statistics.
+        Proportion of worst scores that ``tvar`` averages, or None for other statistics.
     name : str
         Name of the metric for a mean; otherwise metric and statistic, such as ``latency:tvar@0.05``.
     success : int or None
@@ -137,11 +137,11 @@ def parse_constraint(
     names : sequence of K str
         The objectives.
     values : ndarray, shape (N, K)
-        In the units of the file; NaN where missing.
+        In the units of the file, or NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
         Directions in the units of the file.
     shares : sequence of bool
-        True for objectives that are proportions; empty if unknown.
+        True for objectives that are proportions, or empty if unknown.
 
     Raises
     ------

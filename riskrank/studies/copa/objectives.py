@@ -42,7 +42,7 @@ class Objectives:
     ----------
     population : Population
     values : ndarray, shape (N, K)
-        In the units of the file; NaN where missing.
+        In the units of the file, or NaN where missing.
     larger_is_better : ndarray of bool, shape (K,)
         Directions in the units of the file.
     bounds : tuple of Constraint
@@ -54,7 +54,7 @@ class Objectives:
     warnings : tuple of str
         Warnings about the population.
     columns : tuple of ObjectiveColumn
-        Sample-level scores of every objective; empty for a table without samples.
+        Sample-level scores of every objective, or empty for a table without samples.
     weight_override : ndarray, shape (K,), or None
         Weights that replace those derived from `explicit_weights`.
     """

@@ -133,18 +133,18 @@ class CopaDocument(CopaBase[CopaRow], schema="copa"):
     usual_rankings : tuple of CopaRanking
         Rankings by a few common values of p, to show the effect of p.
     sweeps : tuple of Sweep
-        One sweep per weight, to show the effect of the weights; empty for a single objective.
+        One sweep per weight, to show the effect of the weights, or empty for a single objective.
     influence : ModelInfluence or None
         None for fewer than three models.
     population_bootstrap : ChoiceBootstrap or None
-        Choices in bootstrapped populations of models; None unless requested.
+        Choices in bootstrapped populations of models, or None unless requested.
     uncertainty : FrontUncertainty or None
-        Uncertainty of the front; None if the front was not tested.
+        Uncertainty of the front, or None if the front was not tested.
     ccdf_quantiles, ccdf_mean : ndarray
         Proportion of models that are not better: quantiles over the objectives at ``CCDF_PROBABILITIES``,
         shape (N, 5), and means, shape (N,).
     tasks : str
-        Description of the tasks of a suite and their weights; empty without a suite.
+        Description of the tasks of a suite and their weights, or empty without a suite.
     """
 
     rankings: tuple[CopaRanking, ...]

@@ -140,7 +140,7 @@ class FrontUncertainty:
     evidence : tuple of K ObjectiveEvidence
     shares : FrontShares
     low, high : ndarray, shape (N, K)
-        Pointwise interval limits of each value, in the units of the file; NaN where unknown.
+        Pointwise interval limits of each value, in the units of the file, or NaN where unknown.
     constraint_answers : tuple of N tuples of Answer
         Answers to "the constraint is met", by model and constraint.
     resamples : int

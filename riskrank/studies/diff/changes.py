@@ -40,7 +40,7 @@ class CaseComparison:
     new, old : Repeats
         Scores of the two models, larger is better.
     p_value, p_adjusted : ndarray, shape (n,), or None
-        P-value of each case, raw and adjusted; None without repeats.
+        P-value of each case, raw and adjusted, or None without repeats.
     significant : ndarray of bool, shape (n,)
     """
 

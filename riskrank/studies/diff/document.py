@@ -108,7 +108,10 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def main_change(self) -> Change:
-        """Counts over all samples for one metric: the first significant one, else the first changed one."""
+        """Counts over all samples for the main metric.
+
+        This is the first metric with a significant change, or else the first with any change.
+        """
         overall = (change for change in self.changes if change.group is None)
         return min(overall, key=lambda change: (not change.significant, change.samples == change.same))
 
@@ -136,12 +139,12 @@ class DiffDocument(Document[CaseRow], schema="diff"):
 
     @property
     def worse_cases(self) -> list[CaseRow]:
-        """Cases that got worse: significant ones first, then the largest losses."""
+        """Cases that got worse, with significant losses first and then in descending order of the loss."""
         return [row for row in self.rows if row.change == WORSE]
 
     @property
     def better_cases(self) -> list[CaseRow]:
-        """Cases that got better, by metric and then by decreasing gain."""
+        """Cases that got better, sorted by metric and in descending order of the gain."""
         names = [spec.name for spec in self.metrics]
         better = (row for row in self.rows if row.change == BETTER)
         ties = [list(tied) for _, tied in groupby(better, lambda row: (row.metric, row.difference))]

@@ -87,7 +87,7 @@ class ScoreColumn:
         Worst and best possible score, larger is better.
     group : str or None
     width : float or None
-        Width of the declared range of scores; None if undeclared.
+        Width of the declared range of scores, or None if undeclared.
     task : str or None
         Task, if the scores are those of a single task.
     means : MeanColumn or None

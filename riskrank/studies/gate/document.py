@@ -104,7 +104,10 @@ class GateRow:
 
     @property
     def effect_sign(self) -> int:
-        """Significant effect regardless of the margin: 1 if new is better, −1 if it is worse, else 0."""
+        """Sign of the significant effect, regardless of the margin.
+
+        It is 1 if new is significantly better, −1 if it is significantly worse, and 0 otherwise.
+        """
         if self.low is None or self.high is None or self.statistic in ORDERS:
             return 0
         if self.chosen_p is not None or self.is_untested:
@@ -220,7 +223,7 @@ class GateDocument(GatedDocument[GateRow], schema="gate"):
         Metrics without bounds of which too many scores are missing to decide a claim, with their likely
         bounds as a TOML line, which may be empty.
     noise_source : str
-        Largest source of noise in the first inconclusive claim; empty if there is only one source.
+        Largest source of noise in the first inconclusive claim, or empty if there is only one source.
     effective_size : int
         Smallest effective sample size among the claims.
     lost_cases : sequence of LostCases

@@ -47,7 +47,7 @@ def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list
         Inputs with the names of the models.
     options : dict of str to object
     claim : str
-        The claim that was added; empty if there is none.
+        The claim that was added, or empty if there is none.
     """
     changed, files = dict(options), [*scores]
     claims = [name for name in ("better", "not_worse", "cheapest", "new", "old") if changed.get(name)]

@@ -41,7 +41,7 @@ def needed_text(row: GateRow, unit: str, judged: int | None) -> str:
     unit : str
         Plural noun for the samples.
     judged : int or None
-        Number of samples that a judge scored; None without a judge.
+        Number of samples that a judge scored, or None without a judge.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def deciding_row(rows: Sequence[GateRow]) -> GateRow:
 
 
 def insufficient_labels(row: GateRow, judged: int | None) -> str | None:
-    """Return "labels of these N samples" if even labelling all of them cannot decide the claim, else None."""
+    """Return "labels of these N samples" if labelling all of them cannot decide the claim, or else None."""
     settled = row.verdict != INCONCLUSIVE or row.samples_needed is not None
     other_reason = row.statistic != MEAN or row.chosen_p is not None or row.depends_on_missing
     return None if judged is None or settled or other_reason else f"labels of these {judged:,} samples"

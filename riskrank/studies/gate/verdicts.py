@@ -34,6 +34,10 @@ def count_verdicts(rows: Sequence[Any]) -> dict[str, int]:
 
 
 def joint_verdict(rows: Sequence[Any]) -> str:
-    """Return the overall verdict: "fail" if any claim fails, else "inconclusive" if any is, else "pass"."""
+    """Return the overall verdict.
+
+    It is "fail" if any claim fails, or else "inconclusive" if any claim is inconclusive. Otherwise, it is
+    "pass".
+    """
     verdicts = count_verdicts(rows)
     return FAIL if verdicts[FAIL] else INCONCLUSIVE if verdicts[INCONCLUSIVE] else PASS

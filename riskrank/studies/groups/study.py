@@ -41,7 +41,7 @@ class Standing:
     scores : ndarray, shape (k,)
         Score of each model, larger is better.
     beats : ndarray of bool, shape (k, k), or None
-        True if the row's model is significantly ahead of the column's; None if the method has no tests.
+        True if the row's model is significantly ahead of the column's, or None if the method has no tests.
     p_value : ndarray, shape (k, k), or None
         Unadjusted p-value of each lead.
     family : Family
@@ -76,7 +76,7 @@ class Group(Generic[Kind]):
     document : Document
     standings : mapping of str to Standing
     tau : mapping of str to float or None
-        Kendall's tau with the overall ranking, by method; None if all models tie in a ranking.
+        Kendall's tau with the overall ranking, by method, or None if all models tie in a ranking.
     """
 
     name: str

@@ -78,7 +78,7 @@ class GsdDocument(Document[GsdRow], schema="gsd"):
     front_tests : tuple of FrontTest
     explanations : tuple of Explanation
     baselines : CriteriaTests or None
-        Rank tests of every criterion; None unless requested.
+        Rank tests of every criterion, or None unless requested.
     means : tuple of MetricMeans
         Means of every metric in the units of the file.
     unit : {"sample", "task"}

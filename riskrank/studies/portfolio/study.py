@@ -100,7 +100,7 @@ class FoldedDocument(Document[Row]):
     scores : tuple of k ndarrays, shapes (n_i,)
         Scores of the k models, where model i has n_i scores.
     weights : tuple of k ndarrays, shapes (n_i,), or None
-        Weight of each score; None without a suite.
+        Weight of each score, or None without a suite.
     suite : SuiteOutline or None
     """
 

@@ -50,7 +50,7 @@ class LabelsDocument(Document[LabelsRow], schema="power-labels"):
     Attributes
     ----------
     size : int or None
-        Number of labels needed; None if above the limit.
+        Number of labels needed, or None if above the limit.
     target : float
     power : float
         Power at `size`, or at the limit.

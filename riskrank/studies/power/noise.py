@@ -41,7 +41,7 @@ class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
     ----------
     components : Components
     error, planned : float
-        Current standard error, and that under the plan; None if no plan suffices.
+        Current standard error, and that under the plan, or None if no plan suffices.
     note : str
         Sentence about the noise sources.
     """

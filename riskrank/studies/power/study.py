@@ -62,7 +62,7 @@ class PowerDocument(Document[PowerRow], schema="power"):
     ----------
     study : PowerStudy
     metric : str or None
-        Score column of the pilot; None for distributions.
+        Score column of the pilot, or None for distributions.
     split : RunsSplit or None
         Split of the pilot's variance into samples and runs, if it has repeats.
     """

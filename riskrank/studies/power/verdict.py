@@ -70,7 +70,7 @@ def size_sentence(
     Parameters
     ----------
     size : int or None
-        Sample size needed; None if above the limit.
+        Sample size needed, or None if above the limit.
     limit : int
     units : str
         Plural noun for the samples.

@@ -120,7 +120,7 @@ class MeanRankDocument(Document[RankRow], schema="rank-means"):
     reason : str
         Reason why only means are compared.
     components : Components or None
-        Variance components of the difference between the first two models; None without named sources of
+        Variance components of the difference between the first two models, or None without named sources of
         noise.
     """
 

@@ -50,7 +50,7 @@ def certainty(leaders: Collection[Leader]) -> str:
     Parameters
     ----------
     leaders : collection of Leader
-        One leader per score column; empty if only aggregated ranks are reported, which are not tested.
+        One leader per score column, or empty if only aggregated ranks are reported, which are not tested.
 
     Returns
     -------
@@ -125,7 +125,7 @@ class RankDocument(TestedDocument[RankRow], schema="rank"):
     methods_chosen : bool
         True if the user selected methods, which are then shown side by side.
     top : int or None
-        Number of models to show per method; None for the default.
+        Number of models to show per method, or None for the default.
     """
 
     study: MethodStudy

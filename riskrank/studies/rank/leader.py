@@ -52,7 +52,7 @@ class Leader:
     weighted : bool
         True if the user gave metric weights, or if a single metric is ranked.
     ranked : Ranked or None
-        Data from which the recommendation was derived; None without a recommendation.
+        Data from which the recommendation was derived, or None without a recommendation.
     task_dependent : tuple of int
         Models that rank behind the leader only because of the default task weights.
     """

@@ -27,12 +27,12 @@ class MeanRanking:
     ----------
     column : MeanColumn
     shared : Integers or None
-        Number of samples common to each pair of models, shape (k, k); None if all models have all samples.
+        Number of samples common to each pair of models, shape (k, k), or None if all models have all samples.
     means : MetricMeans
         Means in the units of the file.
     ranking : Ranking
     p_adjusted : ndarray, shape (k, k), or None
-        Adjusted p-values for the claim that the mean of i exceeds that of j; None if nothing was tested.
+        Adjusted p-values for the claim that the mean of i exceeds that of j, or None if nothing was tested.
     low, high : ndarray, shape (k,), or None
         Limits of simultaneous intervals of the differences from the first model, larger is better.
     detectable : float or None

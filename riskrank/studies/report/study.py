@@ -52,15 +52,15 @@ class ReportDocument(Document[RankRow], schema="report"):
         Direct dominance of all pairs.
     risks : MeanRiskDocument
     methods : RankDocument or None
-        Rankings by all methods on all portfolios, without tests; None if there is one metric.
+        Rankings by all methods on all portfolios, without tests, or None if there is one metric.
     metrics : RankDocument or None
-        Separate rankings on each metric, without tests; None if there is one metric.
+        Separate rankings on each metric, without tests, or None if there is one metric.
     relation : GsdDocument or None
-        Generalized stochastic dominance; None unless requested.
+        Generalized stochastic dominance, or None unless requested.
     choice : CopaDocument or None
-        Choice by COPA; None unless requested.
+        Choice by COPA, or None unless requested.
     by_group : RankDocument or None
-        Ranking in each group of samples; None unless requested.
+        Ranking in each group of samples, or None unless requested.
     title : str
     """
 

@@ -57,13 +57,13 @@ class SuiteColumn:
         Leader of the ranking. Its pair holds the reference model of the verdict, which may differ from the
         leader, and the model with which it is compared.
     left_out : LeaveOneOut or None
-        Macro means without each task; None if one task has all the weight.
+        Macro means without each task, or None if one task has all the weight.
     first_without : ndarray of int, shape (T,), or None
-        Leader of the ranking without each task; None if not computed.
+        Leader of the ranking without each task, or None if not computed.
     worst : tuple of WorstTasks
         Worst tasks of each model.
     file_means : ndarray, shape (k, T), or None
-        Means in the units of the file; None unless tasks are compared on another scale.
+        Means in the units of the file, or None unless tasks are compared on another scale.
     """
 
     name: str
@@ -119,7 +119,7 @@ class SuiteColumn:
         return macro.performance_profile(self.scores, macro.profile_thresholds(self.scores), level)
 
     def decisive_tasks(self) -> list[tuple[int, int]]:
-        """Return the tasks whose omission changes the leader of the ranking, each with the new leader."""
+        """Return the tasks that change the leader of the ranking if omitted, each with the new leader."""
         leaders = self.first_without
         return (
             [] if leaders is None else [(t, int(i)) for t, i in enumerate(leaders) if i != self.first.model]

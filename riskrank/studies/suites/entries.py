@@ -194,7 +194,7 @@ def _pair_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
 
 
 def _left_out_records(chapter: SuiteAnalysis) -> Iterator[tuple[Any, ...]]:
-    """Yield one record per omitted task, with the model that then comes closest to the leader."""
+    """Yield one record per omitted task, with the model closest to the leader without this task."""
     for column in chapter.columns.values():
         if column.left_out is not None:
             rivals = [i for i in range(len(chapter.models)) if i != column.first.model]

@@ -100,7 +100,7 @@ class TrendLine:
         Proportion of cases that flip between consecutive runs, excluding steps at which the model changed
         significantly.
     more_failed : float or None
-        Increase of the failure rate from the baseline to the last run; None if acceptable.
+        Increase of the failure rate from the baseline to the last run, or None if acceptable.
     """
 
     metric: str

@@ -39,10 +39,10 @@ class Plane:
     labels : (str, str)
         Names of the objectives, shortened to fit.
     positions : (ndarray, ndarray), shapes (N,)
-        Coordinates of the models in axis units; NaN where unknown.
+        Coordinates of the models in axis units, or NaN where unknown.
     axis_labels : (str, str)
     intervals : tuple of ndarray, shapes (N, 2)
-        Intervals along each axis; empty if there are none.
+        Intervals along each axis, or empty if there are none.
     """
 
     labels: Sequence[str]

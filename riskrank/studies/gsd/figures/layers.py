@@ -97,7 +97,10 @@ def arrange_layers(levels: Sequence[int], edges: Sequence[tuple[int, int]], wide
 
 
 def _candidate_orders(layers: Layers) -> Iterator[Layers]:
-    """Yield all orders of the nodes if there are few, else the orders from barycentre sweeps down and up."""
+    """Yield candidate orders of the nodes.
+
+    If there are few orders, all are yielded. Otherwise, barycentre sweeps down and up determine them.
+    """
     if prod(factorial(min(len(row), 20)) for row in layers.order) <= _MOST_ORDERS:
         for order in product(*map(permutations, layers.order)):
             yield replace(layers, order=order)

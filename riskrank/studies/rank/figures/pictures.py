@@ -164,7 +164,7 @@ def _draw_bump(document: RankDocument) -> Plot:
 
 
 def _ranking_unit(document: RankDocument) -> str:
-    """Return "metric" if all rankings use the same method on different metrics, else "method"."""
+    """Return "metric" if all rankings use the same method on different metrics, or else "method"."""
     parts = [name.partition("@") for name in document.study.rankings]
     metrics = {mean.name for mean in document.means}
     one_method = len({method for method, _, _ in parts}) == 1

@@ -117,7 +117,7 @@ def _agreement_entry(name: str, varied: str, basis: str, study: Callable[[Report
 
 
 def _ranking_if(condition: Callable[[RankDocument], Any]) -> Callable[[ReportDocument], Any]:
-    """Return a function that selects the report's ranking if it meets a condition, else None."""
+    """Return a function that returns the report's ranking if it meets a condition, or else None."""
     return lambda document: document.ranking if condition(document.ranking) else None
 
 
@@ -127,7 +127,7 @@ def _unless_binary(name: str) -> Callable[[ReportDocument], Any]:
 
 
 def _deciding_pairs(document: ReportDocument) -> Document | None:
-    """Return the pairwise study if there is a single metric and no judge, else None."""
+    """Return the pairwise study if there is a single metric and no judge, or else None."""
     return None if trade_off(document.ranking) or document.ranking.judged else document.pairs
 
 
