@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-# Fixtures of pictures, which tests of several rooms draw.
+# Picture fixtures, which tests of several folders use.
 pytest_plugins = ["tests.pictures"]
 
 # `make test-lowest` and `make test-newest` look at five times as many examples.

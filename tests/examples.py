@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # A number that is no part of a name: not the 2 of `top2`, the dates and digests of `a1b2-03`.
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*\w)")
 
-# Sums in another order differ by some last bits; no digit beyond this is compared.
+# Summation order changes the last bits, so later digits are not compared.
 RELATIVE = 1e-9
 
 

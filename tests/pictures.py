@@ -45,7 +45,7 @@ def legible():
         with common_style():
             figure.draw_without_rendering()
             words = _words(figure)
-        # Of one call in a test's code, the first picture: large ones and many take their time.
+        # Only the first picture of each call in a test, to save time.
         if len(words) < 24 and make.__code__ not in repeated:
             repeated.add(make.__code__)
             assert figure.to_bytes("svg") == make().to_bytes("svg")

@@ -34,11 +34,11 @@ REPORTING = re.compile(r"riskrank\.(studies|render)\b")
 LINES, WIDTH = 100, 98
 ROWS = 4
 RECORDED = []
-# Of tests of what is no answer of a study, or of what is computed for several of them.
+# Tests whose output is not the result of a study, or is shared by several tests.
 UNSTORED = re.compile(
     "bad_input|ci_logs|help|hostile_.*|kernel|limits|output_files|pipes_and_devices|refusals|short_writes|"
     "skill|surroundings|"
-    # Of the engine: orders of equal cost, and eigenvectors of either sign.
+    # Engine tests with several valid results: equal costs, or eigenvectors of either sign.
     "an_earlier_cost_stays_as_low_as_possible|unequal_runs_against_the_.*"
 )
 
@@ -46,7 +46,7 @@ UNSTORED = re.compile(
 @pytest.fixture(autouse=True)
 def screens(request, monkeypatch, update_stored):
     """Record what a test computes, and compare it after the test."""
-    if hasattr(request.module, "RNG"):  # what is drawn is not to hang on which tests ran before
+    if hasattr(request.module, "RNG"):  # random draws must not depend on earlier tests
         monkeypatch.setattr(request.module, "RNG", np.random.default_rng(7))
     if not steady(request.node, most=sys.maxsize):
         yield
@@ -122,7 +122,7 @@ def rendered_texts(result):
     if not result.stdout or "\x1b" in result.stdout or result.stdout.startswith("<"):
         return []
     document = result.stdout.startswith("{\n") and "meta" in (content := json.loads(result.stdout))
-    messages = re.sub(r"takes about \d+ (\w+): .*", r"takes some \1", result.stderr)  # a clock tells how long
+    messages = re.sub(r"takes about \d+ (\w+): .*", r"takes some \1", result.stderr)  # depends on the clock
     return [
         "\n".join(
             [f"exit {result.status}", *(of_document(content) if document else [result.stdout]), messages]
@@ -187,7 +187,7 @@ def hold(node, texts, update_stored):
 def laid_out(text, node):
     """Return the lines of a text without blanks, rules, file locations, version and durations."""
     place = str(node.funcargs.get("tmp_path", "\0"))
-    if place in text:  # where lines end hangs on how long its name is
+    if place in text:  # line breaks depend on the length of this path
         text = "\n".join(" ".join(part.split()) for part in text.split("\n\n"))
     for old, new in ((place, "PLACE"), (f"{ROOT}/", ""), (f"riskrank {__version__}", "riskrank")):
         text = text.replace(old, new)

@@ -20,7 +20,7 @@ from matplotlib.text import Annotation, Text
 from riskrank.render.figures.style import common_style
 
 NUMBER = re.compile(r"(?<![#\w.])(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(pt)?(?!\w)")
-# How far places in points may lie apart, and all other numbers, as a share.
+# Absolute tolerance of positions in points, and relative tolerance of other numbers.
 POINTS, SHARE = 0.15, 2e-3
 
 

@@ -307,7 +307,7 @@ def called(tree: ast.AST) -> Iterator[str]:
             yield from matches or [pattern.replace("\\", "")]
 
 
-# Who loads what the rows of the table of commands name.
+# Modules that load the entries of the command table.
 RESOLVED = {
     "riskrank.render.sections": [f"riskrank.studies.{paper.view}" for paper in DOC_TYPES.values()],
     "riskrank.render.schema": [f"riskrank.studies.{paper.documents}" for paper in DOC_TYPES.values()],

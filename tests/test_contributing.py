@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
 
-# What the page's new files are called; everything else it names is there.
+# Names of the page's new files; all other files on the page exist.
 NEW = [
     "tests/scores/exports/written/arena/arena/log.jsonl",
     "riskrank/studies/tally/options.py",
@@ -86,7 +86,7 @@ def package_copy(tmp_path_factory):
     for folder in ("tests/engine/portfolio", "tests/scores/exports", "tests/cli"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=bare)
     shutil.copy(ROOT / "tests/tables.py", copy / "tests")
-    # What tests compute is another thing with one more risk, and is not compared with what is stored.
+    # An additional risk changes the results of tests, so they are not compared with stored ones.
     (copy / "tests/screens.py").write_text("RECORDED, screens = [], None\n", encoding="utf-8")
     begins = {"{function}": "def ", "{row}": "Risk(", "{command}": "Command("}
     parts = {

@@ -67,7 +67,7 @@ def test_classifiers_metrics_are_consistent(classifiers_wide):
     assert set(np.unique(correct)) == {0.0, 1.0}
     # The arg-max is the true class if its margin is positive; equal probabilities may go either way.
     assert np.array_equal(correct[margin != 0] == 1, margin[margin != 0] > 0)
-    # Wrong means a probability of at most a half.
+    # A prediction is wrong if the probability of its class is at most ½.
     assert log_loss[correct == 0].min() >= np.log(2) - 1e-6
     # With two classes the margin, 2p − 1, determines all the rest.
     two = (classifiers_wide["dataset"] == "cancer").to_numpy()
@@ -88,7 +88,7 @@ def test_classifiers_best_mean_has_a_bad_tail(classifiers_wide):
     worst = dict(zip(models, portfolio[:, : portfolio.shape[1] // 20].mean(axis=1), strict=True))
     assert max(mean, key=mean.get) == "naive_bayes"
     assert min(worst, key=worst.get) == "naive_bayes"
-    # Sums at the order statistics stand in for the integrals: at this n the difference is of no account.
+    # Sums over order statistics approximate the integrals; at this n the difference is negligible.
     integrated = np.cumsum(portfolio, axis=1)
     gap = integrated[None, :, :] - integrated[:, None, :]
     squares = (gap**2).sum(axis=2) + np.eye(len(models))

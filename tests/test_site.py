@@ -96,7 +96,7 @@ def test_the_site_needs_no_network_and_no_server(site):
             assert (site / file.partition("?")[0]).is_file(), f"{path.name} loads {file}"
     for path in site.rglob("*.css"):
         assert "url(http" not in path.read_text(encoding="utf-8").replace('"', ""), path.name
-    # The index of the search is a script, which a page that was opened as a file may load.
+    # The search index is a script, because pages opened as files may load scripts.
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     assert index.startswith("Search.setIndex(")
     assert '"tutorial"' in index
@@ -157,7 +157,7 @@ def test_every_page_is_in_the_navigation():
 # Pages about one model over time, the others compare two.
 YEARS = ("year-of-runs", "year-in-ci")
 JOBS = ("compare-prompts", "pull-request", "budget", "cross-validation", "time-series", *YEARS)
-# Words that are read in three minutes.
+# Number of words that take three minutes to read.
 THREE_MINUTES = 660
 
 

@@ -48,7 +48,7 @@ def test_too_few_samples(refused, run, write, quick, command):
     error, detail, hint = refused(command, path, *quick)
     assert "at least 10 samples" in error
     assert detail == "found: 9"
-    assert "--no-test" not in hint  # ranks of so few would be taken for an answer
+    assert "--no-test" not in hint  # ranks of so few samples would seem conclusive
     assert run(command, path, "--no-test").status == 0
 
 

@@ -53,7 +53,7 @@ def project(tmp_path):
 
 def call(project, *words, **variables):
     path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    # The suite itself is run by make: what that make tells its children is not for this one.
+    # The suite may be run by make, whose variables must not reach this one.
     outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     environment = outer | {"PATH": path, "PYTHONPATH": str(ROOT)} | variables
     return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, check=False)
@@ -81,7 +81,7 @@ def test_the_makefile_of_the_guide(project):
     second = call(project, "make", "--always-make")
     assert second.returncode == 0, second.stderr
     assert {name: (project / name).read_bytes() for name in outputs} == before
-    # What convert knew of the directions was known to all that came after it.
+    # The directions that convert found reach all later steps.
     metrics = json.loads(before["ranking.json"])["meta"]["metrics"]
     assert {entry["name"]: entry["direction"] for entry in metrics} == {"acc": "higher", "brier": "lower"}
 
@@ -214,7 +214,7 @@ def test_the_configuration_is_that_of_the_base_branch(project, action):
     (project / "ci" / "gate.toml").write_text('inconclusive = "pass"\n')
     (project / "ci" / "metrics.toml").write_text('[acc]\ndirection = "lower"\n')
     git("commit", "--quiet", "-a", "-m", "loosen")
-    # What is set in the checkout runs programs: before a look at the files, on their way out, on the way.
+    # Git settings of the checkout that would run programs.
     (project / "evil").write_text(f"#!/bin/sh\ntouch {project}/ran\ncat\n")
     (project / "evil").chmod(0o755)
     (project / ".git" / "info" / "attributes").write_text("* filter=evil\n")

@@ -30,7 +30,7 @@ def plain(run):
     return cache(run)
 
 
-# Whose build it is decides whether names are made harmless, the format how.
+# The CI provider decides whether names are escaped, the format how.
 @pytest.mark.parametrize(
     ("variables", "kind"), [*((one, "table") for one in BUILDS), *((BUILDS[0], kind) for kind in FORMATS[1:])]
 )

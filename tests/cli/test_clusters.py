@@ -28,7 +28,7 @@ def test_a_standard_error_is_that_of_the_documents(run, grouped, quick, variance
     options = (*options, *(quick if variance == "bootstrap" else ()))
     by = [run("dominance", grouped, *options, "--cluster", of).document for of in ("none", "doc")]
     errors = [document["results"][0]["standard_error"] for document in by]
-    # Five questions that say the same are one observation: √5 times the error.
+    # Five identical questions are one observation, so the error is √5 times as large.
     assert 1.7 < errors[1] / errors[0] < 2.7
     assert by[0]["results"][0]["violation_ratio"] == by[1]["results"][0]["violation_ratio"]
     assert [document["meta"]["settings"].get("cluster") for document in by] == ["none", "doc"]

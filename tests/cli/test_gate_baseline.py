@@ -212,7 +212,7 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
         assert outcome.status == status, outcome.stdout
         assert f"is unchanged: the gate {outcome_}, and only a pass updates the baseline" in outcome.stderr
         assert (tmp_path / "kept.parquet").read_bytes() == before
-    # What is let through was not shown either.
+    # An accepted inconclusive claim is not significant either.
     outcome = run("gate", f"new={write('new.csv', scores(share=0.75))}", *options, "--inconclusive", "pass")
     assert outcome.status == 0, outcome.stdout
     assert "is unchanged: the gate is inconclusive, and only a pass updates the baseline" in outcome.stderr

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 CLAIM = ("--not-worse", "new:old", "--margin", "0.05", "--resamples", "400", "--set", "jobs=1")
-# What a reader would put where a message leaves it open.
+# Plausible values for options whose value a message leaves open.
 VALUES = {"--margin": "0.1", "--cases": "5", "--metrics-file": None}
 
 

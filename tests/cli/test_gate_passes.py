@@ -35,7 +35,7 @@ def test_all_of_five_runs_differs_from_a_single_run(run, runs):
     rows = gate(run, runs, "--better", "steady:flaky", *statistics)
     verdicts = {row["statistic"]: row for row in rows}
     assert verdicts["pass^5"]["verdict"] == "pass"
-    # Of six runs that pass with .8, five of them all do with .8^5 = .33.
+    # With a pass rate of .8, five runs all pass with probability .8^5 = .33.
     assert verdicts["pass^5"]["estimate"] == pytest.approx(0.75 - 0.8**5, abs=0.08)
     assert verdicts["pass@5"]["verdict"] == "fail"
     assert verdicts["mean"]["verdict"] == "inconclusive"
@@ -97,7 +97,7 @@ def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
     assert records["samples"] == expected["samples"] == len({row[2] for row in rows})
     for name in ("estimate", "low", "high", "p_value", "standard_error", *(["e_value"] if anytime else [])):
         assert records[name] == pytest.approx(expected[name], rel=1e-9), name
-    # Clusters count: by single samples the same difference has another error.
+    # Clusters matter: with independent samples the error of the difference is another.
     (alone,) = run(
         "gate",
         runs,

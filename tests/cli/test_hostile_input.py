@@ -49,7 +49,7 @@ def test_a_column_of_long_responses(run, write, command):
     for name, text in {
         "long.csv": csv_text(head=HEAD + ",response", end=f',"{LONG}"'),
         "head.csv": csv_text(head=f'{HEAD},"{LONG}"', end=",x"),
-        # A blank line makes the rows be counted by Python.
+        # A blank line forces the slow row count in Python.
         "blank.csv": csv_text(head=HEAD + ",response", end=f',"{LONG}"').replace("\na,3", "\n\na,3"),
     }.items():
         long = run(command, write(name, text), *(("--no-test",) if command == "rank" else ()))

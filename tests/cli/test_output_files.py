@@ -76,7 +76,7 @@ def test_an_old_file_keeps_its_mode_and_is_replaced_at_once(run, table, tmp_path
     path.chmod(0o604)
     with path.open() as opened:
         assert run("check", table, "-o", path).status == 0
-        assert opened.read() == "old"  # whoever reads the old file goes on reading it whole
+        assert opened.read() == "old"  # a process that has the old file open can still read all of it
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
     assert path.read_text().startswith('{\n  "schema"')
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]

@@ -34,7 +34,7 @@ def test_pages_match_the_stored_ones(run, tables, monkeypatch, update_stored, st
     call = stored.read_text("utf-8").partition("\n")[0]
     page = run(*shlex.split(call.removeprefix("$ ")), "--format", "html").stdout
     page = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>|sha256-[^&']*", "", page)
-    # A page is named by all it holds, to the last bit, which other libraries add up otherwise.
+    # The page's name is a hash of its content, whose last bits depend on other libraries.
     page = re.sub(r"\brr[0-9a-f]{6}\b", "rr000000", page).replace(__version__, "0")
     lines = [call, *re.sub(r">\s*<", ">\n<", page).splitlines()]
     stored_drawings.hold(stored, lines, update_stored)

@@ -19,7 +19,7 @@ from tests.programs import RISKRANK, ROOT, run_program
 pytestmark = pytest.mark.slow  # every test starts the program
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc or /dev")
-# Longer than any machine is busy: only what hangs for good fails.
+# Long enough for busy machines, so that only real hangs fail.
 PATIENCE = 1200
 HEAVY = ("numpy", "polars", "scipy", "rich", "multiprocessing", "pydantic")
 
@@ -247,7 +247,7 @@ main()
     assert finish(start("rank", "x.csv", code=code)) == (130, "", "interrupted: nothing was written\n")
 
 
-# Where a library forgets what Ctrl-C raises, or makes another error of it.
+# Places where a library discards KeyboardInterrupt or converts it.
 LOSING = {
     "generator": "__import__('polars').DataFrame({'a': (interrupt(i) for i in range(3))})",
     "callback": "forget()",
@@ -436,7 +436,7 @@ def test_a_warning_that_cannot_be_printed_costs_nothing(start, write, how):
     assert expected[0] == 0
     assert "loss" in expected[2]
     command = [sys.executable, "-m", "riskrank", *map(str, args)]
-    # A pipe's reader is gone before anything is written: the imports of a run take longer than it.
+    # The reader of the pipe ends during the imports, before anything is written.
     status, stdout, _ = finish(_shell(f'"$@" {how}', *command))
     assert (status, stdout) == (0, expected[1])
 

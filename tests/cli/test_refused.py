@@ -24,7 +24,7 @@ def answer(run):
 
     def answered(call):
         words = shlex.split(call)
-        looks = words[0] == "check"  # it tells what it can of a table that nothing else reads
+        looks = words[0] == "check"  # check describes even tables that no other command reads
         writes = not looks and "--bless" not in words  # a baseline alone is no result
         outcome = run(*words, *(next(outputs) if writes else []))
         lines = outcome.stderr.replace(" -o never.json", "").splitlines()

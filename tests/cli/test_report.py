@@ -36,7 +36,7 @@ def test_sections_have_the_results_of_the_commands(run, table):
     assert report["meta"]["parts"]["pairs"]["verdict"] == pairs["meta"]["verdict"]
     risks = run("mrm", table, *FAST, "--format", "json").document["results"]
     results = report["meta"]["parts"]["risks"]["results"]
-    # But tails that so few samples cannot tell.
+    # Except tails, which so few samples cannot separate.
     assert results == [pytest.approx(row) for row in risks if row["level"] in (None, 0.25)]
     assert {row["level"] for row in risks} == {None, 0.05, 0.1, 0.25}
     metrics = run(

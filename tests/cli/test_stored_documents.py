@@ -52,7 +52,7 @@ def tables(tmp_path_factory):
     table.write_csv(place / "t.csv")
     weeks = [table.with_columns(pl.col("score").round(week), week=week) for week in (1, 2, 10)]
     pl.concat([*weeks[:2], weeks[2].with_columns(pl.col("score") - 1)]).write_csv(place / "weeks.csv")
-    # Six tasks of 2 to 7 samples, 24 of 27 there.
+    # Six tasks with 2 to 7 samples; 24 of 27 samples are present.
     starts = [0, 2, 5, 9, 14, 18]
     tasks = [f"t{sum(int(row['sample'][1:]) >= start for start in starts)}" for row in rows]
     table.with_columns(task=pl.Series(tasks)).write_csv(place / "suite.csv")
@@ -67,7 +67,7 @@ def tables(tmp_path_factory):
     page = "[report]\ntitle = 'What is better'\nhigher = ['*']\nresamples = 40\n"
     (place / "page.toml").write_text(page, "utf-8")
     table.filter(~((pl.col("sample") == "s3") & (pl.col("model") == "A"))).write_csv(place / "gaps.csv")
-    # Forty clusters, thirty of one sample and ten of five: worth about 22.
+    # Forty clusters, thirty of one sample and ten of five: effective size about 22.
     patients = [n if n < 30 else 30 + (n - 30) // 5 for n in range(80)]
     clusters = [
         {"model": m, "sample": n, "metric": "acc", "score": sin(5 * n + 3 * at) + at / 3, "patient": patient}

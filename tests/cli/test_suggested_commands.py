@@ -16,7 +16,7 @@ STORED = sorted(
     for folder in ("refused", "expected_facts", "made")
     for path in (ROOT / "tests" / "cli" / folder).glob("*.txt")
 )
-# A line to copy, as a screen indents it and as stored texts mark it; not one cut off at a width.
+# A complete command to copy, indented on a screen or marked in stored texts.
 LINE = re.compile(r"^[| ]*(?:  )?(riskrank [a-z]+ .*)$", re.MULTILINE)
 
 

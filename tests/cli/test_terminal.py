@@ -37,9 +37,9 @@ def show(run, quick):
 def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command):
     path = write("t.csv", make_scores(models=(*LONG, "A"), metrics=("acc", "a rather long metric name")))
     text = show(command, path, width=60)
-    # A line to copy is not folded: a command in two pieces would be another one.
+    # A command to copy is not wrapped, because it would not run in two pieces.
     assert max(len(line) for line in text.splitlines() if not line.startswith("   riskrank ")) <= 60
-    # Names are cut beside pictures only, below the numbers, where they stand whole.
+    # Names are cut next to charts only; the numbers above have the full names.
     assert all(re.search("[●▁-█]", line) for line in text.splitlines() if "…" in line)
 
 

@@ -90,9 +90,9 @@ def test_a_year_in_ci(run, week, evaluate, tmp_path):
     assert blessed.status == 0, blessed.stderr
     baseline = (tmp_path / "baseline.parquet").read_bytes()
     refused = [
-        # A metric was added: the claims were about all there are.
+        # A metric was added to claims about all metrics.
         (3, {"metrics": ("exact_match", "f1")}, "has no metric 'f1'", "--metric exact_match"),
-        # Somebody counts documents from 1 now.
+        # Document numbers start at 1 instead of 0.
         (6, {"start": 1}, "298 of the 300 baseline samples", "baseline may number samples from 0"),
         # The harness was upgraded: a metric has another name, documents have, or less is better.
         (7, {"metrics": ("exact_match_strict",)}, "lack the metric 'exact_match'", "if it was renamed"),
@@ -114,7 +114,7 @@ def test_a_year_in_ci(run, week, evaluate, tmp_path):
     # What to do is done, and works: what errored counts as wrong, and claims are about what both have.
     assert week(12, "--missing", "worst", skill=0.75, errored=True)[0] in (1, 4)
     assert week(13, "--metric", "exact_match", skill=0.75, metrics=("exact_match", "f1"))[0] == 0
-    # What is not the same sample is not dropped until the rest passes.
+    # Different samples must not be dropped until the rest passes.
     for number, start in ((20, 1), (21, 75)):
         status, page, lines = week(number, "--missing", "drop", skill=0.9, start=start)
         assert (status, page) == (2, ""), lines

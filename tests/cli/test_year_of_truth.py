@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "year-in-ci.md"
 YEAR = ROOT / "sample_data" / "year"
 SCRIPT = runpy.run_path(str(ROOT / "sample_data" / "make_year.py"))
-# As many as a level of .001 needs, and fewer than it takes by itself.
+# Enough resamples for a level of .001, but fewer than the default.
 FEW = ("--resamples", "20000", "--set", "jobs=1")
 WORSE, BETTER = "is worse than", "is better than"
 

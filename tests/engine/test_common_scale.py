@@ -13,7 +13,7 @@ from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.dominance.helpers import influence_of, replicate
 
-# No further apart than normal numbers are from 1: the smallest of them have their place on a common scale.
+# The range of exponents is limited, so the smallest numbers remain normal on the common scale.
 sizes = st.floats(1e-5, 1e300)
 numbers = st.just(0.0) | sizes | sizes.map(lambda size: -size)
 
@@ -38,7 +38,7 @@ def test_scaling_loses_no_digits(samples, shift):
 def test_scores_within_a_factor_of_two_are_shifted_and_not_rounded(low, factors, sign):
     array = sign * low * np.array([1, *(factor for factor in factors if low * factor <= 2 * low)])
     scale = CommonScale.fit([array])
-    # The smallest score, which of negative ones is the largest in size.
+    # The smallest score; among negative scores it has the largest absolute value.
     assert scale.shift == array.min()
     assert scale.apply(array).tolist() == [
         float((Fraction(score) - Fraction(scale.shift)) / Fraction(2) ** scale.exponent)

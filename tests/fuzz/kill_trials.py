@@ -125,7 +125,7 @@ def strike(process: subprocess.Popen[bytes], kind: str, chance: random.Random) -
         if kind == "worker":
             os.kill(chance.choice(children(process.pid)), signal.SIGKILL)
         elif kind in ("interrupt", "twice"):
-            # As a terminal does: everyone in the foreground process group hears it.
+            # Like a terminal, signal the whole foreground process group.
             os.killpg(process.pid, signal.SIGINT)
             if kind == "twice":
                 time.sleep(chance.uniform(0, 0.05))
@@ -219,7 +219,7 @@ def trial(
             shared = shared_memory(process.pid)
             hit = strike(process, kind, chance)
             start = time.monotonic()
-            # A worker that had nothing left to do is missed by nobody: then the run takes its time.
+            # If the killed worker was idle, the run completes.
             longest = 60.0 if kind == "worker" else patience
             try:
                 process.wait(longest)
@@ -274,10 +274,10 @@ def wrong_end(outcome: Outcome, errors: str, written: bool) -> list[str]:
         allowed |= {130}
     else:
         allowed |= {-SIGNALS[outcome.kind]}
-    # That it takes long is said before, on a busy machine.
+    # On a busy machine, an estimate of the duration precedes the error.
     lines = [line for line in errors.splitlines() if not line.startswith("note: ")]
     if "Traceback" in errors or "Exception ignored" in errors or "Fatal Python error" in errors:
-        # Until its first function runs riskrank can answer nothing: Python itself does.
+        # Before riskrank's first function runs, Python handles the signal.
         begun = any("riskrank/" in line and not line.endswith("<module>") for line in lines)
         faults.append("traceback" if begun else "before the first line")
     elif outcome.status == -signal.SIGINT and not (written or lines):

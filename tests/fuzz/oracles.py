@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
-# What a run may take: seconds of the processor, and memory beyond what the program had.
+# Limits of a run: CPU seconds, and memory in addition to that of the program.
 MOST_SECONDS, MOST_BYTES = 10.0, 1 << 30
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 

@@ -29,7 +29,7 @@ STUDIES = ("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd", "rep
 # Texts of JSON a cell may hold; some are no JSON at all.
 TEXTS = r"""{"a":1} {} [1,[2]] [] null true "\ud800" "" 1e999 NaN - 0x1 x"""
 CELLS = [*TEXTS.split(), "", "1" + "0" * 400, "[" * 600 + "]" * 600, '{"a": ' * 90 + "1" + "}" * 90]
-# Values of Parquet, each the whole of a column.
+# Parquet columns.
 TYPED = [[1.0, 2.0], {"a": 1, "b": [2]}, date(2024, 1, 2), datetime(2024, 1, 2, tzinfo=UTC), b"\xff\x00"]
 TYPED += [timedelta(1), time(1, 2), Decimal("1.5"), True, 2**63, [[]], {"a": None}, "x" * 100_000, None]
 DUCKDB = """
@@ -48,7 +48,7 @@ VALUES = r"""'a' "a\nb" inf nan [] {} true -1 1979-05-27 ["a",1] "" [[1]] {a=1} 
 "a=l=pip*" "/dev/stdin" ".gi*/x" ".git/x" 0x1 1e400 9999999999999999999999999999999999"""
 PLACES = f"""out.json|own.json|loop.json|hard.csv|s.csv|in|no/r.json|r.what|r.json|r.json|./r.json|/dev/full|
 |s.csv/r.json|r\n.json|in/../r.json|r.svg|r.png|{"a" * 300}|"""
-# Options that have a run take long, or write what another kind looks at.
+# Options that are slow, or that write files tested elsewhere.
 HEAVY = "resamples simulations resample_models steps output plot dot bless"
 REPEATED = (
     b"\n",

@@ -18,7 +18,7 @@ def _with(rows: list[Row], **changes: Callable) -> list[Row]:
     return [row | {name: change(row[name]) for name, change in changes.items()} for row in rows]
 
 
-# What is done to the rows, and to the option that says which way is better: places stay what they were.
+# Changes of the rows and of the direction option that keep the ranks.
 RELATIONS: dict[str, Callable[[Random, list[Row]], list[Row]]] = {
     "other order": lambda rng, rows: rng.sample(rows, len(rows)),
     "twice the scores": lambda _, rows: _with(rows, score=lambda score: 2 * score),

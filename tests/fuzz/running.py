@@ -21,9 +21,9 @@ from tests.fuzz.oracles import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
-# Seconds after which a run hangs: far more than any takes, on a machine that does much else.
+# Seconds after which a run counts as hanging, even on a busy machine.
 PATIENCE = 120
-# How many runs ended with which status.
+# Number of runs by exit status.
 EXIT_COUNTS: Counter[int] = Counter()
 
 

@@ -29,7 +29,7 @@ from tests.scores.exports.test_wrong_types import (
     write,
 )
 
-# Folder with a folder a harness, if somebody has one.
+# Folder of real exports with one subfolder per harness, if available.
 FORMATS: Path | None = None
 # A file that is parsed and written again has at most this many bytes; larger ones have bytes flipped.
 _SMALL = 300_000

@@ -60,7 +60,7 @@ def test_a_page_loads_nothing_and_logs_no_errors(browser, page, dark):
     assert requests == [page.as_uri()]
     assert browser.complaints == []
     assert browser.run("document.images.length") == 0
-    # Names of rows again are for phones, and the only ones that are not seen here.
+    # Only the repeated row names for phones are hidden here.
     assert browser.run(
         "[...document.querySelectorAll('svg')].every("
         "s => s.matches('.again') ? !s.checkVisibility() : s.getBoundingClientRect().width > 100)"
@@ -175,7 +175,7 @@ def test_pictures_show_names_as_tables_do(browser, make_report, show):
     show(make_report(scores(names)))
     texts = browser.run("[...document.querySelectorAll('#pairs svg text')].map(one => one.textContent)")
     assert set(names[:5]) <= set(texts)
-    # In focus names are bold, and still not cut.
+    # Focused names are bold, and must not be cut either.
     assert browser.look("cutWords") == []
 
 
@@ -191,7 +191,7 @@ def test_focus_reaches_every_figure(browser, usual, model, show):
         assert all(strength == 1 for strength, _ in focused)
         assert all(strength < 0.5 for strength in faded)
         assert len(focused) + len(faded) == len(figure)
-    # Each picture of all models has marks of every one, not only its name; a pair is of two.
+    # Pictures of all models have marks for each model; those of a pair have two.
     complete = [figure for figure in figures if figure and not all(not mine for mine, *_ in figure)]
     assert len(complete) >= len(figures) - 2
     assert all({tag for mine, _, tag in figure if mine} & {"path", "use"} for figure in complete)

@@ -46,7 +46,7 @@ def test_means_and_differences_have_the_digits_of_their_intervals(close):
     document = report(close, resamples=400, jobs=1).document
     pairs = next(table for table in tables(document) if table.title.startswith("Stochastic dominance"))
     intervals = document.pairs.by_column[0].differences
-    # Of the usual interval a quarter shows its first digit, a leading 1 the next, too.
+    # A quarter of the usual interval determines the first digit; after a leading 1, the next one, too.
     error = float(np.median((intervals.high - intervals.low)[np.triu_indices(3, 1)])) / 4
     expected = next(digits for digits in range(7) if error * 10**digits >= 2)
     assert {decimals(text) for text in column(pairs, "difference")} == {expected}

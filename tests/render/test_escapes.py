@@ -144,7 +144,7 @@ def test_github_makes_no_link_of_an_address(link):
     assert _rendered(MARKDOWN.render(written))[1].strip() == link
 
 
-# As forges find them in what Markdown has made: GitHub's users, teams and numbers, GitLab's merge requests.
+# Mentions and references that GitHub and GitLab link in rendered Markdown.
 REFERENCES = re.compile(
     r"(?:^|[^A-Za-z0-9_`])@[A-Za-z0-9][A-Za-z0-9-]*|[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
     r"|[#!][0-9]+|\bGH-[0-9]+",

@@ -65,7 +65,7 @@ def assert_single_screen(name, result):
     assert len(screen.splitlines()) <= LINES, f"{name}\n{screen}"
     words = result.verdict.split()
     assert len(words) <= WORDS, f"{name}: {result.verdict}"
-    # Fifty resamples leave a gate in doubt, which takes a sentence of its own.
+    # With fifty resamples a gate is undecided, which needs an additional sentence.
     besides = sum(word in result.verdict for word in ("assum", "another seed", "Nothing was tested"))
     assert result.verdict.count(". ") + 1 <= SENTENCES + besides, result.verdict
     assert "--explain" in screen, f"{name}\n{screen}"

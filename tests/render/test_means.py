@@ -45,7 +45,7 @@ def test_an_outlier_is_clipped(sign, end, near):
 def test_nothing_is_clipped_without_need():
     assert over(1.0, 2.0, 5.0) == BarScale(1.0, 5.0)
     assert over(1.0, 5.0) == BarScale(1.0, 5.0)
-    # Nor where the intervals are as wide as what lies between the models.
+    # Nor if the intervals are as wide as the differences between models.
     assert over(0.0, 1.0, 100.0, half=30.0) == BarScale(-30.0, 130.0)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from riskrank.render import numbers
 
-# What each function writes of what it is given.
+# Formatted text of each value, by function.
 FORMATTED = {
     numbers.format_ratio: [
         *(

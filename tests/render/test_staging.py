@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Every trial is a child in which the signal falls before the n-th line that is run, until no line is left.
+# Each trial forks a child that is signalled before its n-th line, until no line is left.
 TRIALS = """
 import json, os, signal, sys
 from pathlib import Path

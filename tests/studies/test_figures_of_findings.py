@@ -1,4 +1,4 @@
-"""Every number in the sentence of a finding is one of its figures."""
+"""Each number in the sentence of a finding is one of the finding's figures."""
 
 import json
 import re

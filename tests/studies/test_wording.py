@@ -36,7 +36,7 @@ def test_two_metrics_are_both():
 
 
 def test_detection_limits_of_samples_and_tasks():
-    """With 24 samples 8 % is seen with 87 %, 1 in 8 with 96 %; with 6 tasks a kind of 40 % with 95.3 %."""
+    """With 24 samples, 8 % is seen with probability 87 %, 1 in 8 with 96 %; with 6 tasks, 40 % with 95 %."""
     assert detection_limit_sentence(24) == "24 independent samples cannot detect events rarer than 1 in 8."
     assert 1 - (1 - 1 / 8) ** 24 > 0.95
     assert (

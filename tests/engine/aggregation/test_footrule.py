@@ -97,7 +97,7 @@ def test_many_items_match_constrained_assignments(k, lists):
     assert sorted(order.tolist()) == list(range(k))
     least = cost[linear_sum_assignment(cost)].sum()
     assert order_cost(cost, order) == least
-    # Another optimum puts some item at another place than this one does.
+    # Any other optimum has some item at a different place.
     alternatives = []
     for place, item in enumerate(order.tolist()):
         forbidden = cost.copy()

@@ -226,7 +226,7 @@ def test_group_with_several_optima_makes_the_result_ambiguous():
     assert solved(block_triangular(ring(4), ring(4))).unique is True
     half = solved(block_triangular(ring(4), CYCLE), MAX_ITEMS=3)
     assert (half.unique, half.optima_count, half.optima) == (False, None, None)
-    # Too little work to know about the ring; the cycle's three optima settle it all the same.
+    # The work limit is too small for the ring, but the cycle's three optima suffice.
     assert solved(block_triangular(ring(4), CYCLE), MAX_ITEMS=3, MAX_WORK=0).unique is False
     assert solved(block_triangular(ring(4), np.zeros((1, 1), int)), MAX_ITEMS=3, MAX_WORK=0).unique is None
 
@@ -253,7 +253,7 @@ def test_work_limit_leaves_uniqueness_undecided(work):
     single, shared = (solved(table, MAX_WORK=work) for table in (ring(20), cyclic_blocks(7)))
     assert single.unique in (True, None)
     assert shared.unique in (False, None)
-    # An order that may not be the best cannot be known to be the only one.
+    # An order that is not proven optimal cannot be proven unique.
     assert not (single.gap > 0 and single.unique)
     least = plain_cost(ring(20), range(20))
     cost = plain_cost(ring(20), single.order)

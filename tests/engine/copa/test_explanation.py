@@ -13,7 +13,7 @@ def test_p_infinity_can_choose_every_front_model(levels):
     seen = set()
     for model in range(60):
         weights = choosing_weights(models, model, p=np.inf)
-        # Of identical models the first is the one chosen.
+        # The first of several identical models is chosen.
         first_copy = tuple(objectives[model]) not in seen
         seen.add(tuple(objectives[model]))
         assert (weights is not None) == (models.front[model] and first_copy)

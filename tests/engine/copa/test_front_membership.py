@@ -291,7 +291,7 @@ def test_shares_match_separate_rankings_of_resamples(resampled, allowed, p, ties
     front, chosen, tied = np.zeros(6), np.zeros(6), 0
     for values, mask in zip(resampled, allowed, strict=True):
         front += front_by_loops(values, mask)
-        if mask.any():  # whom only names choose is another one if names are the other way round
+        if mask.any():  # a choice by name only changes if the names are reversed
             first, second = (
                 rank_models(
                     build_population(values[::way], feasible=mask[::way], ties=ties), weights, p=p

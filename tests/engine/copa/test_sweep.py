@@ -207,7 +207,7 @@ def test_widths_are_uniform_on_the_grid():
     ("model", "at", "expected"),
     [
         (2, 0.0, (0, 0.25)),
-        (2, 0.25, (0, 0.25)),  # at an edge both choices are held to hold
+        (2, 0.25, (0, 0.25)),  # at an edge both choices are accepted
         (0, 0.25, (0.25, 0.5)),
         (0, 0.5, (0.25, 0.5)),
         (2, 0.5, (0.5, 1)),

@@ -94,7 +94,7 @@ def test_replicates_against_plain_resampling(at, batch, monkeypatch):
     assert replicates.tail_level == tail_level(scores)
     np.testing.assert_allclose(replicates.ratio_error, ratios.std(axis=0, ddof=1), atol=1e-10)
     for t, threshold in enumerate(thresholds):
-        # Ratios that are the threshold but for rounding may be on either side of it.
+        # Ratios equal to the threshold up to rounding may be on either side of it.
         least, most = ((ratios >= threshold + side).sum(axis=0) for side in (1e-12, -1e-12))
         assert (least <= replicates.crossings[t]).all()
         assert (replicates.crossings[t] <= most).all()

@@ -81,7 +81,7 @@ def test_too_many_crossings_close_a_pair_for_good():
         tests = family(m, n=50, most=most)
         tests.update(ResampleCounts(1000, crossings), last=False)
         lost = tests.closed & ~tests.dominates
-        # From now on nothing crosses any more, neither here nor elsewhere.
+        # No later resample crosses for any pair.
         best = np.array([expanded(c, max(most, 1000), 50) for c in crossings])
         assert not holm(np.where(tests.dominates, 0.0, best), 0.05) & set(np.flatnonzero(lost).tolist())
 
@@ -104,7 +104,7 @@ def test_too_few_resamples_decide_nothing():
     assert tests.decided.tolist() == [False] * 2 + [True] * (m - 2)
     assert not tests.dominates.any()
     needed = int(tests.needed[0])
-    # So many resamples decide it, a hundredth less do not.
+    # This number of resamples decides the pair; 1 % fewer do not.
     enough = family(m, n=n)
     enough.update(ResampleCounts(needed, crossings * (needed // 1000 + 1) * (crossings > 0)), last=True)
     assert enough.dominates[:2].all()

@@ -129,7 +129,7 @@ def test_advised_resamples_decide_every_claim():
     study = study_dominance(scores, claim, Inference(resamples=100))
     needed = int(study.tests[0].resamples_needed.max())
     assert study_dominance(scores, claim, Inference(resamples=needed)).tests[0].decided.all()
-    # What is advised is that number with two significant digits, no smaller.
+    # The suggested number is rounded up to two significant digits.
     advised = int(re.search(r"resamples[^\d-]+(-?\d+)\D* would decide", " ".join(study.advice))[1])
     assert needed <= advised < 1.1 * needed
     assert set(str(advised)[2:]) <= {"0"}

@@ -52,7 +52,7 @@ def test_rank_sets_of_absolute_methods_against_every_truth(name, inference):
     assert tests.claim == ABSOLUTE[name]
     assert tests.dominates.any()
     wins = np.array([*consistent_truths(tests.dominates, exclusive=ABSOLUTE[name].threshold <= 0.5)])
-    # Certain is what holds in every truth: [i, j] is "i wins more often than j".
+    # Relations that hold in every truth; [i, j] is "i wins more often than j".
     certain = (wins[:, :, None] > wins[:, None, :]).all(axis=0)
     assert ranking.rank_low.tolist() == (1 + certain.sum(axis=0)).tolist()
     assert ranking.rank_high.tolist() == (4 - certain.sum(axis=1)).tolist()
@@ -73,7 +73,7 @@ def test_rank_sets_of_relative_methods_count_wins_and_losses(inference, by_wins)
         wins = beats.sum(axis=1)
         key = -wins if by_wins else ranking.score
         assert ranking.rank.tolist() == [1 + sum(key < score) for score in key]
-        # By wins two models are tied, by their ratios none.
+        # Two models are tied by wins, none by violation ratios.
         assert len(set(ranking.rank.tolist())) == (3 if by_wins else 4)
 
 

@@ -81,7 +81,7 @@ def test_intervals_against_their_definition(resampled):
         samples=np.array([40.0, 40.0, 30.0, 12.0]),
         tail_spread=difference_spread(estimate, means, confidence=0.9),
     )
-    # All samples are in the tails, and count twice if both tails vary alike.
+    # The tails contain all samples, which count twice if both tails are equally variable.
     behind = tail_sample_size(
         np.array([40.0, 40.0, 30.0, 12.0]), 1.0, equivalent_tails(means.var(axis=0), means[:, 1].var())
     )

@@ -51,7 +51,7 @@ def test_replicates_against_all_draws():
     assert replicates.overall is not None
     ratios, means = [], []
     for draw in itertools.product(range(4), repeat=4):
-        # Tasks are of one size: a task of weight 3 is one that is there three times.
+        # Tasks have equal sizes, so a task with weight 3 is equivalent to three copies.
         rows = np.concatenate([np.flatnonzero(of == task) for task in draw for _ in range(weights[task])])
         ratios.append(violation_matrices([np.sort(scores_of_model[rows]) for scores_of_model in values]))
         means.append(values[:, rows].mean(axis=1))

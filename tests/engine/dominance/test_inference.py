@@ -60,7 +60,7 @@ def test_single_resample_is_a_valid_number():
 def test_values_at_their_bounds():
     assert Family(1e-9).alpha == 1e-9
     assert Family(1 - 1e-9).alpha == 1 - 1e-9
-    # However little work is allowed, the first round is.
+    # The first round is always allowed.
     assert Inference(work_limit=1e-300).round_totals(132, 1, MANY) == (1000,)
 
 

@@ -330,7 +330,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
         samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
         result = influence_of(samples, order=1, clusters=clusters, paired=paired)
         p.append(result.equal_p_value[0, 1])
-    # Uniform at the levels of tests, within four binomial errors.
+    # P-values are uniform at usual levels, within four binomial standard errors.
     for level in (0.02, 0.05, 0.1):
         assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 150))
 
@@ -432,7 +432,7 @@ def test_errors_against_resampling_within_tasks(order, resampled):
     result = violation_influence(scores, order=order)
     off = ~np.eye(3, dtype=bool)
     assert result.ratio[off] == pytest.approx(weighted_violation_ratios(scores)[order - 1][off], abs=1e-9)
-    # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
+    # Near 0 and 1 the ratio is not asymptotically linear in the scores.
     inside = off & (np.abs(result.ratio - 0.5) < 0.45) & (result.ratio_error < 0.15)
     assert inside.any()
     assert result.ratio_error[inside] == pytest.approx(replicates.ratio_error[order - 1][inside], rel=0.15)

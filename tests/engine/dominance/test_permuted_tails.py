@@ -226,7 +226,7 @@ def test_insignificant_gap_is_not_a_risk():
     assert risks.against[0] == 1
     assert risks.p_adjusted[0] > 0.05
     assert risks.decided.all()  # more resamples would not help
-    # The same whichever of the two comes first in the table.
+    # The result does not depend on the order of the models.
     turned = by_tail([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
     assert turned.status.tolist() == [NONE, NOT_SIGNIFICANT]
     assert turned.against.tolist() == [-1, 0]

@@ -12,7 +12,7 @@ from riskrank.errors import UsageError
 NAMES = ["a", "b", "c", "d"]
 UNTESTED = Inference(test=False)
 QUICK = Inference(resamples=25)
-# A win rate over samples, as paired models have it, would tie all models but the best of the clear ones.
+# Win rates over paired samples would tie all models except the best.
 METHODS = methods_for_scope("x", [Claim(1), Claim(2)], paired=False)
 
 

@@ -329,7 +329,7 @@ def test_equal_mixtures_over_tasks_are_identical():
 
 
 def test_a_ratio_of_a_half_alone_does_not_make_models_identical():
-    # What either gains at one end it loses at the other.
+    # The gains at one end equal the losses at the other.
     tasks = TaskDesign.build("ab", [np.array([0, 1, 1])] * 2)
     result = estimate_violation(
         ClusteredScores.build([np.array([3, 0, 0.0]), np.array([2, 1, 1.0])], tasks=tasks)

@@ -22,7 +22,7 @@ def test_invalid_solution_is_an_error(monkeypatch):
     )
     with pytest.raises(NumericalError, match="violates a row"):
         polytope.minimise(objective)
-    # A feasible point that solves another objective.
+    # A feasible point that is optimal for another objective.
     monkeypatch.setattr(UtilityPolytope, "_run", lambda self, strategy: np.append(good, 0.0))
     with pytest.raises(NumericalError, match="above its lower bound"):
         polytope.minimise(-objective)

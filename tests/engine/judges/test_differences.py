@@ -50,7 +50,7 @@ def test_tuning_is_invariant_to_scale():
     both = tables(np.random.default_rng(5))
     larger = [Correction.fit(1e100 * correction.human, 1e-100 * correction.judge) for correction in both]
     for correction, other in zip(tune_for_differences(both), tune_for_differences(larger), strict=True):
-        # Its own λ is then far beyond 1, where it is cut before; what is left to cut is as small.
+        # Its own λ is far above 1, so it is clipped before.
         assert 0 < correction.judge_weight < correction.unclipped_weight
         assert other.judge_weight == 1
 

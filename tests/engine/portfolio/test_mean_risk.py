@@ -47,7 +47,7 @@ def integrated(sorted_sample, p):
     return total
 
 
-# Risks these tests know a plain formula for; one that is added has a test of its own.
+# Risks with a formula in these tests; an additional risk has its own test.
 PUBLISHED_RISKS = (
     "standard-deviation",
     "semideviation",

@@ -50,7 +50,7 @@ def test_level_off_a_step_is_not_rounded_to_it():
         assert fractional_steps(0.5 + 1e-10, n) == pytest.approx(n * (0.5 + 1e-10), rel=1e-15)
         assert fractional_steps(0.5 + 1e-10, n) > n * 0.5
         assert fractional_steps(0.5 - 1e-10, n) < n * 0.5
-        # Within a part in 10^12 of all scores it is on the step.
+        # Levels within a relative distance of 10^-12 are on the step.
         assert fractional_steps(1 - 5e-13, n) == n
         assert fractional_steps(1 - 2e-12, n) < n
 

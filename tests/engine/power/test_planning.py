@@ -77,7 +77,7 @@ def test_pairing_of_the_pilot_is_preserved():
 
 @pytest.mark.slow
 def test_repeats_of_a_sample_are_resampled_together():
-    # Five equal draws a sample say no more than one does.
+    # Five equal repeats per sample add no information.
     single = pilot(0.8, paired=True)
     many = ClusteredScores.build(
         [np.repeat(value, 5) for value in single.values], [np.repeat(np.arange(60), 5)] * 2, paired=True

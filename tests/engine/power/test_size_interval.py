@@ -124,7 +124,7 @@ def test_repeats_of_a_sample_are_resampled_together():
     plain = interval(values, Needed(20))
     many = [np.repeat(value, 5) for value in values]
     assert interval(many, Needed(20), clusters=[np.repeat(np.arange(60), 5)] * 2) == plain
-    # Taken for samples, the draws would say too much.
+    # Treating repeats as samples would make the interval too narrow.
     alone = interval(many, Needed(20))
     assert alone.high < plain.high
 
@@ -233,5 +233,5 @@ def test_interval_of_many_pairs_covers_the_size(pairs):
         resampled = np.vstack([estimates, estimates + rng.normal(size=(400, pairs)) / np.sqrt(samples)])
         low, high = size_interval(resampled, height, 0.8, samples)
         covered += low <= needed <= max(high, float(_required_sizes(estimates[None], height, 0.8)[0]))
-    # At 95 % fewer than 52 of 60 come once in 200 times.
+    # With 95 % coverage, fewer than 52 of 60 have probability 1/200.
     assert covered >= 52

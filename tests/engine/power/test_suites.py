@@ -57,7 +57,7 @@ def test_table_draws_equal_samples_per_task(paired):
         tasks = clusters % 4
         assert np.bincount(tasks).tolist() == [7] * 4
         assert np.bincount(table.strata.cluster_tasks[model]).tolist() == [7] * 4
-        # Any four in a row are one of each task.
+        # Any four consecutive samples are from different tasks.
         assert tasks.reshape(7, 4).tolist() == [[0, 1, 2, 3]] * 7
         for task in range(4):
             task_values = scores.values[model][

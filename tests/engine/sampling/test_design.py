@@ -181,7 +181,7 @@ def spread(row_scores):
 
 def test_resampled_means_have_the_variance_of_clusters(scores):
     result = replicate(scores, resamples=1500, seed=0).means
-    # Means of ratios differ from their linear part in second order only.
+    # Means of ratios differ from their linearisation in second order only.
     row_scores = np.stack(scores.values)
     error = spread(row_scores)
     alone = row_scores.std(axis=-1) / np.sqrt(HOME.size)

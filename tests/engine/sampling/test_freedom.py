@@ -50,7 +50,7 @@ def test_degrees_of_freedom_match_welch():
     assert result.variance_ratio[0] == pytest.approx(biased / variances.sum())
     none = satterthwaite(np.zeros((1, 2)), counts)
     assert none.df[0] == pytest.approx(satterthwaite(1 / counts[None], counts).df[0])
-    # A part of one sample has no variance, and takes nothing away.
+    # A stratum with one sample has no variance estimate, and contributes nothing.
     assert satterthwaite(np.array([2.0, 0.0]), np.array([9, 1])).df == pytest.approx(8)
     fewer = minimum_df(result, Dof(np.array([7.5]), np.array([0.5])))
     assert (fewer.df[0], fewer.variance_ratio[0]) == (

@@ -155,7 +155,7 @@ def test_workers_are_pickled_as_a_single_job():
         assert pickle.loads(pickle.dumps({"jobs": workers})) == {"jobs": 1}
 
 
-# Programs of their own, so that what hangs can be killed.
+# Separate programs, so that a hanging one can be killed.
 
 PROGRAM = f"""
 import sys

@@ -69,7 +69,7 @@ def marks(plot):
     return counts
 
 
-# Kinds of pictures that others draw, too, or that take their time.
+# Kinds of pictures that are slow or drawn by other tests.
 LATER = {"against", "copa", "dominance", "gsd", "mrm", "portfolio"}
 STUDIES = [pytest.param(name, marks=pytest.mark.slow) if name in LATER else name for name in RESULTS]
 
@@ -77,7 +77,7 @@ STUDIES = [pytest.param(name, marks=pytest.mark.slow) if name in LATER else name
 @pytest.fixture(scope="module", params=STUDIES)
 def results(request):
     """Return a study of a few models, and one with more models than colours."""
-    # Linear programs take their time.
+    # Linear programs are slow.
     sizes = [(4, 12), (5, 12)] if request.param == "gsd" else [(10, 24), (11, 24)]
     return [RESULTS[request.param](table(*size)) for size in sizes]
 

@@ -254,7 +254,7 @@ def test_contrast(dark):
     for ground in ("paper", "panel", "mark"):
         for ink in ("ink", "quiet", "link", "good", "mind"):
             assert contrast(colors[ink], colors[ground]) >= 4.5, (ink, ground)
-    # Light yellow and sky blue are told apart by dash and marker where paper swallows them.
+    # Light yellow and sky blue differ by dash and marker, because they are faint on paper.
     for number in range(7):
         least = 2.2 if not dark and number in (3, 4, 6) else 3
         assert contrast(colors[f"c{number}"], colors["paper"]) >= least, number

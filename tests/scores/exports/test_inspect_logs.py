@@ -1,4 +1,4 @@
-"""Inspect archives of every compression, with summaries or samples, corrupt, or too large."""
+"""Inspect archives with any compression, with summaries or samples, corrupt or too large."""
 
 import zipfile
 

@@ -1,4 +1,4 @@
-"""Decompression bombs and endless pipes are refused within 2 GB of memory, and do not read on for ever."""
+"""Decompression bombs and endless pipes are refused within 2 GB of memory and limited time."""
 
 import contextlib
 import gzip

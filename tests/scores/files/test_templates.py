@@ -1,4 +1,4 @@
-"""Patterns with names in braces: parts of paths become columns."""
+"""Templates with names in braces: parts of paths become columns."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Tables without any option: the layout is recognised and reported in one line."""
+"""Tables read without options: the layout is recognised and reported in one line."""
 
 from functools import partial
 
@@ -512,7 +512,7 @@ def test_correlation_within_name_prefixes_is_refused(write):
 
 
 def votes_by_raters(count):
-    """Return votes on both models in both places, by `count` raters."""
+    """Return votes on both models in both positions, by `count` raters."""
     frame = votes(("a", "b", 30), per_sample=1).with_columns(rater=pl.int_range(pl.len()) % count)
     return frame.with_columns(pl.format("r{}", "rater").alias("rater"))
 

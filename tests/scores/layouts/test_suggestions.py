@@ -1,4 +1,4 @@
-"""Each suggestion of a refusal in the reading stage, followed literally, leads to the true answer."""
+"""Following a suggestion of the reading stage literally leads to the true answer."""
 
 import re
 

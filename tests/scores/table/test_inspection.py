@@ -136,7 +136,7 @@ def test_undeclared_metrics_of_a_wide_table_are_named(write):
 
 
 def test_oversized_file_is_read_only_once(write, monkeypatch):
-    """A second attempt, as a table without samples, would take as long again."""
+    """Reading it a second time, as a table without samples, would take equally long."""
     calls = []
     read_frame = inspection.read_frame
 

@@ -144,7 +144,7 @@ def test_drop_keeps_samples_labelled_for_all_models():
 
 
 def test_judge_limited_to_labelled_samples_is_refused():
-    """Swapped metrics would leave the labels alone: means of no samples, and a verdict."""
+    """With swapped metrics, the labels cover all samples of the judge, so nothing would be calibrated."""
     with pytest.raises(UsageError) as caught:
         read(frame(), human="judge", judge="people", missing="drop")
     message, details, hint = caught.value.lines(flags=True)

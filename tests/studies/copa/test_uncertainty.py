@@ -27,7 +27,7 @@ UPWARD = {"higher": ("acc",), "lower": ("cost", "price")}
 
 
 def scores(n=120, seed=0):
-    """A trade-off of accuracy and cost, and a model that is worse everywhere; prices are constant."""
+    """A trade-off of accuracy and cost, with constant prices, and a model that is worse on both."""
     rng = np.random.default_rng(seed)
     difficulty = rng.normal(size=n)
     columns = {"model": [], "sample": [], "acc": [], "cost": [], "price": []}

@@ -1,4 +1,4 @@
-"""Cases that one model lacks: a row that is absent and a cell that is empty are the same missing score."""
+"""Missing cases: an absent row and an empty cell are the same missing score."""
 
 import numpy as np
 import polars as pl

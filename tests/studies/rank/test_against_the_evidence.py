@@ -47,7 +47,7 @@ def test_no_model_ships_among_clones():
 
 
 def test_rare_disaster_is_reported():
-    """Equal means, one time in twenty −5: the second order separates, and the worst cases are reported."""
+    """Equal means, but one score in twenty is −5: the second order separates, and tails are reported."""
     rng = np.random.default_rng(1)
     safe = rng.normal(0, 0.5, 2000)
     risky = np.where(rng.random(2000) < 0.05, -5.0, 5 * 0.05 / 0.95) + rng.normal(0, 0.5, 2000)

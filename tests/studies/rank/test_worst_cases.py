@@ -13,7 +13,7 @@ N = 300
 
 
 def scores(seed=0, *, same_samples=True, bad=("p", "q"), better=("p", "q"), gain=2.9):
-    """Model z leads by a gain, except for −40 on 20 samples, the same ones on both metrics or not."""
+    """Model z leads by a gain, except for −40 on 20 samples, which the metrics share or not."""
     rng = np.random.default_rng(seed)
     common, columns = rng.choice(N, 20, replace=False), {}
     for metric in ("p", "q"):

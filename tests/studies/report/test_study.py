@@ -76,7 +76,7 @@ def test_tail_comparison_matches_its_test(spread, text):
 
 
 def test_table_by_metric_matches_the_tests():
-    """An interval excludes 0 exactly if the row reports better or worse."""
+    """An interval excludes 0 if and only if the row reports better or worse."""
     document = report(scores(), resamples=60, jobs=1, higher="*").document
     (table, _), leader = (
         difference_sections(document.ranking, document),
