@@ -56,7 +56,6 @@ ROWS = {
         ("DEFAULT_LEVELS =", "{function}\n\nDEFAULT_LEVELS ="),
         ("for row in (\n", "for row in (\n        {row},\n"),
     ),
-    "riskrank/scores/exports/catalogue.py": (("] = {\n", '] = {\n    "arena": {format},\n'),),
     "riskrank/options/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 

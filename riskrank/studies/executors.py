@@ -176,7 +176,7 @@ class DaskExecutor(Executor):
             versions = {f"{type(error).__name__}: {error}"}
         if versions != {__version__}:
             raise InputError(
-                "the cluster needs workers with riskrank {__version__}",
+                f"the cluster needs workers with riskrank {__version__}",
                 found=f"{', '.join(sorted(versions))} on the workers" if versions else "no workers",
                 hint=f"install riskrank {__version__} for the workers"
                 if versions

@@ -7,9 +7,10 @@ import numpy as np
 from cost_simulation import error
 from scipy.special import betaincinv
 
-from riskrank.engine.changes.cases import LEVEL_SHARES, difference_evidence, family_at_look
-from riskrank.engine.evidence.student import mean_difference
+from riskrank.engine.changes.cases import LEVEL_SHARES, family_at_look
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Family
+from riskrank.engine.sampling.design import ClusteredScores
 
 RUNS, CASES, CORRELATION = 40, 400, 0.7
 NEVER = RUNS + 1
@@ -24,12 +25,11 @@ def passes(rng: np.random.Generator, before: float, after: float, since: int) ->
 
 def first_worse(scores: np.ndarray, family: Family = Family()) -> int:
     """Return the first run that is significantly worse than the first run or than the previous run."""
-    units = np.arange(scores.shape[1])
     for look in range(1, len(scores)):
         for of, share in LEVEL_SHARES.items():
             old = scores[0 if of == "baseline" else look - 1]
-            pair = mean_difference((scores[look], units), (old, units), paired=True)
-            if family_at_look(family, look, share).answer(difference_evidence([pair])).contradicted[0]:
+            pair = MeanContrast.from_scores(ClusteredScores.build([scores[look], old]), 0, 1)
+            if family_at_look(family, look, share).answer(mean_evidence([pair])).contradicted[0]:
                 return look + 1
     return NEVER
 

@@ -135,7 +135,7 @@ def test_tables_are_adjusted_for_multiple_comparisons():
     """With nine tasks, resampling cannot separate seven models, so Student's t of the means replaces it."""
     rng = np.random.default_rng(4)
     task_of = np.repeat(np.arange(9), 20)
-    ahead = np.linspace(2.0, 0.0, 7)[:, None]
+    ahead = np.linspace(1.3, 0.0, 7)[:, None]
     values = rng.normal(size=(7, 180)) + ahead + rng.normal(size=(7, 9))[:, task_of] * 0.2
     tasks = TaskDesign.build("abcdefghi", [task_of] * 7, weights=np.arange(6, 15), random=True)
     scores = ClusteredScores.build([*values], tasks=tasks)

@@ -214,8 +214,8 @@ def _needed_suffix(document: RankDocument, leader: Leader) -> str:
     size = leader.scores.min_effective_size
     needed = size * (1.43 * (high[rival] - low[rival]) / 2 / abs(gap[rival])) ** 2
     pair = " and ".join(document.provenance.models[i] for i in (leader.first, rival))
-    count = "no feasible number of" if needed > _REACH * size else f"about {rounded_up(ceil(needed)):,}"
-    return f"; {count} samples would separate the means of {pair} at this difference"
+    text = f"; about {rounded_up(ceil(needed)):,} samples would separate the means of {pair}"
+    return f"{text} at this difference" if needed <= _REACH * size else ""
 
 
 def _undecided_pairs(leader: Leader) -> int:
