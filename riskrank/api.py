@@ -16,14 +16,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.errors import UsageError, listing, option, spell
+from riskrank.errors import UsageError, listing, nearest, option, spell
 from riskrank.options.baseline import GateReading
 from riskrank.options.commands import BY_NAME, Command, load_object
 from riskrank.options.option import Option, options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.resampling import RunOptions
 from riskrank.options.signature import option_docs, signature
-from riskrank.options.synonyms import ADVICE, meant_option
+from riskrank.options.synonyms import ADVICE, MEANINGS, equivalent_option
 from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
@@ -373,12 +373,14 @@ def _resolve_names(
     for keyword, value in options.items():
         name = aliases.get(keyword, keyword)
         if name not in by_name:
-            advice = "" if command == "gate" else ADVICE.get(keyword, "")
-            meant = None if advice else meant_option(keyword, [*sorted(by_name), "jobs"])
+            names = [*sorted(by_name), "jobs"]
+            meant = equivalent_option(keyword, names)
+            advice = "" if meant else ADVICE.get(keyword, "")
+            meant = meant if meant or advice else nearest(keyword, names)
             raise UsageError(
                 f"unknown option {option(keyword)}",
                 found=f"{keyword}={value!r}"[:80],
-                hint=(f"did you mean {option(meant)}? " if meant else advice)
+                hint=(f"did you mean {option(meant)}{MEANINGS.get(meant, '')}? " if meant else advice)
                 + f"help(riskrank.{command}) lists all options",
             )
         if name in resolved:

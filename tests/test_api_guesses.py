@@ -55,14 +55,19 @@ def test_names_of_metrics_are_no_models():
         *(
             ("random_state", "seed"),
             ("rng", "seed"),
-            ("confidence_level", "alpha"),
+            ("confidence_level", "alpha (1 − confidence)"),
             ("significance", "alpha"),
         ),
         *(("n_jobs", "jobs"), ("workers", "jobs"), ("lower_is_better", "lower"), ("minimize", "lower")),
         *(("higher_is_better", "higher"), ("greater_is_better", "higher"), ("direction", "directions")),
         *(("model_col", "columns"), ("score_col", "columns"), ("id_col", "columns"), ("by", "columns")),
         *(("p_adjust", "correction"), ("posthoc", "correction"), ("multipletests", "correction")),
-        *(("paired", "unpaired"), ("nan_policy", "missing"), ("dropna", "missing"), ("groups", "cluster")),
+        *(
+            ("paired", "unpaired (the opposite of paired)"),
+            ("nan_policy", "missing"),
+            ("dropna", "missing"),
+            ("groups", "cluster"),
+        ),
         *(("dataset", "task"), ("n_repeats", "repeats"), ("query", "where"), ("methods", "models")),
         *(("sample_weight", "weight"), ("resample", "resamples"), ("subgroup", "group_by"), ("k", "top")),
         *(

@@ -23,7 +23,7 @@ from riskrank.errors import (
     nearest,
     spell,
 )
-from riskrank.options.synonyms import meant_option
+from riskrank.options.synonyms import MEANINGS, equivalent_option
 
 # Error numbers of a failed write.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -155,8 +155,11 @@ def _close_names(error: typer.TyperException, context: Any, message: str) -> lis
             word.lstrip("-").replace("-", "_"): word for item in context.command.params for word in item.opts
         }
         keys = {key: f"--set {key.replace('_', '-')}=" for key in SET_KEYS}
-        meant = meant_option(unknown[1], [*flags, *keys])
-        return [(keys | flags)[meant]] if meant else []
+        names = [*flags, *keys]
+        meant = equivalent_option(unknown[1], names) or nearest(
+            unknown[1].strip("-").replace("-", "_"), names
+        )
+        return [(keys | flags)[meant] + MEANINGS.get(meant, "")] if meant else []
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and message.startswith("No such command"):
         choices = context.command.list_commands(context)

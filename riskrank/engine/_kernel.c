@@ -1,8 +1,7 @@
 /* Resampled scores and their violation ratios, for models with equal numbers of equally weighted scores.
 
-   The package works without this module, with NumPy (resamples.py and violation.py). Both take the same
-   differences of the same numbers, and only the order of their sums differs. Arguments are contiguous arrays,
-   read through the buffer protocol of the stable ABI.
+   Without this module, NumPy does the work (resamples.py and violation.py). Both take the same differences of the
+   same numbers, and only the order of their sums differs. Arguments are contiguous arrays (buffer protocol).
 
    Source: method section 3. For a pair of models i < j, let x be the sorted scores and D = x_j - x_i, which
    is a step function of the quantile level (order 1), or the difference of the cumulative sums of x, which is
@@ -292,7 +291,6 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_kernel",
-    .m_doc = "Resampled scores and their violation ratios.",
     .m_methods = methods,
 };
 

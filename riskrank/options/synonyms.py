@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from riskrank.errors import nearest
-
 # SciPy, scikit-learn, statsmodels, pandas, seaborn, autorank, evalstats and CI tools use these words. Several
 # options stand for one word if commands differ; the first one that a command has is proposed.
 _WORDS = """\
@@ -59,12 +57,12 @@ ADVICE = dict.fromkeys(["verbose", "silent", "progress"], "leave it out: nothing
 ADVICE |= {"test": 'dominance tests claims: dominance(scores, test="relative"). '}
 _GATE = 'gate compares with one model: gate(scores, new="NEW", old="OLD"). '
 ADVICE |= dict.fromkeys(["baseline", "reference", "control"], _GATE)
+MEANINGS = {"alpha": " (1 − confidence)", "unpaired": " (the opposite of paired)"}
+"""Explanations of proposed options that a value is easily confused with."""
 
 
-def meant_option(name: str, options: Iterable[str]) -> str | None:
-    """Return the option that is equivalent to an option name of another library.
-
-    If there is no equivalent, return the most similar option name, or None.
+def equivalent_option(name: str, options: Iterable[str]) -> str | None:
+    """Return the option that means the same as a word of another tool, or None.
 
     Parameters
     ----------
@@ -74,9 +72,6 @@ def meant_option(name: str, options: Iterable[str]) -> str | None:
         Names of the available options.
     """
     names, word = [*options], name.strip("-").casefold().replace("-", "_").rstrip("_")
-    for meant, _, words in (line.partition(": ") for line in _WORDS.splitlines()):
-        if word in words.split():
-            option = next((option for option in meant.split() if option in names), None)
-            if option is not None:
-                return option
-    return nearest(name, names)
+    rows = (line.partition(": ") for line in _WORDS.splitlines())
+    equivalents = (option for meant, _, words in rows if word in words.split() for option in meant.split())
+    return next((option for option in equivalents if option in names), None)

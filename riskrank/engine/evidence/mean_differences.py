@@ -79,7 +79,8 @@ class MeanContrast:
                 informative = float(np.count_nonzero(differing))
         varying = [np.where(np.abs(parts) <= rounding, 0.0, parts) for parts in contributions]
         result = tuple(replace(side, parts=parts) for side, parts in zip(sides, varying, strict=True))
-        difference, binary = means[0].mean - means[1].mean, success_counts(scores, first, second)
+        difference = means[0].mean - means[1].mean
+        binary = success_counts(scores, first, second) if factor == 1 else None
         return cls(difference, result, informative, scores.judged, binary)
 
     @classmethod
@@ -156,7 +157,9 @@ def mean_evidence(
         Seed of the random streams.
     """
     bounds = np.broadcast_to(np.asarray(boundary, dtype=np.float64), (len(differences),))
-    replicates = t_replicates([difference.sides for difference in differences], resamples, seed)
+    # Binary scores have closed forms.
+    resampled = [() if difference.binary else difference.sides for difference in differences]
+    replicates = t_replicates(resampled, resamples, seed)
     return BootstrapT(tuple(differences), bounds, replicates).evidence()
 
 

@@ -138,10 +138,11 @@ def resample_count(resamples: int | str, units: int) -> int:
 def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: int) -> Floats:
     """Return sorted replicates of t* for C differences, shape (C, B).
 
-    Each difference is given by its sides: one for models that share their units, otherwise two.
+    Each difference is given by its sides: one for models that share their units, otherwise two. The replicates
+    of a difference without sides are 0.
     """
     merged = [[side.merged() for side in pair] for pair in sides]
-    largest = [max(float(np.abs(side.parts).max()) for side in pair) or 1.0 for pair in merged]
+    largest = [max((float(np.abs(side.parts).max()) for side in pair), default=0.0) or 1.0 for pair in merged]
     count = resample_count(resamples, max([side.parts.size for pair in merged for side in pair], default=1))
     sums, variances = _moments(merged, largest, count, seed)
     # Without variation beyond rounding, assume that a single drawn unit differs from the others.

@@ -83,13 +83,6 @@ class TaskDesign:
         """
         return replace(self, row_tasks=pick(self.row_tasks), signed=pick(self.signed) if self.signed else ())
 
-    def row_weights(self, model: int) -> Floats:
-        """Return the weight of each score for a given model."""
-        if self.signed:
-            return self.signed[model]
-        rows = self.row_tasks[model]
-        return (self.weights / np.bincount(rows, minlength=len(self.names)))[rows]
-
     def unit_labels(self, clusters: Sequence[NDArray]) -> list[Integers]:
         """Return a resampling-unit label for each score: its task, or its cluster within the task.
 

@@ -78,6 +78,7 @@ def _read(form: Format, prepare: Prepare, file: reader.ExportFile) -> reader.Row
             if name in record or column in form.choices:
                 about[column] = record.get_text(name)
         for name, metric in metrics.items():
+            # A prepared record has one metric. In other formats, an absent metric is a missing score.
             if name not in record and name.startswith(("value.", "win_rate")):
                 continue
             row = {"metric": metric, "score": record.get(name), **about}

@@ -205,21 +205,8 @@ class GateClaim:
 
     @property
     def mean_contrast(self) -> MeanContrast:
-        """Difference of the means that the claim compares.
-
-        A relative margin of binary scores does not scale the old model's scores; see `mean_boundary`.
-        """
-        plain = MeanContrast.from_scores(self.scores, self.new, self.old)
-        if self.share is None or plain.binary is not None:
-            return plain
+        """Difference of the means that are compared; a relative margin scales the old model's scores."""
         return MeanContrast.from_scores(self.scores, self.new, self.old, self.factor)
-
-    @property
-    def mean_boundary(self) -> float:
-        """Value that the difference of `mean_contrast` must exceed."""
-        if self.share is None or self.mean_contrast.binary is None:
-            return self.boundary
-        return (self.factor - 1) * float(self.column.scores.values[self.old].mean())
 
     @property
     def factor(self) -> float:

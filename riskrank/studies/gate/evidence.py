@@ -107,7 +107,7 @@ def _group_by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
 
 def mean_claim_evidence(claims: Sequence[GateClaim], inference: Inference) -> Evidence:
     """Return the evidence for claims about differences of means."""
-    boundary = np.array([claim.mean_boundary for claim in claims])
+    boundary = np.array([claim.boundary for claim in claims])
     counts = [claim.independent_samples for claim in claims]
     contrasts = [claim.mean_contrast for claim in claims]
     evidence = mean_evidence(contrasts, boundary, resamples=inference.resamples, seed=inference.seed)

@@ -32,7 +32,7 @@ _OLD_WORDS = {
 
 
 def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any], str]:
-    """Complete ``gate OLD NEW`` and ``gate NEW --baseline OLD`` to the claim that the new model is not worse.
+    """Complete two files, or a file and a baseline, to the claim that the new model is not worse.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def imply_claim(scores: Sequence[str], options: Mapping[str, Any]) -> tuple[list
     if baseline is not None and not claims and len(files) == 1:
         files = [files[0] if "=" in files[0] else f"new={files[0]}"]
         pair = f"{files[0].partition('=')[0]}:{BASELINE}"
-    elif len(files) == 2 and baseline is None and not claims and not any(map("-".__eq__, files)):
+    elif len(files) == 2 and baseline is None and not claims and "-" not in files:
         if _names_old_model(files[1]) and not _names_old_model(files[0]):
             files.reverse()
         names = [PurePath(file).stem for file in files]

@@ -55,6 +55,15 @@ def test_normal_scores_have_students_interval(n):
     assert student.high - 1e-12 <= high < student.high + 0.1 * width
 
 
+def test_scaled_binary_scores_are_tested_like_their_differences():
+    """A relative margin compares new with 0.9 old, whose difference has four values."""
+    new, old = np.random.default_rng(5).random((2, 60)) < [[0.85], [0.8]]
+    scaled = mean_evidence([MeanContrast.from_scores(build([new, old]), 0, 1, 0.9)])
+    difference = mean_evidence([MeanContrast.from_mean(build([new - 0.9 * old]), 0)])
+    assert scaled.p_above == pytest.approx(difference.p_above, rel=1e-9)
+    assert limits(scaled) == pytest.approx(limits(difference), rel=1e-9)
+
+
 SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 20.0]), min_size=10, max_size=25)
 
 

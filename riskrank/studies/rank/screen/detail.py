@@ -135,8 +135,8 @@ def _significance_columns(tests: DominanceTests, ranking: Ranking) -> Iterator[M
             "".join(letter for letter, group in zip(ascii_lowercase, sets, strict=False) if i in group)
             for i in range(len(ranking.order))
         ]
-        yield Column("letters", "left", medium="latex"), lambda i: letters_of[i]
-        yield Column("letters", "left", medium="terminal"), lambda i: letters_of[i]
+        for medium in ("latex", "terminal"):
+            yield Column("letters", "left", medium=medium), lambda i: letters_of[i]
 
 
 def mean_decimals(document: RankDocument, leader: Leader) -> int:
