@@ -55,7 +55,7 @@ def test_names_of_metrics_are_no_models():
         *(
             ("random_state", "seed"),
             ("rng", "seed"),
-            ("confidence_level", "alpha (1 − confidence)"),
+            ("confidence_level", "(1 − confidence)"),
             ("significance", "alpha"),
         ),
         *(("n_jobs", "jobs"), ("workers", "jobs"), ("lower_is_better", "lower"), ("minimize", "lower")),
@@ -63,7 +63,7 @@ def test_names_of_metrics_are_no_models():
         *(("model_col", "columns"), ("score_col", "columns"), ("id_col", "columns"), ("by", "columns")),
         *(("p_adjust", "correction"), ("posthoc", "correction"), ("multipletests", "correction")),
         *(
-            ("paired", "unpaired (the opposite of paired)"),
+            ("paired", "(the opposite of paired)"),
             ("nan_policy", "missing"),
             ("dropna", "missing"),
             ("groups", "cluster"),

@@ -138,8 +138,8 @@ def resample_count(resamples: int | str, units: int) -> int:
 def t_replicates(sides: Sequence[Sequence[Side]], resamples: int | str, seed: int) -> Floats:
     """Return sorted replicates of t* for C differences, shape (C, B).
 
-    Each difference is given by its sides: one for models that share their units, otherwise two. The replicates
-    of a difference without sides are 0.
+    Each difference is given by its sides: one for models that share their units, otherwise two. Differences
+    without sides have replicates of 0.
     """
     merged = [[side.merged() for side in pair] for pair in sides]
     largest = [max((float(np.abs(side.parts).max()) for side in pair), default=0.0) or 1.0 for pair in merged]
