@@ -473,7 +473,7 @@ def __getattr__(name: str) -> Callable[..., Result]:
 def _power(row: Command, scores: Sequence[Input], options: Mapping[str, Any], run: Factory) -> Result:
     """Run a power study for a pilot table or for named distributions."""
     source = scores[0] if len(scores) == 1 else scores
-    from riskrank.studies.power.distributions import parse_distributions, refuse_table_options
+    from riskrank.studies.power.study import parse_distributions, refuse_table_options
 
     distributions = parse_distributions(source if isinstance(source, list | tuple) else [source])
     if not distributions:

@@ -65,7 +65,7 @@ def colors(scheme: str) -> dict[str, str]:
 def render_figure(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
     """Return the file names and contents of a picture."""
     import riskrank as rr
-    from riskrank.render.figures.fonts import browser_fonts
+    from riskrank.render.figures.text import browser_fonts
     from riskrank.render.page.svg import FONTS, Styles, to_inline_svg
 
     arguments = dict(figure.table)

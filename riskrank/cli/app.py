@@ -55,7 +55,7 @@ class ErrorBoundary(TyperGroup):
 
 def _report_error(error: BaseException, environment: Environment, arguments: Sequence[str]) -> int:
     """Print an error in three lines, followed by suggested commands, and return the exit status."""
-    from riskrank.render.staging import discard_buffered
+    from riskrank.render.files import discard_buffered
 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.log(INTERRUPTED)
@@ -116,7 +116,7 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         )
     if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Only help and version output reach this; results and files have their own write errors.
-        from riskrank.render.staging import write_error
+        from riskrank.render.files import write_error
 
         return write_error(
             "standard output", error.strerror or str(error), "free some space, or write elsewhere"

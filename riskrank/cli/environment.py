@@ -58,7 +58,7 @@ class Environment:
         """
         from riskrank.errors import shorten
         from riskrank.render.escapes import escape_for_ci_log, escape_for_log, in_ci
-        from riskrank.render.staging import discard_buffered
+        from riskrank.render.files import discard_buffered
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
@@ -77,7 +77,7 @@ class _Closed(io.TextIOBase):
     def write(self, text: str) -> int:
         """Raise an error, because standard output is closed."""
         from riskrank.errors import option
-        from riskrank.render.staging import write_error
+        from riskrank.render.files import write_error
 
         hint = f"keep it open, or write to a file: {option('output', 'FILE')}"
         raise write_error("standard output", "it was closed by the calling program", hint)

@@ -1,7 +1,7 @@
 """Ctrl-C handling: a run ends with one line and exit status 130.
 
 Until this module is loaded, Python prints a traceback, so it imports almost nothing. Worker processes end
-with their parent, and ``riskrank.render.staging`` removes unfinished files.
+with their parent, and ``riskrank.render.files`` removes unfinished files.
 """
 
 import os

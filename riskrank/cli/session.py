@@ -144,7 +144,7 @@ class Session:
         kept : Path or None
             Existing file with other contents, which is not replaced because it may have been edited by hand.
         """
-        from riskrank.render.staging import is_device
+        from riskrank.render.files import is_device
 
         files = [Path(file) for file in self.output.output if not is_device(Path(file))]
         if not files or not text:
@@ -190,7 +190,7 @@ class Session:
     def _render(self, document: Document) -> list[tuple[str | None, bytes]]:
         """Render the document for each output file, or for stdout."""
         from riskrank.render.dispatch import render
-        from riskrank.render.staging import is_device
+        from riskrank.render.files import is_device
 
         output, to_stdout = self.output, not self.output.output
         width, color = (self._terminal_width(), self._use_color()) if to_stdout else (None, False)

@@ -370,9 +370,9 @@ COMMANDS = (
         study="power.study:power",
         settings_check="power.study:build_claim",
         doc_types=(
-            DocType("power", "power.study:PowerDocument", "power.screen.first", "power.figures"),
-            DocType("power-noise", "power.noise:NoisePlanDocument", "power.screen.first:noise_sections"),
-            DocType("power-labels", "power.labels:LabelsDocument", "power.screen.first:labels_sections"),
+            DocType("power", "power.study:PowerDocument", "power.screen", "power.figures"),
+            DocType("power-noise", "power.plans:NoisePlanDocument", "power.screen:noise_sections"),
+            DocType("power-labels", "power.plans:LabelsDocument", "power.screen:labels_sections"),
         ),
         pictures=("curves", _NOISE_PICTURE),
         excluded=("group_by",),

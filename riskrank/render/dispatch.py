@@ -10,9 +10,8 @@ from riskrank.render.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.render.formats.latex import to_latex
 from riskrank.render.formats.markdown import to_comment, to_markdown
 from riskrank.render.formats.terminal import to_terminal
-from riskrank.render.glossary import GLOSSARY_HINT
 from riskrank.render.page import can_make_pages
-from riskrank.render.screens import first_screen
+from riskrank.render.screens import GLOSSARY_HINT, first_screen
 from riskrank.render.sections import sections_with_parameters
 from riskrank.render.view import spell_sections
 from riskrank.studies.document import Document

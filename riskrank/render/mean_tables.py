@@ -1,4 +1,4 @@
-"""Table columns and lines shared by several first screens: raw means, tails, sample sizes and tests."""
+"""Table columns and lines of several first screens: means, tails, sample sizes, tests, sources of noise."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ import numpy as np
 
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.evidence.crossed import Components
 from riskrank.engine.sampling.design import MIN_LABELS, ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.render.screens import MOST_METRICS, hidden_count_lines
-from riskrank.render.view import Bar, Cell, Column, Line, ModelColumn, Section, build_table, cell_text
+from riskrank.render.view import (
+    Bar,
+    Cell,
+    Column,
+    Line,
+    ModelColumn,
+    RowColumn,
+    Section,
+    Table,
+    build_table,
+    cell_text,
+)
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans, TailMeans, is_bad_case_level
 from riskrank.studies.wording import counted, design_words, detection_limit_words, format_percent
@@ -312,3 +324,41 @@ def inference_line(
         f"{counted(pairs, 'pair')} of each order, test and threshold, level {level:g}."
     )
     return Line(text, "Tests:")
+
+
+_WIDE = 20
+
+
+def variance_proportions(components: Components) -> list[tuple[str, int | None, float]]:
+    """Return (source, number of levels, proportion of variance) per source of noise, largest first.
+
+    Interactions with less than 1 % of the variance are omitted.
+    """
+    size = dict(zip(components.names, components.levels, strict=True))
+    rows = []
+    for sources, share in sorted(components.shares.items(), key=lambda item: -item[1]):
+        name = " × ".join(item for item in components.names if item in sources) or "rest"
+        if share >= 0.01 or name in size:
+            rows.append((name, size.get(name), share))
+    return rows
+
+
+def variance_table(components: Components, planned: Mapping[str, int | None] | None = None) -> Table:
+    """Return a table of the sources of noise, with their levels and proportions of variance.
+
+    Parameters
+    ----------
+    components : Components
+    planned : mapping of str to int or None, optional
+        Number of levels required by a plan, by source.
+    """
+    columns: list[RowColumn | None] = [
+        (Column("source", "left"), lambda row: row[0]),
+        (Column("levels"), lambda row: f"{row[1]:,}" if row[1] else ""),
+        (Column("share of\nvariance"), lambda row: format_percent(row[2]) if row[2] else "0 %"),
+        (Column("", "left", medium="terminal"), lambda row: "█" * round(_WIDE * row[2])),
+        (Column("to buy"), lambda row: f"{planned[row[0]]:,}" if planned.get(row[0]) else "")
+        if planned
+        else None,
+    ]
+    return build_table("Sources of noise", columns, variance_proportions(components))

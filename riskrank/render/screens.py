@@ -1,7 +1,13 @@
-"""Elements of first screens common to all commands: row limits, and hints at details."""
+"""Elements of screens and pages that commands share: row limits, hints, glossary, and tables of contents.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+A table of contents has one entry per part of an HTML page, with its study, text and pictures. To add a part
+to a page, add an entry to :mod:`riskrank.studies.report.screen.contents` (report) or
+:mod:`riskrank.render.page.sections` (all other documents).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -136,3 +142,149 @@ def missing_score_lines(origin: Provenance, *, of_models: bool = False) -> list[
             f" ({option('missing', missing)})" if missing != "auto" else ""
         )
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]
+
+
+GLOSSARY = {
+    "Violation ratio, ε": (
+        "The part of the squared distance between two distributions that contradicts the dominance of one "
+        "model over the other: 0 if nothing contradicts it, 0.5 for a draw, 1 if the other model dominates."
+    ),
+    "Dominance": (
+        "First order: the score is at least as good at every quantile. Second order: the mean of the worst "
+        "share of the scores is at least as good, for every share. A risk-averse decision maker prefers a "
+        "model that dominates in second order."
+    ),
+    "Rank set": (
+        "The places that the tests allow for a model. All rank sets hold simultaneously at the stated "
+        "confidence level. If the set has one place, that place is significant."
+    ),
+    "Worst x %": (
+        "The mean of the worst x % of a model's scores (tail value at risk, TVaR). Each model has its own "
+        "worst samples."
+    ),
+    "Combined score": (
+        "One number per sample, from 0 to 1, that combines all metrics. Each score is replaced by the share "
+        "of all models' scores that are worse or equal. The combined score is the weighted geometric mean "
+        "of these shares over the metrics. It has no unit."
+    ),
+    "Margin": (
+        "How much worse a new model may be and still pass. Choose the margin before you see the scores."
+    ),
+    "Significant, contradicted, undecided": (
+        "Significant: the result is unlikely by chance alone. Contradicted: the opposite is significant. "
+        "Undecided: these samples support neither, which does not mean that the models are equal. A gate "
+        "calls the three pass, fail and inconclusive."
+    ),
+    "Interval": (
+        "A confidence interval. If a simultaneous interval excludes zero, or the margin, the difference is "
+        "significant. An interval of a single mean or pair is not corrected for multiple comparisons."
+    ),
+    "Separated": (
+        "Two models are separated if the tests show that one of them is better, corrected for the number of "
+        "pairs."
+    ),
+    "Tier": "Consecutive models of a ranking that its tests do not separate. In a gate: a class of claims.",
+    "Holm": (
+        "Holm's correction for multiple tests: the probability of any false claim in a family is at most α."
+    ),
+    "R-FSD, R-SSD, P(IC)": (
+        "Names of methods, written as method@scores. R-FSD and R-SSD: mean violation ratio against all "
+        "other models, of the first and the second order. MWR: mean win rate. MRM: mean minus risk. P(IC) "
+        "and P(EC): the combined score by the independent and by the empirical copula. M: metric by metric."
+    ),
+    "RA, Kemeny, Borda": (
+        "RA(…) aggregates several rankings. Kemeny: the order that reverses the fewest of their pairs. "
+        "Borda: the order of the mean ranks."
+    ),
+    "Judge, λ": (
+        "A judge is a model that scores all samples, while people score some of them. λ, from 0 to 1, is "
+        "the weight of the judge's scores. The human labels correct the errors of the judge."
+    ),
+    "Kendall's τ": (
+        "Agreement of two rankings: 1 if they are equal, 0 if they are unrelated, −1 if they are opposite."
+    ),
+}
+"""Definitions by term."""
+
+GLOSSARY_HINT = Line(
+    f"see docs/glossary.md, or the glossary of any page ({option('format', 'html')}).", "Words:"
+)
+"""Pointer to the definitions, at the end of an explained screen."""
+
+
+UNDERSTAND, AUDIT = "why", "audit"
+CHAPTERS = {UNDERSTAND: "Understand", AUDIT: "Audit"}
+"""Titles of the chapters by anchor, in order. The parts of the audit are folded."""
+
+SectionBuilder = Callable[[Any, Any], Iterable[Section]]
+"""Function of a study and the whole document that returns the sections of a part."""
+
+
+def verdict_summary(study: Document, _document: Document) -> str:
+    """Return the first sentence of a study's verdict, the default finding of a part."""
+    return _SENTENCE.split(study.verdict)[0].rstrip(".")
+
+
+_SENTENCE = re.compile(r"(?<=\w)\. ")
+
+
+def no_sections(_study: Document, _document: Document) -> Sequence[Line]:
+    """Return no sections, the default text of a part."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Entry of a table of contents: one part of a chapter.
+
+    Attributes
+    ----------
+    chapter : str
+        Key of :data:`CHAPTERS`.
+    anchor : str
+        HTML anchor of the part.
+    title : str or callable
+        Title, or function that maps the study to the title.
+    study : callable
+        Maps the whole document to the study of the part, or to None to skip the part.
+    pictures : tuple of str or slice
+        Kinds of pictures from the study, in order; a slice selects from all available kinds.
+    lead, words : callable
+        Map the study and the whole document to the sections before and after the pictures.
+    finding : callable
+        Maps the study and the whole document to a short finding, for the summary line of a collapsed part.
+    """
+
+    chapter: str
+    anchor: str
+    title: str | Callable[[Any], str]
+    study: Callable[[Any], Document | None]
+    pictures: tuple[str, ...] | slice = ()
+    lead: SectionBuilder = no_sections
+    words: SectionBuilder = no_sections
+    finding: Callable[[Any, Any], str] = verdict_summary
+
+
+@dataclass(frozen=True)
+class ChapterPart:
+    """A part of a chapter, built from a table-of-contents entry and a document."""
+
+    entry: Entry
+    title: str
+    study: Document
+    lead: tuple[Section, ...]
+    words: tuple[Section, ...]
+    finding: str
+
+
+def build_parts(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
+    """Return the parts of a document that have a study."""
+    parts = []
+    for entry in table:
+        study = entry.study(document)
+        if study is None:
+            continue
+        title = entry.title if isinstance(entry.title, str) else entry.title(study)
+        lead, words = tuple(entry.lead(study, document)), tuple(entry.words(study, document))
+        parts.append(ChapterPart(entry, title, study, lead, words, entry.finding(study, document)))
+    return parts

@@ -10,7 +10,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.options.commands import COMMANDS
-from riskrank.render.figures import fonts
+from riskrank.render.figures import text
 from tests import stored_drawings
 from tests.cli.test_stored_documents import tables  # noqa: F401
 
@@ -26,10 +26,10 @@ def head(stored):
 @pytest.fixture
 def even_letters(monkeypatch):
     """Give all letters the same width, because text widths depend on the version of Matplotlib."""
-    monkeypatch.setattr(fonts, "_rulers", lambda: (stored_drawings.Ruler(),))
-    fonts.text_width.cache_clear()
+    monkeypatch.setattr(text, "_rulers", lambda: (stored_drawings.Ruler(),))
+    text.text_width.cache_clear()
     yield
-    fonts.text_width.cache_clear()
+    text.text_width.cache_clear()
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -28,7 +28,7 @@ def test_damaged_exports_and_exact_trials_break_nothing(start, make):
     [
         (
             outside.partial_write,
-            "riskrank.render.staging.write_fully",
+            "riskrank.render.files.write_fully",
             lambda stream, data: stream.write(data),
             "not all is written",
         ),

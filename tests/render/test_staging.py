@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TRIALS = """
 import json, os, signal, sys
 from pathlib import Path
-from riskrank.render import files, staging
+from riskrank.render import files
 
 NUMBER, TWICE = int(sys.argv[1]), int(sys.argv[2])
-OURS = {module.__file__ for module in (files, staging)}
+OURS = {files.__file__}
 NEW = {"t.csv": b"new table", "t.metrics.toml": b"new metrics", "p.svg": b"new picture"}
 
 def write(last):

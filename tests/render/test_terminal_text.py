@@ -1,7 +1,7 @@
 """Tables wider than the page: headers are shortened first, then optional columns are omitted and named."""
 
 from riskrank.render.escapes import protect_spaces
-from riskrank.render.formats.terminal_text import narrow_table
+from riskrank.render.formats.terminal import narrow_table
 from riskrank.render.view import Column, Table
 
 TABLE = Table(

@@ -22,8 +22,7 @@ from riskrank.engine.gsd.null_optima import Relabelling
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
-from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions
+from riskrank.engine.power.planning import parse_distribution, plan_from_distributions
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers

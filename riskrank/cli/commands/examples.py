@@ -11,8 +11,7 @@ import riskrank
 from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.typer_functions import Call
 from riskrank.errors import InputError, UsageError, listing
-from riskrank.render.files import write_all
-from riskrank.render.staging import deferred_signals, write_error
+from riskrank.render.files import deferred_signals, write_all, write_error
 
 FOLDER = "riskrank-examples"
 DATA = "sample_data"

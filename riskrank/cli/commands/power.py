@@ -8,8 +8,7 @@ from riskrank.cli.typer_functions import Call
 from riskrank.options.option import options_of
 from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.distributions import parse_distributions, refuse_table_options
-from riskrank.studies.power.study import power_between
+from riskrank.studies.power.study import parse_distributions, power_between, refuse_table_options
 
 # Options that apply only to tables.
 _TABLE_OPTIONS = (*options_of(PortfolioSettings), *options_of(SuiteSettings))

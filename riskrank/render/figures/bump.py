@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.labels import spread_labels
 from riskrank.render.figures.legend import PLAIN, by_importance, choose_looks, draw_marked_line, grey_note
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import MOST_NAMED
 from riskrank.render.figures.style import (
     FAINT,
@@ -25,6 +21,7 @@ from riskrank.render.figures.style import (
     in_common_style,
     start_sheet,
 )
+from riskrank.render.figures.text import fit_names, model_mark, spread_labels, text_width, write_text
 
 _THIN = 3.0
 _HEAD = 130.0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PARTS = {
     "suite": "riskrank.studies.suites.figures.pictures",
     "judged": "riskrank.studies.judge.figures",
-    "components": "riskrank.render.figures.shares",
+    "components": "riskrank.render.figures.rows",
 }
 
 

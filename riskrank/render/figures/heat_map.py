@@ -13,10 +13,6 @@ from matplotlib.patches import Rectangle
 
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.render.figures.fonts import TEXT, text_width
-from riskrank.render.figures.labels import spread_labels
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import draw_dot
 from riskrank.render.figures.style import (
     FAINT,
@@ -30,6 +26,7 @@ from riskrank.render.figures.style import (
     in_common_style,
     start_sheet,
 )
+from riskrank.render.figures.text import TEXT, fit_names, model_mark, spread_labels, text_width, write_text
 
 _NUMBERED = 14
 """Number of models up to which every cell shows its ratio."""

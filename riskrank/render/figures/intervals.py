@@ -8,9 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats
-from riskrank.render.figures.fonts import TEXT, text_width
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot
 from riskrank.render.figures.style import (
     FAINT,
@@ -20,10 +17,12 @@ from riskrank.render.figures.style import (
     PALETTE,
     QUIET,
     Plot,
+    Thousands,
+    Unit,
     in_common_style,
     start_sheet,
 )
-from riskrank.render.figures.units import Thousands, Unit
+from riskrank.render.figures.text import TEXT, fit_names, model_mark, text_width, write_text
 
 # Color, marker and fill; marker and label distinguish the answers in grey.
 _ANSWERS = {"pass": (GOOD, "o", True), "fail": (PALETTE[1], "X", True), "inconclusive": (QUIET, "D", False)}

@@ -12,10 +12,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
-from riskrank.render.figures.fonts import TEXT
 from riskrank.render.figures.legend import Look, choose_looks
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import (
     GREY,
     INK,
@@ -24,10 +21,11 @@ from riskrank.render.figures.style import (
     ROW,
     SMALL,
     Plot,
+    Unit,
     in_common_style,
     start_sheet,
 )
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.text import TEXT, fit_names, model_mark, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.render.numbers import format_ratio
 from riskrank.studies.wording import format_percent

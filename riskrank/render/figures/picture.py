@@ -50,7 +50,7 @@ def renumber_pictures(
         Models of the table.
     """
     from riskrank.render.figures.legend import with_model_numbers
-    from riskrank.render.figures.marks import renumber_marks
+    from riskrank.render.figures.text import renumber_marks
 
     place = {name: number for number, name in enumerate(all_models)}
     numbers = [place[name] for name in models]

@@ -1,21 +1,48 @@
-"""Rows for models, with names on the left as long as they fit, then thin rows without names."""
+"""Rows for models, with names on the left as long as they fit, then thin rows without names.
+
+Forest plots have one panel per quantity, with estimates and intervals. The chart of variance components has
+one row per source of noise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import ArrayLike
 
-from riskrank.engine.types import Floats
-from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.marks import PANEL_NAMES, model_mark, panel_mark, write_text
-from riskrank.render.figures.names import fit_names
-from riskrank.render.figures.style import FAINT, MARGIN, QUIET, ROW, SMALL, Sheet, start_sheet
+from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.types import Floats, Integers
+from riskrank.render.figures.legend import model_color
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.style import (
+    FAINT,
+    GREY,
+    MARGIN,
+    QUIET,
+    ROW,
+    SMALL,
+    Plot,
+    Sheet,
+    Unit,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import (
+    PANEL_NAMES,
+    fit_names,
+    model_mark,
+    panel_mark,
+    text_width,
+    write_text,
+)
+from riskrank.render.mean_tables import variance_proportions
+from riskrank.studies.wording import format_percent
 
 MOST_NAMED = 80
 """Number of rows up to which every row has a name. If there are more, only the first rows have one."""
@@ -195,3 +222,132 @@ def draw_dot(
     style: dict[str, Any] = {"markeredgewidth": rim, "zorder": 4 if rim else 3, "markersize": size}
     fill = fill or (color if filled else "white")
     axes.plot([x], [y], marker=marker, color=color, markerfacecolor=fill, gid=mark, **style)
+
+
+PLACES, DIFFERENCES = "places", "differences"
+"""Kinds of quantities: ranks, and differences with a line at 0."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Estimates of one quantity for k models in rank order, with optional intervals.
+
+    Attributes
+    ----------
+    label : str
+    estimate : ndarray, shape (k,)
+    low, high : ndarray, shape (k,), or None
+    kind : {"", "places", "differences"}
+        Kind of quantity, which determines the axis.
+    """
+
+    label: str
+    estimate: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    kind: str = ""
+
+    @classmethod
+    def from_arrays(cls, order: Integers, label: str, kind: str, *parts: ArrayLike | None) -> Interval:
+        """Create the intervals of one quantity for k models, reordered by `order`.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (k,)
+        label, kind : str
+        *parts : array_like, shape (k,), or None
+            Estimates of all models and, optionally, the lower and upper limits of their intervals.
+        """
+        arrays = [np.asarray(part, dtype=np.float64)[order] for part in parts if part is not None]
+        low, high = arrays[1:] or (None, None)
+        return cls(label, arrays[0], low, high, kind)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Data for a forest plot of k models in rank order.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (k,)
+    columns : tuple of Interval
+        Rank with its rank set, violation ratio or win rate, and difference in means to the leader (if there
+        is one).
+    """
+
+    order: Integers
+    columns: tuple[Interval, ...]
+
+
+@in_common_style
+def draw_forest(forest: Forest, names: Sequence[str], title: str, reading: str, method: str) -> Plot:
+    """Draw a forest plot: panels of intervals that share one row for each of k models.
+
+    Parameters
+    ----------
+    forest : Forest
+    names : sequence of k str
+        Names in the order of the study.
+    title, reading, method : str
+        See :func:`start_sheet`.
+    """
+    rows = Rows.for_models(names, forest.order)
+    page, panels = ruled_sheet(rows, title, reading, width=150.0, columns=len(forest.columns), method=method)
+    colors = [model_color(model) for model in forest.order.tolist()]
+    for axes, column in zip(panels, forest.columns, strict=True):
+        _draw_column(axes, column, rows, colors)
+    return page.figure
+
+
+def _draw_column(axes: Axes, column: Interval, rows: Rows, colors: Sequence[str]) -> None:
+    """Draw one panel of a forest plot."""
+    parts = [part for part in (column.estimate, column.low, column.high) if part is not None]
+    unit, named = Unit.choose(*parts), len(rows.labels)
+    estimate, *limits = map(unit.apply, parts)
+    for row, (y, mark) in enumerate(zip(rows.y.tolist(), rows.marks, strict=True)):
+        line, color, thickness, size = (
+            (colors[row], colors[row], 2.2, 4.5) if row < named else (GREY, QUIET, 1.2, 1.7)
+        )
+        if limits:
+            draw_bar(axes, [limit[row] for limit in limits], y, mark, line, width=thickness)
+        draw_dot(axes, estimate[row], y, mark, color, size=size)
+    axes.margins(x=0.06)
+    rows.prepare_axes(axes, unit.label(column.label), 4)
+    if column.kind == PLACES:
+        k = len(rows.y)
+        axes.set_xlim(0.4, k + 0.6)
+        steps = np.unique(np.round(np.linspace(1, k, min(k, 5))).astype(int))
+        axes.xaxis.set_major_locator(FixedLocator(steps.tolist()))
+    elif column.kind == DIFFERENCES:
+        axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
+
+
+_WIDTH = 300.0
+
+
+def pictures(components: Components) -> list[Picture]:
+    """Return the picture of the variance components."""
+    caption = "Share of each source of noise in the variance of the difference between two models."
+    return [Picture("noise", caption, partial(draw_shares, components))]
+
+
+@in_common_style
+def draw_shares(components: Components) -> Plot:
+    """Draw one bar per source of noise, largest share of the variance first."""
+    sources = variance_proportions(components)
+    names = [name if size is None else f"{name} ({size:,})" for name, size, _ in sources]
+    rows = Rows.from_names(names, [""] * len(sources))
+    page, (axes,) = ruled_sheet(
+        rows,
+        "Sources of noise",
+        "Bar: share in the variance of the difference between two models for a single score. More levels "
+        "of a source with a long bar reduce the uncertainty most. Brackets: number of levels.",
+        width=_WIDTH,
+    )
+    for (_, _, share), y in zip(sources, rows.y.tolist(), strict=True):
+        draw_bar(axes, [0, 100 * share], y, "", QUIET, width=7.0)
+        write_text(axes, 100 * share + 1.5, y, format_percent(share) if share else "0 %")
+    rows.prepare_axes(axes, "share of the variance (%)", 5)
+    axes.set_xlim(0, 112)
+    axes.set_xticks([0, 25, 50, 75, 100])
+    return page.figure

@@ -1,11 +1,14 @@
-"""Common style of all pictures: fonts, colors and page layout.
+"""Common style of all pictures: fonts, colors, page layout, and units of axes.
 
 Figures are created without pyplot, and Matplotlib's global settings change only while drawing. Therefore a
 user's ``matplotlibrc`` does not affect pictures, and pictures do not affect a user's notebook.
 """
 
+from __future__ import annotations
+
 import io
 import itertools
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,21 +17,85 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import ScalarFormatter
+from numpy.typing import ArrayLike
 
+from riskrank.engine.types import Floats
 from riskrank.render.escapes import escape_controls, protect_spaces, restore_spaces
-from riskrank.render.figures.fonts import (
+from riskrank.render.figures.text import (
+    HEADING,
     TEXT,
     escape_missing_glyphs,
     font_families,
+    marks_to_classes,
     silent_font_search,
     text_width,
 )
-from riskrank.render.figures.marks import HEADING, marks_to_classes
-from riskrank.render.figures.units import Thousands
+
+_THOUSANDS = re.compile(r"(?<![\d.])\d{4,}")
+
+
+class Thousands(ScalarFormatter):
+    """Tick formatter with thousands separators, as in tables."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Format a tick label."""
+        return _THOUSANDS.sub(lambda match: f"{int(match[0]):,}", super().__call__(x, pos))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A power of ten by which the numbers on an axis are divided.
+
+    Attributes
+    ----------
+    exponent : int
+        Exponent of the power of ten; 0 if the numbers are unchanged.
+    percent : bool
+        True if the numbers are proportions, shown in percent.
+    """
+
+    exponent: int
+    percent: bool = False
+
+    @classmethod
+    def choose(cls, *values: ArrayLike, percent: bool = False) -> Unit:
+        """Choose the unit for all numbers on an axis."""
+        if percent:
+            return cls(-2, percent=True)
+        arrays = [np.abs(np.asarray(value, dtype=np.float64)).ravel() for value in values]
+        largest = max((float(array[np.isfinite(array)].max(initial=0.0)) for array in arrays), default=0.0)
+        if largest == 0 or 1e-3 <= largest < 1e5:
+            return cls(0)
+        return cls(int(np.floor(np.log10(largest))))
+
+    def apply(self, values: ArrayLike) -> Floats:
+        """Convert numbers to this unit."""
+        array = np.asarray(values, dtype=np.float64)
+        if self.exponent == 0:
+            return array
+        half = self.exponent // 2  # 10 to the full power may overflow
+        return array / 10.0**half / 10.0 ** (self.exponent - half)
+
+    def label(self, text: str) -> str:
+        """Return the axis label with its unit."""
+        if self.exponent == 0:
+            return text
+        if self.percent:
+            return f"{text} (%)"
+        digits = str(self.exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{text} (×10{digits})"
+
+
+def direction_label(label: str, *, lower: bool) -> str:
+    """Return an axis label with an arrow towards better values."""
+    return f"better ← {label}" if lower else f"{label} → better"
+
 
 P = ParamSpec("P")
 R = TypeVar("R")

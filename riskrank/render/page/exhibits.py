@@ -175,7 +175,7 @@ class Exhibitor:
         """Draw a picture as inline SVG."""
         from markupsafe import Markup
 
-        from riskrank.render.figures.fonts import browser_fonts
+        from riskrank.render.figures.text import browser_fonts
 
         self._drawn += 1
         with browser_fonts():

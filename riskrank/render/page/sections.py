@@ -9,11 +9,18 @@ from typing import Any
 from riskrank.errors import spell
 from riskrank.render.figures.catalogue import pictures
 from riskrank.render.figures.picture import Picture, renumber_pictures
-from riskrank.render.glossary import GLOSSARY
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
-from riskrank.render.screens import first_screen
+from riskrank.render.screens import (
+    AUDIT,
+    CHAPTERS,
+    GLOSSARY,
+    UNDERSTAND,
+    ChapterPart,
+    Entry,
+    build_parts,
+    first_screen,
+)
 from riskrank.render.sections import sections
-from riskrank.render.table_of_contents import AUDIT, CHAPTERS, UNDERSTAND, ChapterPart, Entry, build_parts
 from riskrank.render.view import Line, Section, Table, column_heads
 from riskrank.studies.document import Document
 from riskrank.studies.judge.section import chance_sentence

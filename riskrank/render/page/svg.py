@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from riskrank.render.figures.marks import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
 from riskrank.render.figures.style import ABOVE, FAINT, GOOD, GREY, INK, PALETTE, QUIET, SMALL, Plot
+from riskrank.render.figures.text import CURVE, HEADING, PANEL_NAMES, marked_models, panel_mark
 
 # CSS variables of the colors that follow the theme of the page, by Matplotlib's color.
 COLORS = {

@@ -6,14 +6,20 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
-from riskrank.render.figures.fonts import TEXT
-from riskrank.render.figures.legend import by_importance, choose_looks
-from riskrank.render.figures.marks import model_mark, panel_mark, write_text
+from riskrank.render.figures.legend import COLUMN, by_importance, choose_looks, label_points
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.rows import Rows, draw_dot
-from riskrank.render.figures.scatter import COLUMN, label_points
-from riskrank.render.figures.style import FAINT, MARGIN, QUIET, SMALL, Plot, in_common_style, start_sheet
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.style import (
+    FAINT,
+    MARGIN,
+    QUIET,
+    SMALL,
+    Plot,
+    Unit,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import TEXT, model_mark, panel_mark, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.mrm.study import MeanRiskDocument
 

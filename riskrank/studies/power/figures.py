@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from riskrank.engine.power.study import PowerStudy
-from riskrank.render.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
+from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_error_bars
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
 from riskrank.studies.power.study import PowerDocument

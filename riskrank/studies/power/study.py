@@ -1,19 +1,27 @@
 """Entry point of ``power``: required sample size, from a pilot or from distributions."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from riskrank.engine.dominance.inference import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.tests import collect_advice
-from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.planning import TASKS, Plan, plan_from_distributions, plan_from_pilot
+from riskrank.engine.power.planning import (
+    FAMILIES,
+    TASKS,
+    Distribution,
+    Plan,
+    parse_distribution,
+    plan_from_distributions,
+    plan_from_pilot,
+)
 from riskrank.engine.power.required_size import check_search
 from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.sampling.strata import MIN_TASKS
-from riskrank.errors import listing
+from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.options.option import changed_settings
 from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
@@ -22,11 +30,14 @@ from riskrank.studies.document import Document, Provenance, attributes, computed
 from riskrank.studies.findings import verdict_fields
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.portfolio.options import PortfolioSettings
-from riskrank.studies.power.distributions import refuse_table_options
-from riskrank.studies.power.labels import LabelsDocument, plan_labels
-from riskrank.studies.power.noise import NoisePlanDocument, plan_noise
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.verdict import power_findings
+from riskrank.studies.power.plans import (
+    LabelsDocument,
+    NoisePlanDocument,
+    plan_labels,
+    plan_noise,
+    power_findings,
+)
 from riskrank.studies.repeats import RunsSplit, split_run_variance
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import size_findings
@@ -277,3 +288,70 @@ def _build_rows(metric: str | None, study: PowerStudy, models: Sequence[str]) ->
     claims = [*enumerate(pairs), *[(len(pairs), None)] * (len(pairs) > 1)]
     records = ((metric, study, models, pair, number, at) for number, pair in claims for at in sizes)
     return rows_from_records(PowerRow, "metric study models pair number at", records)
+
+
+def parse_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
+    """Parse distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``, or return {} for tables.
+
+    Parameters
+    ----------
+    arguments : sequence of object
+        Positional arguments of the command: distributions, or files and data frames.
+
+    Returns
+    -------
+    dict of str to Distribution
+        Distributions by name, or by text if unnamed.
+
+    Raises
+    ------
+    UsageError
+        If some arguments are distributions and others are not, or a name is given twice.
+    """
+    is_named = [
+        isinstance(item, str) and _family(item) in FAMILIES and not Path(item).exists() for item in arguments
+    ]
+    if not any(is_named):
+        return {}
+    if not all(is_named):
+        table, families = arguments[is_named.index(False)], f"available distributions: {listing(FAMILIES)}"
+        raise UsageError(
+            "files and distributions cannot be combined",
+            found=f"{table} and {arguments[is_named.index(True)]}",
+            hint=did_you_mean(_family(table), FAMILIES, fallback=families),
+        )
+    distributions: dict[str, Distribution] = {}
+    for argument in arguments:
+        label, equals, text = str(argument).rpartition("=")
+        distribution = parse_distribution(text)
+        name = label.strip() if equals else str(distribution)
+        if not name or name in distributions:
+            raise UsageError(
+                "every distribution needs a unique name",
+                found=str(argument),
+                hint="name them: new=normal:0.5,2 old=normal:0,1",
+            )
+        distributions[name] = distribution
+    return distributions
+
+
+def refuse_table_options(names: Iterable[str]) -> None:
+    """Raise an error if an option for reading or aggregating a table is set although there is no table.
+
+    Raises
+    ------
+    UsageError
+        If `names` is not empty.
+    """
+    for name in names:
+        raise UsageError(
+            f"{option(name)} needs a pilot table",
+            found="distributions instead of a table",
+            hint=f"leave out {option(name)}",
+        )
+
+
+def _family(argument: object) -> str:
+    """Return the part of an argument that may name a distribution family, in lower case."""
+    text = str(argument)
+    return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.power.distributions import FAMILIES, parse_distribution
+from riskrank.engine.power.planning import FAMILIES, parse_distribution
 from riskrank.errors import UsageError
 
 MEAN_AND_SD = {

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri, stdtr
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.judges.correction import Correction, tune_for_differences
-from riskrank.engine.power.labels import LabelNeed
+from riskrank.engine.power.required_size import LabelNeed
 from riskrank.studies.gate.claim import BETTER, GateClaim
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.decisions import decide

@@ -6,8 +6,7 @@ import pytest
 from riskrank.engine.dominance.column_tests import Inference, study_dominance
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
-from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
+from riskrank.engine.power.planning import parse_distribution, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.study import study_power
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError

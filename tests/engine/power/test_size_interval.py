@@ -12,8 +12,7 @@ from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
 from riskrank.engine.power.closed_form import ClosedForm
-from riskrank.engine.power.distributions import parse_distribution
-from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot
+from riskrank.engine.power.planning import parse_distribution, plan_from_distributions, plan_from_pilot
 from riskrank.engine.power.required_size import (
     _required_sizes,
     corrected_quantiles,

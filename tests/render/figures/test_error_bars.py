@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.method_rankings import Stability
-from riskrank.render.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
+from riskrank.render.figures.curves import ErrorBars, TargetLine, draw_error_bars
 from riskrank.render.figures.style import MARKERS
 from riskrank.studies.rank.figures.pictures import stability_curves
 

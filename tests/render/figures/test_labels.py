@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from riskrank.render.figures.labels import spread_labels
+from riskrank.render.figures.text import spread_labels
 
 places = st.lists(st.floats(-5, 15).map(lambda x: round(x, 2)), min_size=1, max_size=6)
 

@@ -9,9 +9,8 @@ import pytest
 
 import riskrank as rr
 from riskrank.render.figures.catalogue import pictures
-from riskrank.render.figures.fonts import escape_missing_glyphs
-from riskrank.render.figures.marks import marked_models
 from riskrank.render.figures.picture import renumber_pictures
+from riskrank.render.figures.text import escape_missing_glyphs, marked_models
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "organisation/one-prefix-of-all-" + "x" * 60

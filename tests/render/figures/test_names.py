@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.render.figures.fonts import (
+from riskrank.render.figures.text import (
     available_characters,
     browser_fonts,
     escape_missing_glyphs,
+    fit_names,
     text_width,
 )
-from riskrank.render.figures.names import fit_names
 
 
 @settings(max_examples=40, deadline=None)

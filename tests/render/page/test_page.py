@@ -15,10 +15,10 @@ from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.render import page as pages
 from riskrank.render.figures.catalogue import model_colors, pictures
-from riskrank.render.figures.marks import marked_models
 from riskrank.render.figures.style import FAINT, GREY, PALETTE, QUIET
-from riskrank.render.glossary import GLOSSARY
+from riskrank.render.figures.text import marked_models
 from riskrank.render.page.sections import answer_sections, chapters
+from riskrank.render.screens import GLOSSARY
 from riskrank.render.view import Table, cell_text
 from riskrank.studies.report.screen.contents import report_parts
 from tests.tables import of_rows

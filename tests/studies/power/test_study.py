@@ -9,9 +9,8 @@ from riskrank.engine.power.planning import Plan
 from riskrank.errors import InputError, UsageError
 from riskrank.studies.dominance.options import DominanceSettings
 from riskrank.studies.dominance.study import dominance
-from riskrank.studies.power.distributions import parse_distributions
 from riskrank.studies.power.options import PowerSettings
-from riskrank.studies.power.study import build_claim, power, power_between
+from riskrank.studies.power.study import build_claim, parse_distributions, power, power_between
 from riskrank.studies.runtime import SERIAL
 from tests.studies.suites.test_section import screen, suite_table
 

@@ -4,9 +4,9 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
-from riskrank.render.figures.marks import curve_mark, model_mark
+from riskrank.render.figures.rows import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.render.figures.style import PALETTE, QUIET
+from riskrank.render.figures.text import curve_mark, model_mark
 from riskrank.studies.rank.document import trade_off
 from riskrank.studies.rank.figures.means import arrange_forest as forest_of_means
 from riskrank.studies.rank.figures.pictures import arrange_forest, method_ranks, pictures

@@ -8,8 +8,7 @@ import pytest
 
 import riskrank as rr
 from riskrank.api import report
-from riskrank.studies.report.screen.bad_cases import details
-from riskrank.studies.report.screen.by_metric import difference_sections
+from riskrank.studies.report.screen.tests import difference_sections, tail_details
 from tests.tables import long_table, of_rows
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,7 +65,7 @@ def test_tail_comparison_matches_its_test(spread, text):
     result = report(long, resamples=400, jobs=1, higher="*")
     ranked = [row.model for row in result.document.ranking.rows[:2]]
     assert f"Bad cases:** worst 5 % of {text.format(*ranked)} (" in result.to_markdown()
-    ((_, model, _, interval, p, answer),) = next(details(result.document.ranking, result.document)).rows
+    ((_, model, _, interval, p, answer),) = next(tail_details(result.document.ranking, result.document)).rows
     assert (model, answer) == (
         ranked[1],
         {"{} a": "undecided", "{} s": "worse", "{1}": "milder"}[text[:4].strip()],

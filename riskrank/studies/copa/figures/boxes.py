@@ -9,7 +9,6 @@ from matplotlib.patches import Rectangle
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
-from riskrank.render.figures.fonts import text_width
 from riskrank.render.figures.legend import (
     PLAIN,
     Key,
@@ -19,10 +18,9 @@ from riskrank.render.figures.legend import (
     grey_note,
     model_color,
 )
-from riskrank.render.figures.marks import curve_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
 from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, in_common_style, start_sheet
+from riskrank.render.figures.text import curve_mark, fit_names, text_width, write_text
 
 _FEWEST_FOR_BOX = 4
 """Smallest number of objectives for which a box, their middle half, excludes some of them."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.render.figures.bump import arrange_bump, draw_bump
-from riskrank.render.figures.marks import renumber_marks
 from riskrank.render.figures.picture import Picture, renumber_pictures
 from riskrank.render.figures.style import Plot
+from riskrank.render.figures.text import renumber_marks
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
 from riskrank.studies.copa.figures.plane import draw_front, draw_front_uncertainty

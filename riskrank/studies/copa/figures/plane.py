@@ -17,15 +17,21 @@ from matplotlib.colors import ListedColormap
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.family import Answer
 from riskrank.engine.types import Booleans, Floats
-from riskrank.render.figures.fonts import TEXT
 from riskrank.render.figures.heat_map import draw_color_scale
-from riskrank.render.figures.legend import row_color
-from riskrank.render.figures.marks import model_mark
-from riskrank.render.figures.names import fit_names
+from riskrank.render.figures.legend import COLUMN, label_points, row_color
 from riskrank.render.figures.rows import draw_dot
-from riskrank.render.figures.scatter import COLUMN, label_points
-from riskrank.render.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, in_common_style, start_sheet
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.style import (
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    SMALL,
+    Plot,
+    Unit,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import TEXT, fit_names, model_mark
 from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.copa.uncertainty import FrontUncertainty
 

@@ -8,9 +8,6 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import draw_bar, draw_dot
 from riskrank.render.figures.style import (
     GREY,
@@ -23,6 +20,7 @@ from riskrank.render.figures.style import (
     in_common_style,
     start_sheet,
 )
+from riskrank.render.figures.text import fit_names, model_mark, text_width, write_text
 
 _MOST_NAMED = 60
 """Number of models up to which every model has a name. If there are more, only the first ones have one."""

@@ -9,11 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.render.figures.fonts import TEXT, text_width
 from riskrank.render.figures.legend import row_color
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import GREY, INK, MARGIN, QUIET, Plot, in_common_style, start_sheet
+from riskrank.render.figures.text import TEXT, fit_names, model_mark, text_width, write_text
 from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
 
 _MOST_NODES = 80

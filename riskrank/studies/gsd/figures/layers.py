@@ -13,7 +13,7 @@ from statistics import fmean
 
 import numpy as np
 
-from riskrank.render.figures.labels import spread_in_order
+from riskrank.render.figures.text import spread_in_order
 
 # Largest number of orders for an exhaustive search.
 _MOST_ORDERS = 5000

@@ -9,8 +9,6 @@ from matplotlib.ticker import MaxNLocator
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Floats
 from riskrank.render.figures.legend import Key, axes_with_key, choose_looks
-from riskrank.render.figures.marks import model_mark
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.style import (
     GREY,
     MARGIN,
@@ -18,10 +16,11 @@ from riskrank.render.figures.style import (
     QUIET,
     SMALL,
     Plot,
+    Unit,
     in_common_style,
     start_sheet,
 )
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.text import fit_names, model_mark
 
 
 @in_common_style

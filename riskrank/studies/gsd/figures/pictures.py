@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.render.figures.marks import renumber_marks
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot
+from riskrank.render.figures.text import renumber_marks
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.figures.critical_difference import draw_critical_difference
 from riskrank.studies.gsd.figures.hasse import draw_hasse

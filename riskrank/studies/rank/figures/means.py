@@ -4,10 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.style import Plot
-from riskrank.render.figures.units import direction_label
+from riskrank.render.figures.rows import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.style import Plot, direction_label
 from riskrank.studies.rank.by_means import MeanRankDocument
 from riskrank.studies.rank.mean_ranking import MeanRanking
 from riskrank.studies.wording import format_percent

@@ -7,17 +7,29 @@ import numpy as np
 
 from riskrank.engine.dominance.method_rankings import MethodStudy, Stability
 from riskrank.render.figures.bump import Bump, arrange_bump, draw_bump
-from riskrank.render.figures.curves import CAPTIONS, draw_curves
-from riskrank.render.figures.error_bars import ErrorBars, draw_error_bars
-from riskrank.render.figures.fonts import text_width
-from riskrank.render.figures.forest import DIFFERENCES, PLACES, Forest, Interval, draw_forest
+from riskrank.render.figures.curves import CAPTIONS, ErrorBars, draw_curves, draw_error_bars
 from riskrank.render.figures.legend import by_importance, choose_looks
-from riskrank.render.figures.marks import model_mark, write_text
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.rows import BELOW, draw_bar, draw_dot
-from riskrank.render.figures.style import MARGIN, QUIET, SMALL, Plot, in_common_style, start_sheet
-from riskrank.render.figures.units import direction_label
+from riskrank.render.figures.rows import (
+    BELOW,
+    DIFFERENCES,
+    PLACES,
+    Forest,
+    Interval,
+    draw_bar,
+    draw_dot,
+    draw_forest,
+)
+from riskrank.render.figures.style import (
+    MARGIN,
+    QUIET,
+    SMALL,
+    Plot,
+    direction_label,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import fit_names, model_mark, text_width, write_text
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.rank.document import RankDocument, trade_off
 from riskrank.studies.targets import Units

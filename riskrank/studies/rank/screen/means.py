@@ -5,8 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.render.mean_tables import CORRECTIONS, metric_head, side_by_side_table, with_interval_bars
-from riskrank.render.noise import variance_table
+from riskrank.render.mean_tables import (
+    CORRECTIONS,
+    metric_head,
+    side_by_side_table,
+    variance_table,
+    with_interval_bars,
+)
 from riskrank.render.screens import MOST_ROWS, also_lines, detection_limit_lines, follow_up_sections
 from riskrank.render.view import Column, Line, ModelColumn, Section, Table, build_table
 from riskrank.studies.detectable_difference import detectable_suffix

@@ -7,13 +7,13 @@ from typing import Any
 
 from riskrank.render.agreement import ranking_agreement_table
 from riskrank.render.mean_tables import binary_metric_lines, single_binary_metric
-from riskrank.render.screens import also_lines
-from riskrank.render.table_of_contents import (
+from riskrank.render.screens import (
     AUDIT,
     UNDERSTAND,
     ChapterPart,
     Entry,
     SectionBuilder,
+    also_lines,
     build_parts,
 )
 from riskrank.render.view import Line, Section, Table
@@ -28,7 +28,7 @@ from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off
 from riskrank.studies.rank.screen.detail import detail_table, reading_guide, separation_line
 from riskrank.studies.rank.screen.first import other_metric_table
-from riskrank.studies.report.screen import bad_cases, by_metric, summaries, tests, weights
+from riskrank.studies.report.screen import summaries, tests
 from riskrank.studies.report.study import CHAPTERS, ReportDocument
 from riskrank.studies.suites.screen import details as task_details
 
@@ -151,14 +151,14 @@ REPORT = (
     ),
     Entry(
         *(UNDERSTAND, "trade", "Wins by metric", _ranking_if(trade_off), ("trade",)),
-        words=weights.weight_threshold_lines,
-        finding=by_metric.rival_summary,
+        words=summaries.weight_threshold_lines,
+        finding=tests.rival_summary,
     ),
     Entry(UNDERSTAND, "labels", "Effect of the labels", _JUDGED, ("judge",), finding=summaries.label_summary),
     Entry(
         *(UNDERSTAND, "curves", "Worst cases", _unless_binary("ranking"), ("tvar",)),
-        lead=bad_cases.tail_test_lines,
-        finding=bad_cases.tail_comparison,
+        lead=tests.tail_test_lines,
+        finding=tests.tail_comparison,
     ),
     Entry(UNDERSTAND, "pair", "The deciding pair", _deciding_pairs, ("pair",)),
     Entry(UNDERSTAND, "unseen", "Detection limits", attrgetter("ranking"), words=tests.limit_lines),
@@ -170,15 +170,15 @@ REPORT = (
         finding=summaries.separation_summary,
     ),
     Entry(
-        *(AUDIT, "differences", "Differences by metric", _ranking_if(by_metric.has_metric_tests)),
-        words=by_metric.difference_sections,
-        finding=by_metric.rival_summary,
+        *(AUDIT, "differences", "Differences by metric", _ranking_if(tests.has_metric_tests)),
+        words=tests.difference_sections,
+        finding=tests.rival_summary,
     ),
     Entry(
         *(AUDIT, "weights", "Weights of the metrics", _ranking_if(_has_metric_omission)),
-        lead=_finding_line("Weights:", weights.weights_summary),
-        words=weights.details,
-        finding=weights.weights_summary,
+        lead=_finding_line("Weights:", summaries.weights_summary),
+        words=summaries.weight_details,
+        finding=summaries.weights_summary,
     ),
     Entry(
         *(AUDIT, "corrections", "Correction for multiple comparisons", attrgetter("ranking")),
@@ -202,8 +202,8 @@ REPORT = (
     ),
     Entry(
         *(AUDIT, "risks", "Bad cases and hidden risks", _unless_binary("ranking")),
-        words=bad_cases.details,
-        finding=bad_cases.hidden_risk_summary,
+        words=tests.tail_details,
+        finding=tests.hidden_risk_summary,
     ),
     Entry(
         *(AUDIT, "mean-risk", CHAPTERS["risks"], _unless_binary("risks"), ("scatter", "risks")),

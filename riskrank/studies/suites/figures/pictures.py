@@ -7,10 +7,9 @@ import numpy as np
 
 from riskrank.options.suites import FIXED, RANDOM
 from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_looks
-from riskrank.render.figures.marks import curve_mark, model_mark
 from riskrank.render.figures.picture import Picture
-from riskrank.render.figures.style import Plot, in_common_style
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.style import Plot, Unit, in_common_style
+from riskrank.render.figures.text import curve_mark, model_mark
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.figures.task_forest import TaskForest, draw_task_forest

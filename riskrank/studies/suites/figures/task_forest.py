@@ -9,11 +9,9 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.render.figures.legend import choose_looks
-from riskrank.render.figures.marks import model_mark
-from riskrank.render.figures.names import fit_names
 from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
-from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, in_common_style
-from riskrank.render.figures.units import Unit
+from riskrank.render.figures.style import INK, QUIET, SMALL, Plot, Unit, in_common_style
+from riskrank.render.figures.text import fit_names, model_mark
 from riskrank.render.mean_tables import score_title
 from riskrank.studies.suites.column import SuiteColumn
 from riskrank.studies.suites.section import SuiteAnalysis

@@ -6,15 +6,12 @@ from riskrank.engine.dominance.inference import RELATIVE
 from riskrank.engine.power.study import PowerStudy
 from riskrank.errors import option
 from riskrank.render import numbers
-from riskrank.render.mean_tables import CORRECTIONS
-from riskrank.render.noise import variance_table
+from riskrank.render.mean_tables import CORRECTIONS, variance_table
 from riskrank.render.numbers import format_power
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, Section, Table, column_heads
-from riskrank.studies.power.labels import LabelsDocument
-from riskrank.studies.power.noise import NoisePlanDocument
+from riskrank.studies.power.plans import LabelsDocument, NoisePlanDocument, describe_unit
 from riskrank.studies.power.study import PowerDocument
-from riskrank.studies.power.verdict import describe_unit
 from riskrank.studies.wording import claim_words, counted
 
 _AS_TRUTH = "the pilot is treated as the truth, so overestimated effects look too easy to detect"

@@ -1,0 +1,369 @@
+"""Plans of human labels with a judge, and of levels of noise sources; findings on the required size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.evidence.crossed import Components
+from riskrank.engine.judges.correction import MIN_UNLABELLED
+from riskrank.engine.power.planning import TASKS
+from riskrank.engine.power.required_size import LabelNeed, SizeInterval, check_search
+from riskrank.engine.power.study import PowerStudy
+from riskrank.engine.sampling.design import MIN_LABELS
+from riskrank.errors import UsageError, option
+from riskrank.options.values import check_names
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document, attributes
+from riskrank.studies.findings import Case, Finding, Remark, verdict_fields
+from riskrank.studies.gate.columns import score_columns
+from riskrank.studies.judge.section import GAIN, refuse_options_with_judge
+from riskrank.studies.means_only import design_note, difference_components
+from riskrank.studies.pairs import require_pair
+from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.settings import alpha_entry, family_from_settings, provenance
+from riskrank.studies.targets import check_portfolio
+from riskrank.studies.wording import format_number, format_percent, join_names, two_digits
+
+
+def power_findings(study: PowerStudy) -> list[Remark]:
+    """Return the findings: size needed, limit for infinitely many samples per task, and possible sizes."""
+    pair = study.plan.pairs[0] if len(study.plan.pairs) == 1 else ()
+    size = {"limit": float(study.full_curve.sizes[-1])} if study.size is None else {"size": float(study.size)}
+    figures = size | {"power": study.power, "target": study.target} | _disagreement(study)
+    endless = {} if study.tasks_needed is None else {"tasks": float(study.tasks_needed)}
+    return [
+        (Finding(kind="size-needed", models=pair, figures=figures), _required_size(study)),
+        (Finding(kind="endless-samples", models=pair, figures=endless), _endless_sentence(study)),
+        *_possible_sizes(study.interval, pair),
+    ]
+
+
+def _disagreement(study: PowerStudy) -> dict[str, float]:
+    """Return the number of full tests that disagree with the approximation.
+
+    The result is empty if the full tests confirm the size.
+    """
+    if study.confirmed or study.size is None or study.size == study.plan.min_size:
+        return {}
+    checks = study.agreement
+    return {"differing": float(checks.verdicts - checks.agreed), "verdicts": float(checks.verdicts)}
+
+
+def _possible_sizes(interval: SizeInterval | None, models: tuple[int, ...]) -> list[Remark]:
+    """Return the finding on the range of sample sizes that are compatible with the pilot.
+
+    The result is empty if the range is not informative.
+    """
+    if interval is None or interval.low is None or interval.low == interval.high:
+        return []
+    beyond = interval.limit if interval.high is None else None
+    bounds = {"low": interval.low, "high": interval.high, "limit": beyond}
+    figures = {name: float(bound) for name, bound in bounds.items() if bound is not None}
+    finding = Finding(kind="possible-sizes", models=models, figures=figures)
+    above = f"more than {interval.limit:,}" if interval.high is None else f"{interval.high:,}"
+    return [(finding, f"The pilot is compatible with sizes from {interval.low:,} to {above}.")]
+
+
+def _required_size(study: PowerStudy) -> str:
+    """Return a sentence with the required sample size."""
+    plan, counts = study.plan, _disagreement(study)
+    subject = "the claim" if len(plan.pairs) == 1 else f"all {len(plan.pairs)} claims at once"
+    if plan.unattainable_pairs:
+        basis = "even without noise" if plan.uses_distributions else "in the pilot"
+        unit = "tasks like these" if plan.unit == TASKS else "samples"
+        return f"No number of {unit} can show {subject}: {basis} the claim does not hold."
+    least, limit = study.size == plan.min_size, int(study.full_curve.sizes[-1])
+    units = describe_unit(study)
+    note = "; {differing:.0f} of {verdicts:.0f} full tests disagree".format(**counts) if counts else ""
+    return size_sentence(
+        study.size, limit, units, subject, format_percent(study.target), least=least, note=note
+    )
+
+
+def size_sentence(
+    size: int | None, limit: int, units: str, subject: str, power: str, *, least: bool, note: str = ""
+) -> str:
+    """Return a sentence with the sample size needed for a power, or stating that it exceeds the limit.
+
+    Parameters
+    ----------
+    size : int or None
+        Sample size needed, or None if above the limit.
+    limit : int
+    units : str
+        Plural noun for the samples.
+    subject : str
+        Phrase for the claims to be shown.
+    power : str
+        Power as a percentage.
+    least : bool
+        True if `size` is the smallest possible size.
+    note : str, optional
+        Text to append.
+    """
+    if size is None:
+        return f"Even {limit:,} {units} give a power below {power} to show {subject}{note}."
+    amount = f"{'At most' if least else 'About'} {size:,} {units}"
+    return f"{amount} give a power of {power} to show {subject}{note}."
+
+
+def describe_unit(study: PowerStudy) -> str:
+    """Return the plural noun for sample sizes, including the number of tasks for a suite."""
+    plan = study.plan
+    if not plan.scores.strata.has_several_tasks:
+        return plan.unit
+    return f"{plan.unit} " + ("like these" if plan.unit == TASKS else f"on these {plan.sampler.n_strata}")
+
+
+def _endless_sentence(study: PowerStudy) -> str:
+    """Return a sentence on the number of tasks needed with infinitely many samples per task.
+
+    The sentence is empty if there are enough tasks.
+    """
+    fewest, count = study.tasks_needed, len(study.plan.sampler.unit_sizes[0])
+    if fewest is None or (study.size is not None and study.size <= count):
+        return ""
+    least = f"at least {fewest:,}" if study.size is None else f"about {fewest:,}"
+    text = f"With unlimited samples per task, {least} tasks would be needed"
+    if fewest > count:
+        return f"{text}, more than the {count} available: only more tasks help."
+    return "" if study.size is None else f"{text}, and {count} are available."
+
+
+# Numbers of labels to show if none is enough and none is requested.
+_SIZES = (50, 100, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsRow:
+    """Probability that a gate passes with the given number of labels."""
+
+    metric: str
+    new: str
+    old: str
+    margin: float
+    size: int
+    power: float
+
+    @property
+    def claim(self) -> str:
+        """The claim without its subject, such as ``not worse than old by 0.1``."""
+        return f"not worse than {self.old} by {self.margin:,g}" if self.margin else f"better than {self.old}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsDocument(Document[LabelsRow], schema="power-labels"):
+    """Power of a gate by number of labels, and the number of labels needed for the target power.
+
+    Attributes
+    ----------
+    size : int or None
+        Number of labels needed, or None if above the limit.
+    target : float
+    power : float
+        Power at `size`, or at the limit.
+    without_judge : int or None
+        Number of labels needed without the judge.
+    endless_samples : int or None
+        Number of labels needed if the judge scored infinitely many samples.
+    limit : int
+    labelled, samples : int
+        Numbers of labels and samples in the pilot.
+    """
+
+    size: int | None
+    target: float
+    power: float
+    without_judge: int | None
+    endless_samples: int | None
+    limit: int
+    labelled: int
+    samples: int
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the ``meta`` entry on the required number of labels."""
+        names = "size target power without_judge endless_samples limit labelled samples"
+        return {"required_labels": attributes(self, *names.split())}
+
+
+def plan_labels(table: ScoreTable, settings: PowerSettings) -> LabelsDocument:
+    """Plan the number of labels for a gate, from a pilot with human and judge scores.
+
+    Raises
+    ------
+    UsageError
+        If the settings do not apply to a gate on means, or there are several pairs and none is named.
+    """
+    assert table.judged is not None
+    judged, metric, margin, target = table.judged, table.metrics[0].name, settings.margin, settings.target
+    judge_option = option("judge", judged.judge)
+    settings.refuse_dominance(judge_option)
+    refuse_options_with_judge(table, settings)
+    pair = require_pair(table, settings.pair, judge_option)
+    check_portfolio(table, settings)
+    score_columns(table, {metric: margin}, settings)  # called to reject a margin that is too wide
+    need_of = partial(
+        LabelNeed.from_pilot,
+        boundary=-margin,
+        level=family_from_settings(settings).interval_level(1),
+    )
+    corrections = [judged.corrections[model] for model in pair]
+    need = need_of(*corrections)
+    samples = len(corrections[0].judge)
+    largest = samples - MIN_UNLABELLED
+    limit = min(settings.limit or largest, largest)
+    size = need.required_labels(target, limit)
+    sizes = _label_counts(settings, size, limit, samples)
+    check_search(sizes, limit=limit, smallest=MIN_LABELS)
+    without_judge = need_of(*(replace(correction, judge_weight=0.0) for correction in corrections))
+    new, old = (table.models[model] for model in pair)
+    method = {"pair": [new, old], "margin": margin, "sizes": sizes, "limit": limit, **alpha_entry(settings)}
+    plan = LabelsDocument(
+        provenance=provenance("power", table, settings, method),
+        rows=[LabelsRow(metric, new, old, margin, count, need.power(count)) for count in sizes],
+        size=size,
+        target=target,
+        power=need.power(size or (limit if need.effect > 0 else sizes[-1])),
+        without_judge=replace(without_judge, effect=need.effect).required_labels(target),
+        endless_samples=replace(need, samples=float("inf")).required_labels(target),
+        limit=limit,
+        labelled=len(judged.labelled),
+        samples=samples,
+    )
+    assuming = Case(table=table, columns={}).assumption
+    return replace(plan, **verdict_fields(table.models, *_findings(plan, need, pair), assuming=assuming))
+
+
+def _label_counts(settings: PowerSettings, size: int | None, limit: int, samples: int) -> list[int]:
+    """Return the requested numbers of labels, or about half, once and twice the number needed."""
+    if settings.sizes:
+        largest = samples - MIN_UNLABELLED
+        if max(settings.sizes) > largest:
+            raise UsageError(
+                f"{option('sizes')} must leave at least {MIN_UNLABELLED} samples without a label",
+                found=f"{max(settings.sizes):,} labels of {samples:,} samples",
+                hint=f"give at most {largest}",
+            )
+        return sorted(set(settings.sizes))
+    sizes = _SIZES if size is None else [two_digits(size * times) for times in (0.5, 1, 2)]
+    return sorted({max(min(count, limit), MIN_LABELS) for count in sizes})
+
+
+def _findings(document: LabelsDocument, need: LabelNeed, pair: tuple[int, int]) -> list[Remark]:
+    """Return findings on the number of labels needed, also if the judge scored infinitely many samples."""
+    size, row, limit, samples = document.size, document.rows[0], document.limit, document.samples
+    figures = {"limit": float(limit)} if size is None else {"size": float(size)}
+    figures |= {"power": document.power, "target": document.target}
+    entry, claim = Finding(kind="size-needed", models=pair, figures=figures), f"that {row.new} is {row.claim}"
+    if need.effect <= 0:
+        return [(entry, f"No number of labels can show {claim}: the claim does not hold in the pilot.")]
+    without_judge, note = document.without_judge, ""
+    if without_judge is not None and without_judge >= GAIN * (size or 0):
+        note = f"; without the judge, about {two_digits(without_judge):,}"
+    units, power = f"labels of {samples:,} samples", format_percent(document.target)
+    text = size_sentence(size, limit, units, claim, power, least=size == MIN_LABELS, note=note)
+    endless = document.endless_samples
+    if size is not None or endless is None or limit < samples - MIN_UNLABELLED:
+        return [(entry, text)]
+    more = f"With unlimited samples for the judge, about {two_digits(endless):,} labels would suffice."
+    figures = {"labels": float(endless)}
+    return [(entry, text), (Finding(kind="endless-samples", models=pair, figures=figures), more)]
+
+
+# Target as a share of the current variance; it halves the standard error.
+TARGET_VARIANCE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A noise source: its proportion of the mean's variance, its number of levels, and the number needed."""
+
+    source: str
+    share: float
+    levels: int | None
+    needed: int | None
+    cost: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisePlanDocument(Document[SourceRow], schema="power-noise"):
+    """Cheapest plan that halves the standard error of a difference between means.
+
+    Attributes
+    ----------
+    components : Components
+    error, planned : float
+        Current standard error, and that under the plan, or None if no plan suffices.
+    note : str
+        Sentence about the noise sources.
+    """
+
+    components: Components
+    error: float
+    planned: float | None
+    note: str
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the ``meta`` entries: the current and planned standard error, and its floor.
+
+        The floor is the standard error that remains with infinitely many items.
+        """
+        return {"error": self.error, "planned": self.planned, "floor": self.components.minimum_error}
+
+
+def plan_noise(table: ScoreTable, settings: PowerSettings) -> NoisePlanDocument:
+    """Plan the number of levels of each source that halves the standard error of a difference between means.
+
+    Raises
+    ------
+    UsageError
+        If there are several metrics or no pair, or a cost names an unknown source.
+    """
+    pair = require_pair(table, settings.pair, option("noise", ",".join(table.options.noise)))
+    noise = difference_components(table, pair)
+    check_names(settings.cost, noise.names, kind="source", parameter="cost")
+    costs = {name: settings.cost.get(name, 1.0) for name in noise.names}
+    plan = noise.cheapest_plan(costs, TARGET_VARIANCE)
+    error = float(np.sqrt(noise.variance(noise.levels)))
+    planned = None if plan is None else float(np.sqrt(noise.variance(plan)))
+    needed = dict.fromkeys(noise.names) if plan is None else dict(zip(noise.names, plan, strict=True))
+    levels = dict(zip(noise.names, noise.levels, strict=True))
+    rows = []
+    for sources, share in sorted(noise.shares.items(), key=lambda item: -item[1]):
+        source = " × ".join(name for name in noise.names if name in sources) or "rest"
+        # Interactions of sources have no levels or costs.
+        single = next(iter(sources)) if len(sources) == 1 else ""
+        rows.append(SourceRow(source, share, levels.get(single), needed.get(single), costs.get(single)))
+    method = {"pair": [table.models[i] for i in pair], **alpha_entry(settings)}
+    document = NoisePlanDocument(
+        provenance=provenance("power", table, settings, method),
+        rows=rows,
+        components=noise,
+        error=error,
+        planned=planned,
+        note=design_note(table).sentence,
+    )
+    return replace(document, **verdict_fields(table.models, *_describe(document, plan, pair)))
+
+
+def _describe(doc: NoisePlanDocument, plan: tuple[int, ...] | None, pair: tuple[int, int]) -> list[Remark]:
+    """Return the findings: the plan, and the standard error that remains with infinitely many items."""
+    components, planned, floor = doc.components, doc.planned, doc.components.minimum_error
+    difference = " − ".join(doc.provenance.models[i] for i in pair)
+    halve = f"To halve the standard error of {difference} ({format_number(doc.error)})"
+    figures = {"error": doc.error} | ({} if planned is None else {"planned": planned})
+    if plan is None or planned is None:
+        text = f"{halve}, a source would need more than 40 levels."
+    else:
+        counts = [f"{count} of {name}" for name, count in zip(components.names[1:], plan[1:], strict=True)]
+        counts = [f"{plan[0]:,} items", *counts]
+        text = f"{halve}, use {join_names(counts, 9)}, the cheapest plan (error {format_number(planned)})."
+    limit = f"More items alone cannot reduce the error below {format_number(floor)}."
+    floor_text = limit if floor > 0 else ""
+    return [
+        (Finding(kind="levels-needed", models=pair, figures=figures), text),
+        (Finding(kind="floor", models=pair, figures={"error": floor}), floor_text),
+    ]

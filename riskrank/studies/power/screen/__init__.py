@@ -1,1 +1,0 @@
-"""Terminal output of ``power``, built from its documents."""
