@@ -1,7 +1,7 @@
 """Escaping of untrusted text, with one function per output destination.
 
 Names of files, models or metrics may contain control characters, direction marks, line breaks or Markdown
-links. For spreadsheet formulas, see :mod:`riskrank.scores.files.formulas`.
+links. For spreadsheet formulas, see :mod:`riskrank.scores.files.parsing`.
 
 CI servers execute commands in build output: ``::error::…`` at the start of a line, and ``##[command]``,
 ``##vso[…]`` or ``##teamcity[…]`` anywhere. GitLab commands start with a control character, which is escaped

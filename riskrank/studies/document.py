@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 import numpy as np
 
 from riskrank.errors import RiskrankError, spell
-from riskrank.scores.files.formulas import Table, escape_table
+from riskrank.scores.files.parsing import Table, escape_table
 from riskrank.scores.layouts.layout import DESIGN, EQUAL_WEIGHTS, FOLDERS, READ, SECTION, warning_kind
 from riskrank.scores.table.missing_scores import reports_exclusion
 from riskrank.scores.table.score_counts import ScoreCount

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from riskrank.engine.dominance.column_tests import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
-from riskrank.scores.files.formulas import Table
+from riskrank.scores.files.parsing import Table
 from riskrank.studies.detectable_difference import detectable_differences
 from riskrank.studies.document import Row
 from riskrank.studies.findings import Case, Finding, Sentences

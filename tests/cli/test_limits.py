@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from riskrank.cli.forecast import reading_memory
-from riskrank.scores.files.folders import expand_glob
 from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.paths import expand_glob
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
 TABLE = "model,sample,metric,score\n" + "".join(

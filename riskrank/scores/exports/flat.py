@@ -14,7 +14,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports import reader
 from riskrank.scores.exports.catalogue import Format
 from riskrank.scores.files.contents import head_names
-from riskrank.scores.files.data_frames import is_number
+from riskrank.scores.files.json_tables import is_number
 from riskrank.scores.files.parsing import ERROR, UNSCORED
 
 # Levels of nested objects that become fields.

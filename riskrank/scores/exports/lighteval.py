@@ -8,14 +8,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import listing
-from riskrank.scores.exports.reader import (
-    ExportFile,
-    Record,
-    Rows,
-    export_error,
-    likeliest_choice,
-    row_reader,
-)
+from riskrank.scores.exports import reader
 from riskrank.scores.files.contents import has_keys
 from riskrank.scores.files.parquet import ParquetSource
 
@@ -36,8 +29,8 @@ def _has_details(path: Path) -> bool:
     return path.suffix != ".json"
 
 
-@row_reader(recognises, is_preferred=_has_details)
-def read(file: ExportFile) -> Rows:
+@reader.row_reader(recognises, is_preferred=_has_details)
+def read(file: reader.ExportFile) -> reader.Rows:
     """Yield the metrics of every document in every task.
 
     The model is named in the results file of the same date, or otherwise by the folders between ``details``
@@ -55,11 +48,13 @@ def read(file: ExportFile) -> Rows:
     model = file.model_name(_model_name(results) or _model_in_path(path))
     metrics: dict[tuple[str, str], None] = {}
     for number, (scores, doc, response) in enumerate(rows):
-        document = Record(f"{path}: row {number + 1}", doc)
+        document = reader.Record(f"{path}: row {number + 1}", doc)
         document_task = document.get_text("task_name", task)
         about = {"model": model, "sample": f"{document_task}/{document.get_text('id', str(number))}"}
         about |= {"task": document_task, "run": date}
-        answer = response.get("text") or likeliest_choice(response.get("logprobs") or (), doc.get("choices"))
+        answer = response.get("text") or reader.likeliest_choice(
+            response.get("logprobs") or (), doc.get("choices")
+        )
         texts = {"input_text": doc.get("query"), "output_text": answer}
         for metric, score in (scores or {}).items():
             metrics[document_task, metric] = None
@@ -67,7 +62,7 @@ def read(file: ExportFile) -> Rows:
     _set_directions(file, results, metrics)
 
 
-def _read_averages(file: ExportFile) -> Rows:
+def _read_averages(file: reader.ExportFile) -> reader.Rows:
     """Yield the averages of each task, excluding averages over several tasks."""
     document = file.document()
     model, results = file.model_name(_model_name(document)), document.get_record("results")
@@ -83,14 +78,16 @@ def _read_averages(file: ExportFile) -> Rows:
         yield {"model": model, "sample": task, "metric": metric, "score": score}
 
 
-def _set_directions(file: ExportFile, results: Record, metrics: Iterable[tuple[str, str]]) -> None:
+def _set_directions(
+    file: reader.ExportFile, results: reader.Record, metrics: Iterable[tuple[str, str]]
+) -> None:
     """Record the directions of the metrics of each task."""
     for task, metric in metrics:
         if direction := _direction(results, task, metric):
             file.set_direction(metric, direction)
 
 
-def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
+def _load_columns(file: reader.ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the scores, documents and responses in a file of details.
 
     Responses and prompts are loaded only if requested.
@@ -101,7 +98,7 @@ def _load_columns(file: ExportFile) -> tuple[list[Any], list[Any], list[Any]]:
     columns = (column, "doc", *(("model_response",) if needs_texts else ()))
     frame = source.load([name for name in columns if name in source.columns])
     if not isinstance(frame.schema.get(column), pl.Struct):
-        raise export_error(
+        raise reader.export_error(
             f"{file.path}: there is no metrics column", f"columns: {listing(source.columns, 20)}"
         )
     docs = _struct_fields(frame, "doc", ("id", "task_name", *(("query", "choices") if needs_texts else ())))
@@ -120,7 +117,7 @@ def _struct_fields(frame: pl.DataFrame, column: str, fields: Sequence[str]) -> l
     return frame[column].struct.unnest().select(present).rows(named=True) if present else [{}] * frame.height
 
 
-def _find_results(file: ExportFile, date: str) -> Record:
+def _find_results(file: reader.ExportFile, date: str) -> reader.Record:
     """Return the results of a run from ``results/<model>/results_<date>.json``, or an empty record."""
     path, name = file.path if "details" in file.path.parts else file.path.resolve(), f"results_{date}.json"
     results_path = file.path.with_name(name)
@@ -132,7 +129,7 @@ def _find_results(file: ExportFile, date: str) -> Record:
     return file.read_optional(results_path)
 
 
-def _model_name(results: Record) -> str:
+def _model_name(results: reader.Record) -> str:
     """Return the model name that a results file states, or an empty text."""
     general = results.get_record("config_general")
     return general.get_text("model_name") or general.get_record("model_config").get_text("model_name")
@@ -147,7 +144,7 @@ def _model_in_path(path: Path) -> str | None:
     return "/".join(parts[position + 1 : -2]) or None
 
 
-def _direction(results: Record, task: str, metric: str) -> str | None:
+def _direction(results: reader.Record, task: str, metric: str) -> str | None:
     """Return the direction of a metric from the configuration of its task, or None if unknown.
 
     Grouped metrics declare one direction per metric.

@@ -20,19 +20,12 @@ import polars as pl
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.exports.selection import reject_unsupported_options, resolve_model_name, select_variants
+from riskrank.scores.files import json_objects
 from riskrank.scores.files.compression import decompress
 from riskrank.scores.files.contents import read_bytes, require_file
-from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
+from riskrank.scores.files.delimited import csv_columns
 from riskrank.scores.files.guards import BrokenFileError, Budget, empty_error
-from riskrank.scores.files.json_objects import (
-    json_object,
-    message_text,
-    parse_json,
-    parse_lines,
-    preview,
-    rows_with_surrogates,
-    unicode_error,
-)
+from riskrank.scores.files.json_tables import Columns, json_columns
 from riskrank.scores.files.paths import differing_parts
 from riskrank.scores.files.source import InputFile
 
@@ -113,7 +106,7 @@ def likeliest_choice(likelihoods: Sequence[object], choices: object) -> str | No
     best = max(range(len(values)), key=values.__getitem__)
     texts = get_nested(choices, "text") or choices
     if isinstance(texts, list) and len(texts) == len(values):
-        return message_text(texts[best])
+        return json_objects.message_text(texts[best])
     return f"choice {best + 1} of {len(values)}"
 
 
@@ -223,7 +216,7 @@ def export_error(message: str, detail: str) -> InputError:
 
 def type_error(location: str, expected: str, value: object) -> InputError:
     """Return an error for a field of the wrong type."""
-    return export_error(f"{location} is not {expected}", preview(value))
+    return export_error(f"{location} is not {expected}", json_objects.preview(value))
 
 
 def parse_document(path: Path, data: bytes) -> Record:
@@ -234,9 +227,9 @@ def parse_document(path: Path, data: bytes) -> Record:
     InputError
         If the file contains anything else.
     """
-    value = parse_json(str(path), data)
+    value = json_objects.parse_json(str(path), data)
     if not isinstance(value, dict):
-        raise export_error(f"{path}: the file is not a JSON object", preview(value))
+        raise export_error(f"{path}: the file is not a JSON object", json_objects.preview(value))
     return Record(str(path), value, separator=": ")
 
 
@@ -433,7 +426,10 @@ class RowCollector:
         self._models[model] = None
         row: dict[str, Any] = {"model": model, "sample": sample, FILE: len(self.files) - 1, **columns}
         if (input_text is not None or output_text is not None) and self.needs_texts(sample):
-            row |= {INPUT_TEXT: message_text(input_text), OUTPUT_TEXT: message_text(output_text)}
+            row |= {
+                INPUT_TEXT: json_objects.message_text(input_text),
+                OUTPUT_TEXT: json_objects.message_text(output_text),
+            }
         for name, number in [(metric, None)] if already_counted else self.parse_scores(metric, score):
             self._rows.append(row | {"metric": name, "score": number})
 
@@ -573,10 +569,10 @@ class RowCollector:
         try:
             return pl.DataFrame(self._rows, schema=schema)
         except UnicodeEncodeError:
-            invalid = rows_with_surrogates(self._rows)
+            invalid = json_objects.rows_with_surrogates(self._rows)
             if not self.options.skip_bad:
                 index, name = next(iter(invalid.items()))
-                raise unicode_error(self.path_of(self._rows[index][FILE]), name) from None
+                raise json_objects.unicode_error(self.path_of(self._rows[index][FILE]), name) from None
             self.count("ignored rows with names that are not valid Unicode", len(invalid))
             self._rows = [row for index, row in enumerate(self._rows) if index not in invalid]
             return self._concatenate()
@@ -634,7 +630,7 @@ class ExportFile:
         InputError
             At the first line that is not a JSON object; with `skip_bad`, such lines are counted instead.
         """
-        return self._objects(parse_lines(str(self.path), self.data), "line", entry_name)
+        return self._objects(json_objects.parse_lines(str(self.path), self.data), "line", entry_name)
 
     def records(self, entry_name: str = "entry") -> Iterator[Record]:
         """Yield the objects in a JSON array or in JSON Lines, whatever the file name.
@@ -646,7 +642,7 @@ class ExportFile:
         """
         if not self.data.lstrip().startswith(b"["):
             return self.lines(entry_name)
-        entries = parse_json(str(self.path), self.data)
+        entries = json_objects.parse_json(str(self.path), self.data)
         if not entries:
             raise empty_error(str(self.path), "an empty array")
         return self._objects(enumerate(entries, start=1), "entry", entry_name)
@@ -661,7 +657,9 @@ class ExportFile:
             elif isinstance(value, InputError):
                 raise value
             else:
-                raise export_error(f"{self.path}: {kind} {number} is not a JSON object", preview(value))
+                raise export_error(
+                    f"{self.path}: {kind} {number} is not a JSON object", json_objects.preview(value)
+                )
 
     def document(self) -> Record:
         """Return the single object in a JSON file.
@@ -692,7 +690,7 @@ class ExportFile:
         CSV columns for which `is_score` returns a false value are read as text. If `is_table`, an object of
         lists or objects has one entry per column.
         """
-        document = json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
+        document = json_objects.json_object(self.data) if self.data.lstrip()[:1] == b"{" else None
         cells = [*document.values()] if document and is_table else [None]
         is_split = document is not None and {"columns", "data"} <= document.keys()
         if self.is_json and not is_split and not all(isinstance(cell, list | dict) for cell in cells):

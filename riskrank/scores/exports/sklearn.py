@@ -7,7 +7,7 @@ from typing import Any
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.reader import ExportFile, Rows, row_reader
 from riskrank.scores.files.contents import first_bytes
-from riskrank.scores.files.data_frames import Columns
+from riskrank.scores.files.json_tables import Columns
 from riskrank.scores.names.vocabulary import is_unnamed
 
 _FOLD = re.compile(r"split(\d+)_test_(.+)")

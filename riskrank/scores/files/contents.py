@@ -4,17 +4,17 @@ import io
 import os
 import re
 import stat
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
-from riskrank.errors import InputError, did_you_mean
+from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean
 from riskrank.scores.files.compression import decompress_head
-from riskrank.scores.files.folders import HARNESS_HINT
-from riskrank.scores.files.guards import Budget, too_large_error, unreadable_error
+from riskrank.scores.files.guards import HARNESS_HINT, Budget, error_reason, too_large_error, unreadable_error
 from riskrank.scores.files.json_objects import json_object
-from riskrank.scores.files.object_stores import read_url
 from riskrank.scores.files.source import is_url
 
 # Bytes per read of a stream of unknown length.
@@ -169,3 +169,72 @@ def _head_names(path: Path, _time: int, _size: int) -> tuple[str, ...]:
     else:
         names = [cell.strip(b' "\r') for cell in line.split(b",")]
     return (*dict.fromkeys(name.decode(errors="replace") for name in names), f"{path.parent.name}/")
+
+
+def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
+    """Return the bytes of a URL.
+
+    Parameters
+    ----------
+    url : str
+    read : callable
+        Reads a stream of unknown length up to the limit.
+    limit : int
+        Maximum bytes to fetch at once if the store reports the size.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, or cannot be reached.
+    UsageError
+        If the package for this kind of URL is not installed.
+    """
+    with connect_store(url) as store:
+        size = store.info(url).get("size")
+        if size is not None and size <= limit:
+            return bytes(store.cat_file(url))
+        with store.open(url, "rb") as stream:
+            return read(stream)
+
+
+@contextmanager
+def connect_store(url: str) -> Iterator[Any]:
+    """Yield the file system of a URL, and convert its exceptions to InputError."""
+    try:
+        yield _file_system(url)
+    except RiskrankError:
+        raise
+    except FileNotFoundError as error:
+        hint = "check bucket and path; set AWS_ENDPOINT_URL for a custom server"
+        raise InputError(f"{url}: there is no such file", found=error_reason(error), hint=hint) from None
+    except Exception as error:  # each store defines its own exceptions
+        detail = f"{type(error).__name__}: {error_reason(error)}"
+        hint = "check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)"
+        raise unreadable_error(f"{url}: the file", detail, hint) from None
+
+
+def _file_system(url: str) -> Any:
+    """Return the fsspec file system of a URL.
+
+    Raises
+    ------
+    UsageError
+        If the package for this kind of URL is not installed.
+    """
+    scheme = urlsplit(url).scheme
+    try:
+        import fsspec
+
+        return fsspec.core.url_to_fs(url)[0]
+    except ImportError as error:
+        problem = f"{url}: reading from {scheme}:// needs a package"
+        hint = (
+            "pip install 'riskrank[s3]'" if scheme == "s3" else f"install what fsspec needs for {scheme}://"
+        )
+        raise UsageError(problem, found=error_reason(error), hint=hint) from None
+    except ValueError as error:
+        raise UsageError(
+            f"{url}: {scheme}:// URLs cannot be read",
+            found=error_reason(error),
+            hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
+        ) from None

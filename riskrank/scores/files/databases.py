@@ -15,19 +15,10 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
-from riskrank.scores.files.guards import (
-    MAX_FIELD,
-    BeyondLimitError,
-    Budget,
-    QueryLimits,
-    empty_error,
-    error_reason,
-    translate_errors,
-)
+from riskrank.scores.files import guards
 from riskrank.scores.files.json_objects import build_column
-from riskrank.scores.files.query import no_rows_error, require_select
+from riskrank.scores.files.query import describe_tables, most_likely_table, no_rows_error, require_select
 from riskrank.scores.files.source import FrameInMemory, missing_package_error
-from riskrank.scores.files.sql_names import describe_tables, most_likely_table
 
 # Maximum rows per batch, and the size in bytes above which batches shrink.
 _MAX_ROWS = 65_536
@@ -65,15 +56,17 @@ class DatabaseSource(FrameInMemory):
         Limit on the size of the result in bytes.
     """
 
-    def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, budget: Budget) -> None:
+    def __init__(
+        self, path: str, kind: str, sha256: str, *, sql: str | None = None, budget: guards.Budget
+    ) -> None:
         super().__init__(path, b"", sha256)
         self.native_sql = True
         self.queried = sql is not None
         files = [path + ending for ending in ("", "-wal", ".wal")]
         sizes = (os.path.getsize(file) for file in files if os.path.isfile(file))  # noqa: PTH113, PTH202 (any text)
-        watch = QueryLimits(path, sum(sizes), budget)
+        watch = guards.QueryLimits(path, sum(sizes), budget)
         hint = "check that the file is complete and that no program is writing to it"
-        with translate_errors(f"{path}: the database", _NAMES[kind], hint):
+        with guards.translate_errors(f"{path}: the database", _NAMES[kind], hint):
             result = (_query_sqlite if kind == "sqlite" else _query_duckdb)(path, sql, watch)
         if not result.rows:
             raise no_rows_error(path, sql) if sql else self._empty("a table without rows")
@@ -155,19 +148,19 @@ def _read_only_uri(path: Path) -> tuple[str, tuple[str, ...]]:
     return (f"{uri}&immutable=1" if has_wal else uri), ()
 
 
-def _query_sqlite(path: str, sql: str | None, watch: QueryLimits) -> _Result:
+def _query_sqlite(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
     """Run a query on an SQLite file, or select all rows of its only table."""
     uri, prepare = _read_only_uri(Path(path).resolve())
     with closing(sqlite3.connect(uri, uri=True)) as connection, watch.interrupt_late(connection.interrupt):
         for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_FIELD)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, guards.MAX_FIELD)
         # An interrupt does not stop a query during preparation.
         connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if watch.timeout() else sqlite3.SQLITE_OK)
         return _run_query(path, sql, partial(_fetch_all, connection, path, watch), _SQLITE_TABLES)
 
 
-def _query_duckdb(path: str, sql: str | None, watch: QueryLimits) -> _Result:
+def _query_duckdb(path: str, sql: str | None, watch: guards.QueryLimits) -> _Result:
     """Run a query on a DuckDB file, or select all rows of its only table."""
     try:
         import duckdb
@@ -186,7 +179,7 @@ def _query_duckdb(path: str, sql: str | None, watch: QueryLimits) -> _Result:
         return _run_query(path, sql, partial(_fetch_all, connection, path, watch), _DUCKDB_TABLES)
 
 
-def _fetch_all(connection: Any, path: str, watch: QueryLimits, query: str) -> _Result:
+def _fetch_all(connection: Any, path: str, watch: guards.QueryLimits, query: str) -> _Result:
     """Fetch the rows of a query in batches.
 
     Raises
@@ -212,8 +205,8 @@ def _fetch_all(connection: Any, path: str, watch: QueryLimits, query: str) -> _R
     except Exception as error:
         # Interrupted queries and failed allocations raise errors of the database library.
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
-            raise BeyondLimitError(
-                f"{path}: a value of more than {MAX_FIELD:,} bytes",
+            raise guards.BeyondLimitError(
+                f"{path}: a value of more than {guards.MAX_FIELD:,} bytes",
                 found="a text or blob that is too long for an answer",
                 hint=f"select the relevant columns: {option('sql', 'SELECT model, ... FROM ...')}",
             ) from None
@@ -234,9 +227,9 @@ def _run_query(path: str, sql: str | None, run: Run, list_tables: str) -> _Resul
         except RiskrankError:
             raise
         except Exception as error:
-            raise _query_error(path, sql, error_reason(error), _table_columns(run, tables)) from None
+            raise _query_error(path, sql, guards.error_reason(error), _table_columns(run, tables)) from None
     if not tables:
-        raise empty_error(path, "a database without tables")
+        raise guards.empty_error(path, "a database without tables")
     if len(tables) == 1:
         return run(_select_all(tables[0]))
     columns = _table_columns(run, tables)

@@ -4,25 +4,19 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import accumulate, islice
+from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import InputError, option
+from riskrank.errors import InputError, listing, option
 from riskrank.options.values import number_or_nan
-from riskrank.scores.files.formulas import unescape_formula, unescape_frame
-from riskrank.scores.files.guards import (
-    MAX_FIELD,
-    PARSE_ERRORS,
-    error_reason,
-    find_overlong,
-    require_plausible_size,
-)
-from riskrank.scores.files.parsing import has_thousands, thousands_separators
+from riskrank.scores.files import guards, parsing
+from riskrank.scores.files.query import is_number
 from riskrank.scores.files.source import Source, decode, windows_to_utf8
-from riskrank.scores.files.two_headers import has_two_headers, reject_titles, reject_two_headers, unpivot
+from riskrank.scores.names.directions import names_a_metric
 
 # Bytes that contain the first rows.
 _HEAD_SIZE = 65_536
@@ -44,7 +38,7 @@ class DelimitedSource(Source):
         if b"\n" not in data and b"\r" in data:
             data = data.replace(b"\r", b"\n")
         self.label = label
-        if find_overlong(data, b"\n", b'"') is not None:
+        if guards.find_overlong(data, b"\n", b'"') is not None:
             self._require_short(len(data))
         ends = islice(re.finditer(rb"\r\n?|\n", data), skip_rows - 1, None) if skip_rows else iter(())
         body = data[end.end() :] if (end := next(ends, None)) else b"" if skip_rows else data
@@ -61,7 +55,7 @@ class DelimitedSource(Source):
             with long_fields():
                 self._check_header()
                 names = self._read_names()
-                self._name_columns([*map(unescape_formula, names)])
+                self._name_columns([*map(parsing.unescape_formula, names)])
                 self._thousands = self._detect_thousands()
         except csv.Error as error:
             raise self._csv_error(str(error)) from None
@@ -141,9 +135,9 @@ class DelimitedSource(Source):
             frame = self._drop_blank_rows(frame)
         for i, sign in self._thousands.items():
             cells = frame[f"c{i}"] if i in positions else None
-            if cells is not None and has_thousands(cells, sign):
+            if cells is not None and parsing.has_thousands(cells, sign):
                 frame = frame.with_columns(cells.str.replace_all(sign, "", literal=True))
-        return unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
+        return parsing.unescape_frame(pl.DataFrame({self.columns[i]: frame[f"c{i}"] for i in positions}))
 
     def _detect_thousands(self) -> dict[int, str]:
         """Return the thousands separators by column position, for the columns that have one.
@@ -153,7 +147,7 @@ class DelimitedSource(Source):
         lines = self._data[:_HEAD_SIZE].decode(errors="replace").splitlines()[1:]
         lines = lines[:-1] if len(self._data) > _HEAD_SIZE else lines
         rows = [row for row in csv.reader(lines, delimiter=self._separator) if len(row) == len(self.columns)]
-        separators = thousands_separators(rows)
+        separators = parsing.thousands_separators(rows)
         for position, separator in separators.items():
             note = f"'{separator}' is read as a thousands separator in column {self.columns[position]}"
             self.notes = (*self.notes, f"{self.label}: {note}")
@@ -172,7 +166,7 @@ class DelimitedSource(Source):
         if self._cache is not None and {*names} <= {*self._cache.columns}:
             return self._cache[names]
         lines = self._data.count(b"\n")
-        require_plausible_size(self.label, lines, len(positions), len(self._data))
+        guards.require_plausible_size(self.label, lines, len(positions), len(self._data))
         # With more cells than bytes, short or blank rows would take far more memory.
         if self._blank is None and lines * len(self.columns) > len(self._data):
             self._blank = self._check_lengths(allow_short=False)
@@ -180,22 +174,22 @@ class DelimitedSource(Source):
             text, separator = io.BytesIO(self._data), self._separator
             rows = pl.scan_csv(text, separator=separator, infer_schema=False, with_column_names=_numbered)
             frame = rows.select(names).collect()
-            if len(self._data) > MAX_FIELD:
+            if len(self._data) > guards.MAX_FIELD:
                 self._require_short(*frame.select(pl.all().str.len_bytes().max()).row(0))
             else:
                 self._cache = frame
             return frame
-        except PARSE_ERRORS as error:
+        except guards.PARSE_ERRORS as error:
             if self._read_as_windows():
                 return self._read(positions)
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
-            raise self._csv_error(error_reason(error)) from None
+            raise self._csv_error(guards.error_reason(error)) from None
 
     def _require_short(self, *lengths: int | None) -> None:
         """Raise InputError if any length exceeds the limit for a line or field."""
-        if max(filter(None, lengths), default=0) > MAX_FIELD:
-            raise self._csv_error(f"a line or field of more than {MAX_FIELD:,} bytes")
+        if max(filter(None, lengths), default=0) > guards.MAX_FIELD:
+            raise self._csv_error(f"a line or field of more than {guards.MAX_FIELD:,} bytes")
 
     def _csv_error(self, detail: str) -> InputError:
         """Return the error for a file that is not valid CSV."""
@@ -324,7 +318,7 @@ def _fields(line: str, separator: str) -> list[str]:
 @contextmanager
 def long_fields() -> Iterator[None]:
     """Temporarily raise the field size limit of the csv module."""
-    before = csv.field_size_limit(MAX_FIELD)
+    before = csv.field_size_limit(guards.MAX_FIELD)
     try:
         yield
     finally:
@@ -337,3 +331,158 @@ def _sniff_separator(text: str, default: str) -> str:
     counts = {separator: unquoted.count(separator) for separator in filter(None, (default, *_SEPARATORS))}
     best = max(counts, key=lambda separator: counts[separator])
     return best if counts[best] else default
+
+
+# Labels of a header row, in the cell before its names.
+_ROLE_NAMES = {
+    "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},
+    "metric": {"metric", "metrics", "measure", "measures", "measurement", "criterion", "criteria", "scorer"},
+}
+_MODEL_FIRST, _METRIC_FIRST = ("model", "metric"), ("metric", "model")
+
+
+def reject_titles(label: str, rows: Sequence[Sequence[object]], above: int) -> None:
+    """Raise InputError if there is a title above the header of a table.
+
+    Parameters
+    ----------
+    label : str
+    rows : sequence of sequences
+        First rows of the table.
+    above : int
+        Number of rows in the file above them.
+    """
+    texts = [[*filter(None, map(_text, row))] for row in rows]
+    widest = max(map(len, texts))
+    header = next((i for i, row in enumerate(texts) if 2 * len(row) > widest), 0)
+    # An unnamed index, as in ",score", leaves only the last name; that is not a title.
+    is_last = len(rows[0]) == widest > 1 and texts[0] == [_text(rows[0][-1])]
+    if header and len(texts[0]) < 2 and not is_last:
+        raise InputError(
+            f"{label}: the column names are below a title",
+            found=f"'{''.join(texts[0])}' in row {above + 1}, and {listing(texts[header])} in row "
+            f"{above + header + 1}",
+            hint=f"{option('skip_rows', above + header)} skips the rows above the header",
+        )
+
+
+def reject_two_headers(label: str, rows: Sequence[Sequence[object]]) -> None:
+    """Raise InputError if a table has two header rows.
+
+    Parameters
+    ----------
+    label : str
+    rows : sequence of sequences
+        First four rows.
+    """
+    first, second = ([*filter(None, map(_text, row))] for row in (*rows, (), ())[:2])
+    if has_two_headers(rows) and min(len(first), len(second)) > 1:
+        raise InputError(
+            f"{label}: the table has two header rows instead of one",
+            found=f"{listing(first)} in the first row, and {listing(second)} in the second",
+            hint="in the first column, write model and metric for the two header rows, and the sample names "
+            "below",
+        )
+
+
+def has_two_headers(rows: Sequence[Sequence[object]]) -> bool:
+    """Return True if a table has two header rows.
+
+    The first row then has missing or repeated names, and the second row also contains names.
+    """
+    first = [_text(cell) for cell in rows[0]]
+    named = [name for name in first if name]
+    if len(rows) < 3 or ("" not in first[1:] and len(set(named)) == len(named)):
+        return False
+    data = [cell for row in rows[2:] for cell in row]
+    return not any(map(_is_number, rows[1])) and any(map(_is_number, data))
+
+
+def unpivot(rows: Sequence[Sequence[object]]) -> list[list[object]] | None:
+    """Convert a table with two header rows to long format.
+
+    Return None if it is unclear which row names the models and which the metrics.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        All rows.
+    """
+    upper, lower, third = ([_text(cell) for cell in row] for row in rows[:3])
+    first = next((i for i, cell in enumerate(upper) if i and cell), 0)
+    upper_names = [*accumulate(upper[first:], _fill_forward)]
+    order = _role_order(upper[0], lower[0]) or _metric_order({*upper_names}, {*lower[first:]})
+    # Pandas writes the index name into a separate row below the column names.
+    keys = ["sample"] if first == 1 else [*(lower if any(third[first:]) else third)[:first]]
+    ambiguous = len({*upper_names}) < 2 or len({*keys}) < first
+    if ambiguous or order is None or not first or len(lower) < len(upper) or not all(keys):
+        return None
+    table: list[list[object]] = [[*order, *keys, "score"]]
+    for row in rows[2:]:
+        if any(map(_text, row[first:])):
+            table += [
+                [top, sub, *row[:first], cell]
+                for top, sub, cell in zip(upper_names, lower[first:], row[first:], strict=False)
+            ]
+    return table
+
+
+def _fill_forward(previous: str, cell: str) -> str:
+    """Return a cell, or the previous cell if it is empty."""
+    return cell or previous
+
+
+def _text(cell: object) -> str:
+    """Return a cell as text without surrounding whitespace, empty for None."""
+    return "" if cell is None else str(cell).strip()
+
+
+def _metric_order(upper: Collection[str], lower: Collection[str]) -> tuple[str, str] | None:
+    """Return the roles of two header rows.
+
+    Return None unless one of the rows, but not the other, consists of metric names.
+    """
+    first, second = ([names_a_metric(name) for name in names] for names in (upper, lower))
+    if all(first) and not any(second):
+        return _METRIC_FIRST
+    return _MODEL_FIRST if all(second) and not any(first) else None
+
+
+def _role_order(upper: object, lower: object) -> tuple[str, str] | None:
+    """Return the roles of two header rows as indicated by their first cells, or None."""
+    first, second = (
+        {role for role, names in _ROLE_NAMES.items() if _text(cell).casefold() in names}
+        for cell in (upper, lower)
+    )
+    if first == second:
+        return None
+    return _MODEL_FIRST if "model" in first or "metric" in second else _METRIC_FIRST
+
+
+def _is_number(cell: object) -> bool:
+    """Return True if a cell is a number, possibly as text with a decimal comma."""
+    return is_number(cell.replace(",", ".")) if isinstance(cell, str) else isinstance(cell, int | float)
+
+
+def csv_columns(
+    path: Path, data: bytes, numeric: Callable[[str], object] = lambda name: True
+) -> dict[str, list[object]]:
+    """Return the columns of a CSV file as numbers or text, with None for empty cells.
+
+    Columns whose names `numeric` rejects remain text, because sample names may look like numbers.
+    """
+    source = DelimitedSource(str(path), data, "", separator=",")
+    names = [name for name in source.columns if name]
+    frame = source.load(names)
+    columns: dict[str, list[object]] = {}
+    for name in names:
+        if not numeric(name):
+            columns[name] = frame[name].to_list()
+            continue
+        values, state = parsing.parse_scores(frame[name], source.decimal_comma)
+        kinds = [parsing.VALID] * len(values) if state is None else state.tolist()
+        columns[name] = [
+            None if kind == parsing.MISSING else text if kind == parsing.TEXT else value
+            for value, kind, text in zip(values.tolist(), kinds, frame[name], strict=True)
+        ]
+    return columns

@@ -1,12 +1,18 @@
 """Sources that transform another source while keeping track of where each row comes from."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from riskrank.errors import InputError, listing
+from riskrank.scores.files.guards import error_reason
 from riskrank.scores.files.json_objects import json_object, json_text
 from riskrank.scores.files.parsing import column_kind, drop_missing, join_columns
+from riskrank.scores.files.paths import Part
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.names.vocabulary import INDEX, is_unnamed
 
@@ -182,3 +188,191 @@ def _as_object(cell: object) -> dict[str, object] | None:
     if isinstance(cell, str) and cell[:1] == "{":
         return json_object(cell)
     return cell if isinstance(cell, dict) else None
+
+
+class DataSetSource(Source):
+    """Several files of one format, read as one table.
+
+    If a file lacks a column of another file, its cells are empty. A folder name such as ``metric=acc`` adds a
+    text column with the same value in all rows below that folder. A file may contain the same column if its
+    values agree with the folder name.
+
+    Parameters
+    ----------
+    label : str
+        The folder as given by the user.
+    parts : sequence of Part
+    sources : sequence of Source
+        The opened parts.
+
+    Raises
+    ------
+    InputError
+        If the parts use different number formats.
+    """
+
+    is_data_set = True
+
+    def __init__(self, label: str, parts: Sequence[Part], sources: Sequence[Source]) -> None:
+        super().__init__(label, b"", None)
+        self._parts = tuple(parts)
+        self._sources = tuple(sources)
+        for source in sources:
+            source.may_be_empty = True
+        of_files = [name for source in sources for name in source.columns]
+        self.folder_columns = tuple(dict.fromkeys(name for part in parts for name in part.keys))
+        self.columns = tuple(dict.fromkeys([*of_files, *self.folder_columns]))
+        self.columnar = all(source.columnar for source in sources)
+        self.decimal_comma = sources[0].decimal_comma
+        other = next((s for s in sources if s.decimal_comma != self.decimal_comma), None)
+        if other is not None:
+            raise InputError(
+                f"{other.label}: this file has a different separator than {sources[0].label}",
+                found="only one of them uses semicolons, and perhaps decimal commas",
+                hint="use the same format for all files, or list the files to read",
+            )
+        self._heights: list[int] | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of all parts."""
+        return [part.path for part in self._parts]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of rows of each part."""
+        if self._heights is None:
+            self._heights = [source.height() for source in self._sources]
+        return self._heights
+
+    def with_keys(self, keys: Mapping[str, Sequence[str]]) -> DataSetSource:
+        """Return the table with additional columns that have one value per part."""
+        extra = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
+        parts = [replace(part, keys=part.keys | more) for part, more in zip(self._parts, extra, strict=True)]
+        data_set = DataSetSource(self.label, parts, self._sources)
+        data_set._heights = self._heights
+        return data_set
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns of all parts, concatenated."""
+        frames = [self._load_part(i, names) for i in range(len(self._parts))]
+        if names and not any(frame.height for frame in frames):
+            raise self._empty(f"{len(frames):,} files without rows")
+        return self._concat_frames(frames, names)
+
+    def load_rows(self, names: Sequence[str], positions: np.ndarray) -> pl.DataFrame:
+        """Return the named columns at ascending row positions.
+
+        Only the parts that contain these rows are read.
+        """
+        ends = np.cumsum(self.lengths)
+        parts, starts = np.split(positions, np.searchsorted(positions, ends[:-1])), ends - self.lengths
+        frames = [self._load_part(i, names)[rows - starts[i]] for i, rows in enumerate(parts) if rows.size]
+        return self._concat_frames(frames, names)
+
+    def file_without(self, column: str) -> str | None:
+        """Return the label of the first non-empty part without a given column, or None."""
+        for part, source in zip(self._parts, self._sources, strict=True):
+            if column not in part.keys and column not in source.columns and source.height():
+                return source.label
+        return None
+
+    def height(self) -> int:
+        """Return the number of rows."""
+        return sum(self.lengths)
+
+    def row_number(self, position: int) -> int:
+        """Return the row number within the part that contains the row."""
+        i, inside = self._locate(position)
+        return self._sources[i].row_number(inside)
+
+    def file_of(self, position: int) -> str:
+        """Return the label of the part that contains a row."""
+        return self._sources[self._locate(position)[0]].label
+
+    def input_files(self, rows: int, positions: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance and row count of every part.
+
+        If `positions` is given, parts without any of these rows are omitted.
+        """
+        counts = np.array(self.lengths)
+        if positions is not None:
+            counts = np.bincount(self._part_indices(positions), minlength=counts.size)
+        files = zip(self._sources, counts.tolist(), strict=True)
+        return tuple(source.input_file(count) for source, count in files if count or positions is None)
+
+    def _load_part(self, i: int, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns of one part, including those from folder names."""
+        part, source = self._parts[i], self._sources[i]
+        present = [name for name in names if name in source.columns]
+        frame = source.load(present) if present else pl.DataFrame()
+        height = frame.height if present else source.height()
+        for name in names:
+            if name in part.keys and name in present:
+                _require_agreement(source.label, name, part.keys[name], frame[name])
+        keys = {name: part.keys.get(name) for name in names if name in part.keys or name not in present}
+        columns = {
+            name: pl.repeat(key, height, dtype=pl.String if name in part.keys else pl.Null, eager=True)
+            for name, key in keys.items()
+        }
+        # Polars would rename a series without a name, such as an index that pandas saved.
+        return pl.DataFrame({name: frame[name] for name in present} | columns).select(names)
+
+    def _concat_frames(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
+        """Concatenate the data frames of all parts."""
+        return pl.DataFrame(
+            {name: self._concat_column(name, [part[name] for part in frames]) for name in names}
+        )
+
+    def _concat_column(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
+        """Concatenate one column of all parts, converted to text if the types differ."""
+        filled = [column for column in columns if column.dtype != pl.Null]
+        types = {column.dtype for column in filled}
+        if len(types) <= 1:
+            dtype = filled[0].dtype if filled else pl.Null()
+            return pl.concat([column.cast(dtype) for column in columns], rechunk=True)
+        try:
+            # Cast float32 first, so that text has the digits of the full value.
+            wide = [column.cast(pl.Float64) if column.dtype.is_float() else column for column in columns]
+            return pl.concat([column.cast(pl.String) for column in wide], rechunk=True)
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"{self.label}: column '{name}' has different types in the files",
+                found=f"types {listing(sorted(map(str, types)))}: {error_reason(error)}",
+                hint="use the same type in all files",
+            ) from None
+
+    def _part_indices(self, positions: np.ndarray) -> np.ndarray:
+        """Return the index of the part that contains each row."""
+        return np.searchsorted(np.cumsum(self.lengths), positions, side="right")
+
+    def _locate(self, position: int) -> tuple[int, int]:
+        """Return the index of the part that contains a row, and the position of the row within it."""
+        i = int(self._part_indices(np.array([position]))[0])
+        return i, position - sum(self.lengths[:i])
+
+
+def _require_agreement(label: str, name: str, key: str | None, values: pl.Series) -> None:
+    """Raise InputError if the values in a column disagree with the value in the folder name."""
+    different = _contradictions(key, values)
+    if different.any():
+        row = int(different.arg_max() or 0)
+        raise InputError(
+            f"{label}: column '{name}' contradicts the folder {name}={key}",
+            found=f"{str(values[row])[:80]!r}, in {int(different.sum()):,} of {values.len():,} rows",
+            hint="correct the folder name or the file, or remove the column from the file",
+        )
+
+
+def _contradictions(key: str | None, values: pl.Series) -> pl.Series:
+    """Return a mask of the column values that differ from the value in the folder name."""
+    if key is None:
+        return values.is_not_null()
+    expected: object = key.strip()
+    if values.dtype == pl.Boolean:
+        values, expected = values.cast(pl.String), key.strip().casefold()
+    elif values.dtype.is_numeric():
+        values, expected = values.cast(pl.Float64), pl.Series([key.strip()]).cast(pl.Float64, strict=False)
+    else:
+        values = values.cast(pl.String, strict=False).str.strip_chars()
+    return ~(values == expected).fill_null(False)

@@ -14,12 +14,11 @@ from xml.parsers import expat
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, counted, did_you_mean, listing, option
+from riskrank.scores.files.delimited import has_two_headers, reject_titles, reject_two_headers, unpivot
 from riskrank.scores.files.guards import Budget, require_distinct, require_plausible_size, translate_errors
 from riskrank.scores.files.json_objects import build_column
-from riskrank.scores.files.query import TABLE, run_sql
+from riskrank.scores.files.query import TABLE, describe_tables, most_likely_table, run_sql
 from riskrank.scores.files.source import FrameInMemory, OpenOptions, missing_package_error
-from riskrank.scores.files.sql_names import describe_tables, most_likely_table
-from riskrank.scores.files.two_headers import has_two_headers, reject_titles, reject_two_headers, unpivot
 
 Rows = Sequence[Sequence[object]]
 # Table of a sheet, its possible header rows, and the number of rows above them.

@@ -8,13 +8,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.guards import (
-    PARSE_ERRORS,
-    broken_file_error,
-    error_reason,
-    require_plausible_size,
-    unreadable_error,
-)
+from riskrank.scores.files import guards
 from riskrank.scores.files.json_objects import build_column
 from riskrank.scores.files.parsing import plain_column
 from riskrank.scores.files.source import FrameInMemory
@@ -103,11 +97,11 @@ class ArrowSource(FrameInMemory):
             if data[:6] == b"ARROW1":  # the number of rows is known before anything is unpacked
                 lazy = pl.scan_ipc(file)
                 height = lazy.select(pl.len()).collect().item()
-                require_plausible_size(label, height, len(lazy.collect_schema()), len(data))
+                guards.require_plausible_size(label, height, len(lazy.collect_schema()), len(data))
             frame = (pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(file)
-        except PARSE_ERRORS as error:
-            raise broken_file_error(
-                f"{label}: the file cannot be read as Arrow", error_reason(error)
+        except guards.PARSE_ERRORS as error:
+            raise guards.broken_file_error(
+                f"{label}: the file cannot be read as Arrow", guards.error_reason(error)
             ) from None
         self._frame = pl.DataFrame([*map(plain_column, frame)])
         self._name_columns(self._frame.columns)
@@ -128,7 +122,7 @@ class ArraySource(FrameInMemory):
                 "json.dump({k: v.tolist() for k, v in np.load(FILE, allow_pickle=True).item().items()}, …)"
             )
             hint = f"save arrays of numbers, or a dictionary as JSON: {python}"
-            raise unreadable_error(f"{label}: the array", error_reason(error), hint) from None
+            raise guards.unreadable_error(f"{label}: the array", guards.error_reason(error), hint) from None
         if scores is None or not scores.size:
             hint = "save one array per model, with one row per run and one column per sample or task"
             raise InputError(f"{label}: not a table of scores", found=f"shape {array.shape}", hint=hint)
@@ -149,7 +143,7 @@ def _to_polars(data: Any) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         example = "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}"
         hint = f"pass columns of equal length: a frame, or a dict such as {example}"
-        raise unreadable_error("the frame", error_reason(error), hint) from None
+        raise guards.unreadable_error("the frame", guards.error_reason(error), hint) from None
     return frame.rechunk()
 
 

@@ -34,6 +34,8 @@ MAX_COLUMNS = 100_000
 _MAX_NAMES, MAX_NAME = {"metric": 5_000, "model": 10_000}, 10_000
 # Maximum bytes of a line or field; scored answers are shorter.
 MAX_FIELD = 1 << 24
+# Hint for a folder that is not a table.
+HARNESS_HINT = f"for the output of a harness, add {option('from', 'auto')}"
 COPY_HINT = "copy the file again, as it may be incomplete"
 _LONG_TABLE_HINT = "write a long table with one row per score: model, sample, metric, score"
 # Exceptions of Polars and Python for text that they cannot parse.

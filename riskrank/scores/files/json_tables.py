@@ -4,24 +4,18 @@ import io
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.files.data_frames import JsonPairs, json_columns, repeated_name_error
-from riskrank.scores.files.guards import (
-    MAX_COLUMNS,
-    MAX_FIELD,
-    PARSE_ERRORS,
-    error_reason,
-    find_overlong,
-    require_columns,
-    require_plausible_size,
-)
-from riskrank.scores.files.json_objects import has_surrogate, json_text, json_texts, unicode_error
+from riskrank.scores.files import guards, json_objects
 from riskrank.scores.files.source import FrameInMemory, decode, excerpt
+from riskrank.scores.names.directions import names_a_metric
+from riskrank.scores.names.vocabulary import column_for_role
 
 # An escape of a lone surrogate.
 _LONE_SURROGATE = re.compile(
@@ -51,10 +45,10 @@ class JsonLinesSource(FrameInMemory):
         super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
         if not self._data.strip():
             raise self._empty(f"{len(data)} bytes")
-        if (start := find_overlong(self._data, b"\n")) is not None:
-            beginning = excerpt(self._data[start : start + MAX_FIELD])
+        if (start := guards.find_overlong(self._data, b"\n")) is not None:
+            beginning = excerpt(self._data[start : start + guards.MAX_FIELD])
             number = self._data.count(b"\n", 0, start) + 1
-            raise self._json_error(number, beginning, f"a line of more than {MAX_FIELD:,} bytes")
+            raise self._json_error(number, beginning, f"a line of more than {guards.MAX_FIELD:,} bytes")
         self._lazy = True
         self._lines = self._data.count(b"\n") + 1
         escaped = b"\\u" in self._data
@@ -62,7 +56,7 @@ class JsonLinesSource(FrameInMemory):
             self._read_line_by_line()
         try:
             self._raw = self._names() if self._lazy else self._frame.columns
-        except PARSE_ERRORS:
+        except guards.PARSE_ERRORS:
             self._read_line_by_line()
             self._raw = self._frame.columns
         self._name_columns(self._raw)
@@ -76,7 +70,7 @@ class JsonLinesSource(FrameInMemory):
                 frame = pl.read_ndjson(io.BytesIO(self._data), schema=schema)
                 self._reject_repeated(frame)
                 return frame.select(pl.col(raw[name]).alias(name) for name in names)
-            except PARSE_ERRORS:
+            except guards.PARSE_ERRORS:
                 self._read_line_by_line()
         return super().load(names)
 
@@ -91,9 +85,9 @@ class JsonLinesSource(FrameInMemory):
         while start < len(self._data):
             end = self._data.find(b"\n", start + _CHUNK) + 1 or len(self._data)
             chunk, start = self._data[start:end], end
-            if chunk.count(b":") > MAX_COLUMNS and chunk.lstrip()[:1] == b"{":  # one long line
+            if chunk.count(b":") > guards.MAX_COLUMNS and chunk.lstrip()[:1] == b"{":  # one long line
                 names.update(dict.fromkeys(json.loads(chunk)))
-                require_columns(self.label, [*names])
+                guards.require_columns(self.label, [*names])
             elif chunk.strip():
                 schema = pl.scan_ndjson(io.BytesIO(chunk), infer_schema_length=None).collect_schema()
                 self._add_names(names, schema.keys() - names, chunk)
@@ -106,7 +100,7 @@ class JsonLinesSource(FrameInMemory):
         """
         if not new:
             return
-        require_plausible_size(self.label, self._lines, len(names) + len(new), len(self._data))
+        guards.require_plausible_size(self.label, self._lines, len(names) + len(new), len(self._data))
         for line in filter(bytes.strip, chunk.split(b"\n")):
             added = [name for name in json.loads(line) if name in new]
             names.update(dict.fromkeys(added))
@@ -137,10 +131,10 @@ class JsonLinesSource(FrameInMemory):
                     self._drop_surrogates(n, row, surrogates)
             names = dict.fromkeys(itertools.chain.from_iterable(rows))
             columns |= {name: [] for name in names if name not in columns}
-            require_plausible_size(self.label, self._lines, len(columns), len(self._data))
+            guards.require_plausible_size(self.label, self._lines, len(columns), len(self._data))
             for name in names:
                 columns[name] += [None] * (height - len(columns[name]))
-                columns[name] += json_texts([row.get(name) for row in rows])
+                columns[name] += json_objects.json_texts([row.get(name) for row in rows])
             height, read = height + len(rows), read + len(block)
         for values in columns.values():
             values += [None] * (height - len(values))
@@ -150,9 +144,9 @@ class JsonLinesSource(FrameInMemory):
     def _drop_surrogates(self, number: int, row: dict, surrogates: dict[str, int]) -> None:
         """Replace texts that contain a lone surrogate by None, and record the column and the row."""
         for name, value in row.items():
-            if has_surrogate(name):
-                raise unicode_error(f"{self.label}: row {number}", name)
-            if has_surrogate(json_text(value) or ""):
+            if json_objects.has_surrogate(name):
+                raise json_objects.unicode_error(f"{self.label}: row {number}", name)
+            if json_objects.has_surrogate(json_objects.json_text(value) or ""):
                 surrogates.setdefault(name, number)
                 row[name] = None
 
@@ -184,7 +178,7 @@ class JsonLinesSource(FrameInMemory):
             decode(self.label, self._data)
             raise
         except (ValueError, RecursionError) as error:
-            raise self._json_error(number, excerpt(line), error_reason(error)) from None
+            raise self._json_error(number, excerpt(line), guards.error_reason(error)) from None
         if isinstance(value, JsonPairs) and value.repeated is not None:
             raise repeated_name_error(f"{self.label}: row {number}", value.repeated)
         if not isinstance(value, dict):
@@ -217,14 +211,193 @@ class JsonArraySource(FrameInMemory):
         columns = json_columns(Path(label), data, ignored)
         if ignored:
             self.notes = (f"{label}: ignored keys around the rows: {listing(ignored)}",)
-        texts = {name: json_texts(cells) for name, cells in columns.items()}
+        texts = {name: json_objects.json_texts(cells) for name, cells in columns.items()}
         surrogates = self._surrogates = dict[str, int]()
         for name, cells in texts.items():
-            i = next((i for i, cell in enumerate(cells) if cell is not None and has_surrogate(cell)), None)
-            if has_surrogate(name):
-                raise unicode_error(label, name)
+            i = next(
+                (i for i, cell in enumerate(cells) if cell is not None and json_objects.has_surrogate(cell)),
+                None,
+            )
+            if json_objects.has_surrogate(name):
+                raise json_objects.unicode_error(label, name)
             if i is not None:
                 surrogates[name], texts[name] = i + 1, [None] * len(cells)
         self._frame = pl.DataFrame([pl.Series(name, cells, pl.String) for name, cells in texts.items()])
         self._data = b""
         self._name_columns(self._frame.columns)
+
+
+Columns = dict[str, list[object]]
+
+
+class JsonPairs(dict[str, object]):
+    """A JSON object that records whether a name occurs more than once."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = next(name for name, count in counts.items() if count > 1)
+
+
+def unique_object(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build a JSON object from (name, value) pairs; for use as ``object_pairs_hook``.
+
+    Raises
+    ------
+    InputError
+        If a name occurs twice.
+    """
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise repeated_name_error(f"{label}: an object", str(JsonPairs(pairs).repeated))
+    return result
+
+
+def repeated_name_error(location: str, name: str) -> InputError:
+    """Return the error for a JSON object in which a name occurs twice."""
+    return InputError(
+        f"{location} has two values named '{name}'",
+        found="a repeated name in a JSON object",
+        hint="check the program that wrote it, and keep one of them",
+    )
+
+
+def json_columns(path: Path, data: bytes, ignored: list[str] | None = None) -> Columns:
+    """Return the columns of a JSON table in one of the layouts that pandas writes.
+
+    Supported layouts are ``{"columns", "data"}``, one list or mapping per column, and a list of rows.
+
+    Parameters
+    ----------
+    path : Path
+        Name of the file in messages.
+    data : bytes
+        Contents of the file.
+    ignored : list of str, optional
+        List to which the names of ignored keys are appended.
+
+    Raises
+    ------
+    InputError
+        If the document has another structure, or its columns differ in length.
+    """
+    value = json_objects.parse_json(
+        str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_object, str(path))
+    )
+    value = _find_rows(value, [] if ignored is None else ignored)
+    columns: Columns = {}
+    if isinstance(value, dict) and {"columns", "data"} <= value.keys():
+        names, rows = value["columns"], value["data"]
+        if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
+            raise _not_a_table(path, f"columns that are not a list of names: {json_objects.preview(names)}")
+        if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
+            raise _not_a_table(path, "rows without exactly one value per column")
+        columns = {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
+    elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
+        columns = {str(name): list(cells) for name, cells in value.items()}
+    elif isinstance(value, dict) and value and all(isinstance(cells, dict) for cells in value.values()):
+        guards.require_columns(str(path), [*value])
+        index = list(dict.fromkeys(i for cells in value.values() for i in cells))
+        guards.require_plausible_size(str(path), len(index), len(value), len(data))
+        columns = {str(name): [cells.get(i) for i in index] for name, cells in value.items()}
+    elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        names = dict.fromkeys(name for row in value for name in row)
+        guards.require_columns(str(path), [*names])
+        guards.require_plausible_size(str(path), len(value), len(names), len(data))
+        columns = {str(name): [row.get(name) for row in value] for name in names}
+    else:
+        raise _not_a_table(path, json_objects.preview(value))
+    guards.require_columns(str(path), [*columns])
+    lengths = sorted({len(cells) for cells in columns.values()})
+    if len(lengths) != 1:
+        raise _not_a_table(path, f"columns of different lengths: {listing(lengths)} values")
+    if lengths == [0]:
+        raise guards.empty_error(str(path), f"{len(columns)} columns and no rows")
+    return columns
+
+
+def _find_rows(document: object, ignored: list[str]) -> object:
+    """Return the list of rows in a document, or the numbers below its keys as a long table.
+
+    If there is one list of rows, a key next to it is a column if it names the model, and is otherwise
+    ignored. If there are several lists of rows, each key names the model of its list. Other documents are
+    returned unchanged.
+    """
+    pairs = document if isinstance(document, dict) else {}
+    tables = {key: value for key, value in pairs.items() if isinstance(value, list)}
+    rows = {key: value for key, value in tables.items() if _are_plain_rows(value)}
+    if len(tables) == len(rows) == 1:
+        (name,) = rows
+        model = {key: pairs[key] for key in pairs if key == column_for_role("model", [key]) and key != name}
+        ignored += [key for key in pairs if key not in {name, *model}]
+        return [{**model, **row} for row in rows[name]]
+    if (
+        rows
+        and len(rows) == len(pairs)
+        and not any(column_for_role("model", part[0]) for part in rows.values())
+    ):
+        return [{"model": key, **row} for key, part in rows.items() for row in part]
+    return _keyed_columns(document) or document
+
+
+def _are_plain_rows(value: object) -> bool:
+    """Return True for a list of objects without nested values."""
+    rows = value if isinstance(value, list) else []
+    return bool(rows) and all(
+        isinstance(row, dict) and not any(isinstance(x, dict | list) for x in row.values()) for row in rows
+    )
+
+
+def _keyed_columns(document: object) -> Columns | None:
+    """Return the numbers below nested keys as a long table, or None if nesting is not uniform.
+
+    Keys that are all names of metrics form the column ``metric``. Positions in a list form the column
+    ``sample``; with two nested lists, the outer positions form the column ``draw``. Other levels of keys are
+    named ``model``, ``level_1``, ``level_2`` and so on.
+    """
+    leaves = [*_leaves(document)]
+    paths = [path for path, _ in leaves]
+    kinds = {tuple(map(type, path)) for path in paths}
+    if len(kinds) != 1 or () in kinds or not all(value is None or is_number(value) for _, value in leaves):
+        return None
+    kind, levels = kinds.pop(), [dict.fromkeys(level) for level in zip(*paths, strict=True)]
+    keys, lists = kind.count(str), kind.count(int)
+    is_index = lists == 0 and all(str(name).isdigit() for name in levels[-1])
+    if keys + lists < 2 or (keys, lists) == (1, 1) or lists > 2 or is_index or kind[:keys] != (str,) * keys:
+        return None
+    if {str(name).casefold() for name in levels[0]} & {"model", "sample", "metric", "score"}:
+        return None
+    named = {at: "metric" for at in range(keys) if all(names_a_metric(str(name)) for name in levels[at])}
+    named = dict([*named.items()][-1:])
+    named |= dict(zip(range(keys, keys + lists), ("draw", "sample")[-lists:] if lists else (), strict=True))
+    others = [at for at in range(keys) if at not in named and len(levels[at]) > 1]
+    if lists and len(others) == 1:
+        named[others[0]] = "model"
+    names = {at: named.get(at) or f"level_{at + 1}" for at in sorted({*named, *others})}
+    columns: Columns = {"score": [value for _, value in leaves]}
+    for at, name in names.items():
+        columns[name] = [path[at] for path in paths]
+    return columns
+
+
+def _leaves(node: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], object]]:
+    """Yield each value in nested objects and lists with its path, up to a depth of six."""
+    pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    if isinstance(node, dict | list) and len(path) < 6:
+        for key, part in pairs:
+            yield from _leaves(part, (*path, key))
+    else:
+        yield path, node
+
+
+def is_number(value: object) -> bool:
+    """Return True if a value is a number or boolean, and can therefore be a score."""
+    return isinstance(value, bool | int | float)
+
+
+def _not_a_table(path: Path, detail: str) -> InputError:
+    """Return the error for a JSON document that is not a table."""
+    hint = 'write {"columns": […], "data": [[…], …]}, one list of values per column, or a list of rows'
+    return InputError(f"{path}: the file is not a table", found=detail, hint=hint)

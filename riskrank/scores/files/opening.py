@@ -13,9 +13,17 @@ from riskrank.options.reading import FORMATS
 from riskrank.options.values import misplaced_option
 from riskrank.scores.files.compression import decompress, decompress_head
 from riskrank.scores.files.contents import read_bytes, read_stream, require_file
-from riskrank.scores.files.folders import DATABASES, list_parts, split_suffixes
 from riskrank.scores.files.guards import Budget, unreadable_error
-from riskrank.scores.files.paths import exists, is_folder, is_template, labelled_paths, template_parts
+from riskrank.scores.files.paths import (
+    DATABASES,
+    exists,
+    is_folder,
+    is_template,
+    labelled_paths,
+    list_parts,
+    split_suffixes,
+    template_parts,
+)
 from riskrank.scores.files.source import OpenOptions, Paths, Source, excerpt, is_url, url_path
 
 # Formats that may have title rows above the header.
@@ -162,7 +170,7 @@ def _sniff_format(data: bytes) -> str | None:
 
 def _open_parts(path: str, options: OpenOptions) -> Source:
     """Open a folder or template as one table."""
-    from riskrank.scores.files.data_sets import DataSetSource
+    from riskrank.scores.files.derived import DataSetSource
 
     skipped: list[str] = []
     parts = list_parts(path, options.input_format, skipped) if is_folder(path) else template_parts(path)

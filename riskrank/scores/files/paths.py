@@ -1,28 +1,310 @@
-"""Interpretation of input paths: files, glob patterns, templates with names in braces, and model labels."""
+"""Interpretation of input paths: labels, suffixes, patterns, templates in braces, and folders of parts."""
 
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePath
+from urllib.parse import unquote, urlsplit
 
-from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.folders import (
-    PART_FORMATS,
-    Part,
-    expand_glob,
-    find_tables,
-    no_match_error,
-    not_a_file_error,
-    part_format,
-    require_one_format,
-)
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.contents import connect_store
+from riskrank.scores.files.guards import HARNESS_HINT, unreadable_error
 from riskrank.scores.files.json_objects import has_surrogate
-from riskrank.scores.files.object_stores import expand_url
 from riskrank.scores.files.source import is_url
 
+STANDARD_INPUT, STDIN = "-", "/dev/stdin"
+DATABASES = ("sqlite", "duckdb")
+# Suffixes of the log files of a database, which may contain rows.
+LOGS = ("-wal", "-shm", "-journal", ".wal")
+COMPRESSIONS = (".gz", ".zst")
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".xlsx": "xlsx", ".xlsm": "xlsx"}
+SUFFIXES |= {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb", ".npy": "npy"}
+SUFFIXES |= dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+# Formats allowed for parts; databases and workbooks are tables by themselves.
+PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
+# Folder name that represents a missing value in partitioned tables.
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+# Maximum number of folders reached by links; a link to the root would take hours.
+_MAX_LINKED = 10_000
+_PART_HINT = "without this file the table would be incomplete"
+# Log folders of table formats that need their own library to find the valid files.
+_TABLE_LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+# Parts of a template: names in braces and wildcards.
 _PIECE = re.compile(r"\{([^{}/]+)\}|\*\*/|\*|\?")
 _ENDING = re.compile(r"\.[^./]+(\.gz|\.zst)?$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One file of a folder.
+
+    Attributes
+    ----------
+    path : str
+        Path of the file, beginning with the folder as given by the user.
+    keys : dict of str to (str or None)
+        Columns from folder names (``metric=acc``), outermost first; None for a missing value.
+    """
+
+    path: str
+    keys: dict[str, str | None]
+
+
+def list_parts(folder: str, input_format: str | None = None, skipped: list[str] | None = None) -> list[Part]:
+    """Return the parts of a folder, sorted by path.
+
+    Parameters
+    ----------
+    folder : str
+        Path of the folder.
+    input_format : str, optional
+        Format of the parts; files of other formats are ignored.
+    skipped : list of str, optional
+        List to which links to parent folders are appended; these links are not followed.
+
+    Raises
+    ------
+    InputError
+        If there are no parts, the parts have different formats, a folder is unreadable, or folder names
+        contradict each other.
+    """
+    files = sorted(_visible_files(folder, skipped), key=lambda path: PurePath(path).parts)
+    kinds = {path: part_format(path) for path in files}
+    if input_format is not None:
+        # Files without a known suffix are read only if no file has the requested format.
+        matching = [path for path in files if kinds[path] == input_format]
+        selected = matching or [path for path in files if kinds[path] is None]
+    else:
+        selected = [path for path in files if kinds[path] is not None]
+    require_one_format(folder, [input_format or str(kinds[path]) for path in selected])
+    if not selected:
+        detail = f"{len(files):,} files of other formats, such as {files[0]}" if files else "no files"
+        hint = f"name a directory of {listing(PART_FORMATS)} files; {HARNESS_HINT}"
+        raise InputError(f"{folder}: there is no score table in this directory", found=detail, hint=hint)
+    return [Part(path=path, keys=_folder_keys(folder, path)) for path in selected]
+
+
+def find_tables(folder: str) -> list[str]:
+    """Return the files below a folder that may be tables, ignoring unreadable folders and cyclic links."""
+    return [path for path in expand_glob(os.path.join(glob.escape(folder), "**")) if part_format(path)]
+
+
+def _visible_files(folder: str, skipped: list[str] | None) -> Iterator[str]:
+    """Yield the visible files below a folder."""
+    for top, entries in walk_folders(folder, _is_hidden, skipped, strict=True):
+        for entry in entries:
+            path = os.path.join(top, entry.name)
+            if entry.name in _TABLE_LOGS:
+                raise InputError(
+                    f"{top}: this is a {_TABLE_LOGS[entry.name]} table, which must be read through its log",
+                    found=f"the directory {entry.name}",
+                    hint="export it as Parquet, or read it with its library and pass the frame in Python",
+                )
+            if _is_hidden(entry.name) or entry.is_dir():
+                continue
+            if entry.is_file():
+                yield path
+            elif part_format(path) is not None:
+                raise not_a_file_error(path, "directory")
+
+
+def no_match_error(pattern: str, advice: str) -> InputError:
+    """Return the error for a pattern that does not match any file."""
+    hint = f"check {advice}; quote the pattern if the shell expands it"
+    return InputError(f"{pattern}: no file matches the pattern", found="0 files", hint=hint)
+
+
+def not_a_file_error(path: str, container: str) -> InputError:
+    """Return the error for a part that is a pipe, a device or a broken link."""
+    return InputError(
+        f"{path}: this entry of the {container} is not a file",
+        found="a pipe, socket or device" if Path(path).exists() else "a broken link",
+        hint=f"fix or remove it: {_PART_HINT}",
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    """Return True for names of hidden files and folders.
+
+    Examples are ``_SUCCESS`` and ``.crc``, which table writers create.
+    """
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def require_one_format(folder: str, kinds: list[str]) -> None:
+    """Raise InputError if files have different formats, or a format that parts of a table cannot have."""
+    counts = Counter(kinds)
+    if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
+        readable = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]
+        choose = f"select one format: {option('input_format', readable[0])}" if readable else ""
+        raise InputError(
+            f"{folder}: the files in this directory have different formats",
+            found=listing(f"{count:,} of format {kind}" for kind, count in sorted(counts.items())),
+            hint=choose or "list the files to read",
+        )
+
+
+def _folder_keys(folder: str, path: str) -> dict[str, str | None]:
+    """Return the columns that folder names such as ``metric=acc`` define for a file.
+
+    Folder names in the last components of `folder` are included.
+    """
+    below = Path(path).relative_to(folder).parts[:-1]
+    above = [*takewhile(lambda name: "=" in name, reversed(PurePath(folder).parts))]
+    keys: dict[str, str | None] = {}
+    for name in (*reversed(above), *below):
+        key, equals, value = name.partition("=")
+        key = _unquote(path, key).strip() if equals else ""
+        if not key:
+            continue
+        text = None if value == HIVE_NULL or not value else _unquote(path, value)
+        if key in keys and keys[key] != text:
+            raise InputError(
+                f"{path}: two folders in the path give different values of '{key}'",
+                found=f"{key}={keys[key]} and {key}={text}",
+                hint="rename one of the folders",
+            )
+        keys[key] = text
+    return keys
+
+
+def _unquote(path: str, text: str) -> str:
+    """Return the percent-decoded text of a folder name."""
+    try:
+        decoded = unquote(text, errors="strict")
+        decoded.encode()
+    except UnicodeError:
+        raise InputError(
+            f"{path}: the name of a folder is not valid Unicode",
+            found=repr(text),
+            hint="rename the folder, as its name is read as a column",
+        ) from None
+    return decoded
+
+
+def split_suffixes(path: str) -> tuple[str | None, str | None]:
+    """Return the format and the compression that a file name indicates, each None if unknown."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
+
+
+def part_format(path: str) -> str | None:
+    """Return the format of a part by its suffix, or None if the suffix is unknown."""
+    return split_suffixes(path)[0]
+
+
+def expand_glob(pattern: str) -> list[str]:
+    """Return the files and folders that match a pattern, sorted and without duplicates.
+
+    Unlike :func:`glob.glob`, it does not follow cyclic links.
+    """
+    before, deep, after = _split_globstar(pattern)
+    if not deep:
+        return sorted(glob.glob(pattern))
+    paths: dict[str, None] = {}
+    for start in glob.glob(before) if before else [""]:
+        for folder, entries in walk_folders(start, _is_dotfile):
+            children = [os.path.join(folder, entry.name) for entry in entries if not _is_dotfile(entry.name)]
+            own = [folder] if folder else []
+            rest = os.path.join(glob.escape(folder), after)
+            paths |= dict.fromkeys(expand_glob(rest) if after else own + children)
+    return sorted(paths)
+
+
+def _split_globstar(pattern: str) -> tuple[str, bool, str]:
+    """Split a pattern at the first ``**``.
+
+    Returns
+    -------
+    before : str
+    found : bool
+        Whether the pattern contains ``**``.
+    after : str
+    """
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        return pattern, False, ""
+    i = parts.index("**")
+    before = os.sep.join(parts[:i])
+    return (before or os.sep if i else "", True, os.sep.join(parts[i + 1 :]))
+
+
+def walk_folders(
+    folder: str,
+    is_hidden: Callable[[str], bool],
+    skipped: list[str] | None = None,
+    *,
+    strict: bool = False,
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """Yield a folder and all visible folders below it, each with its entries.
+
+    Cyclic links and links to parent folders are not followed.
+
+    Parameters
+    ----------
+    folder : str
+    is_hidden : callable
+        Returns True for the names of folders to skip.
+    skipped : list of str, optional
+        List to which links to parent folders are appended.
+    strict : bool
+        Whether to raise an error for unreadable folders instead of skipping them.
+
+    Raises
+    ------
+    InputError
+        If links lead to too many folders, or a folder is unreadable in strict mode.
+    """
+    ancestors = {_file_id(child) for child in Path(folder).resolve().parents}
+    n_linked = 0
+    stack: list[tuple[str, tuple[tuple[int, int], ...], bool]] = [(folder, (), False)]
+    while stack:
+        directory, parents, by_link = stack.pop()
+        n_linked += by_link
+        if n_linked > _MAX_LINKED:
+            raise InputError(
+                f"{folder}: its links lead to more than {_MAX_LINKED:,} folders",
+                found=f"{directory} is one of them",
+                hint="remove the link, or list the files to read",
+            )
+        try:
+            file_id = _file_id(directory or os.curdir)
+            if by_link and file_id in ancestors and skipped is not None:
+                skipped.append(directory)
+            if file_id in parents or (by_link and file_id in ancestors):
+                continue
+            with os.scandir(directory or os.curdir) as scan:
+                entries = list(scan)
+            children = [entry for entry in entries if not is_hidden(entry.name) and entry.is_dir()]
+        except OSError as error:
+            if strict:
+                hint = f"check its permissions: {_PART_HINT}"
+                raise unreadable_error(f"{directory}: the directory", error, hint) from None
+            continue
+        yield directory, entries
+        stack += (
+            (os.path.join(directory, child.name), (*parents, file_id), by_link or child.is_symlink())
+            for child in children
+        )
+
+
+def _file_id(path: str | Path) -> tuple[int, int]:
+    """Return the device and inode numbers that identify a file."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def _is_dotfile(name: str) -> bool:
+    """Return True if a file name begins with a dot."""
+    return name.startswith(".")
 
 
 def is_template(text: str) -> bool:
@@ -136,12 +418,6 @@ def _to_pattern(template: str, *, literal: Callable[[str], str], name: str) -> s
     return pattern + literal(template[start:])
 
 
-STANDARD_INPUT, STDIN = "-", "/dev/stdin"
-
-# Suffixes of the log files of a database, which may contain rows.
-LOGS = ("-wal", "-shm", "-journal", ".wal")
-
-
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
     """Return the label and path of every file that an input argument denotes.
 
@@ -194,12 +470,12 @@ def _matching_files(text: str, folders: bool) -> list[str]:
 
 def is_folder(path: str) -> bool:
     """Return True if a path is a local folder."""
-    return path != STANDARD_INPUT and not is_url(path) and os.path.isdir(path)  # noqa: PTH112 (of any text)
+    return path != STANDARD_INPUT and not is_url(path) and os.path.isdir(path)
 
 
 def exists(path: str) -> bool:
     """Return True if a path is valid and exists locally."""
-    return os.path.exists(path)  # noqa: PTH110 (of any text)
+    return os.path.exists(path)
 
 
 def _check_label(text: str) -> str:
@@ -236,3 +512,22 @@ def expand_pattern(name: str) -> list[str]:
     """Return the files and folders that match a pattern, or none if the text is not a pattern."""
     paths = expand_glob(name) if glob.has_magic(name) and not is_url(name) else []
     return paths + (template_files(name) if is_template(name) else [])
+
+
+def expand_url(url: str) -> list[str]:
+    """Return the URLs that match a pattern, sorted; a URL without a pattern is returned unchanged.
+
+    Raises
+    ------
+    InputError
+        If nothing matches, or the store cannot be reached.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme in ("http", "https") or not glob.has_magic(url):
+        return [url]
+    with connect_store(url) as store:
+        entries = store.glob(url, detail=True)
+        paths = sorted(str(path) for path, entry in entries.items() if entry.get("type") == "file")
+    if not paths:
+        raise no_match_error(url, "bucket and folder")
+    return [path if is_url(path) else f"{scheme}://{path.removeprefix('/')}" for path in paths]

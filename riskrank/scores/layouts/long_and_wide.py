@@ -8,7 +8,7 @@ import polars as pl
 from riskrank.engine.types import Names
 from riskrank.errors import listing
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.sql_names import exclude_values
+from riskrank.scores.files.query import exclude_values
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, describe_assumed, lower_by_file_name, set_roles
 from riskrank.scores.layouts.leaderboard import (

@@ -9,8 +9,8 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.options.reading import ReadOptions
+from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.layout import Reading, format_options
 from riskrank.scores.layouts.leaderboard import SPLITS

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.query import exclude_values, quote_column
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import exclude_values, quote_column
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.names.vocabulary import vocabulary, words
 

@@ -16,8 +16,8 @@ from riskrank.errors import InputError, UsageError, option
 from riskrank.options.baseline import GateReading
 from riskrank.options.judges import NO_COLUMN
 from riskrank.options.reading import RankReading, ReadOptions
+from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quote_column
 from riskrank.scores.layouts.grouping_columns import MAX_KINDS, cluster_note, cluster_options
 from riskrank.scores.layouts.layout import DESIGN, WarningText, set_roles
 from riskrank.scores.names.vocabulary import DEFAULT_ROLE_NAMES, has_word, is_factor

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.files.sql_names import exclude_values, is_number
+from riskrank.scores.files.query import exclude_values, is_number
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import NO_SUITE
 

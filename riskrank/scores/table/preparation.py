@@ -103,7 +103,7 @@ def add_path_columns(source: Source, named: NamedColumns) -> Source:
         return source
     if {"model", "task"} & {*source.columns, *named}:
         return source
-    from riskrank.scores.files.data_sets import DataSetSource
+    from riskrank.scores.files.derived import DataSetSource
     from riskrank.scores.files.paths import differing_parts
     from riskrank.scores.table.suggestions import format_inputs, path_templates
 

@@ -12,8 +12,8 @@ from riskrank.options.reading import ReadOptions
 from riskrank.scores.files import parsing
 from riskrank.scores.files.guards import reject_too_many, require_short
 from riskrank.scores.files.parsing import DOT_ZERO
+from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quote_column
 from riskrank.scores.layouts.score_columns import format_excluded
 from riskrank.scores.names.vocabulary import has_word, is_unnamed
 from riskrank.scores.table.columns import Roles

@@ -12,7 +12,7 @@ from riskrank.engine.sampling.design import MIN_LEVELS
 from riskrank.errors import listing, option
 from riskrank.options.option import options_of
 from riskrank.scores.files.parsing import UNSCORED
-from riskrank.scores.files.sql_names import quote_column, quote_text
+from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.layouts.column_profiles import Columns
 from riskrank.scores.layouts.grouping_columns import MAX_KINDS, is_attribute, is_partition
 from riskrank.scores.layouts.layout import Reading, format_options, set_roles

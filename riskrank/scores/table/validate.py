@@ -8,7 +8,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.options.flags import join_commas
 from riskrank.scores.files import parsing
-from riskrank.scores.files.sql_names import exclude_values
+from riskrank.scores.files.query import exclude_values
 from riskrank.scores.table.metric_checks import direction_errors, value_errors
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.missing_scores import missing_score_hint

@@ -8,8 +8,8 @@ import polars as pl
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.parsing import MISSING_TEXT, drop_missing, numeric_proportion
+from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.files.source import Source
-from riskrank.scores.files.sql_names import quote_column, quote_text
 from riskrank.scores.names.outcome_words import OutcomePair, classify_outcomes
 from riskrank.scores.names.vocabulary import vocabulary
 

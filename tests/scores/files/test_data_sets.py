@@ -15,12 +15,11 @@ import riskrank as rr
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.render.files import check_writable
-from riskrank.scores.files import folders
-from riskrank.scores.files.data_sets import DataSetSource
-from riskrank.scores.files.folders import list_parts
+from riskrank.scores.files import paths
+from riskrank.scores.files.derived import DataSetSource
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.paths import candidate_files, labelled_paths
+from riskrank.scores.files.paths import candidate_files, labelled_paths, list_parts
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.votes import read_votes
 from tests.scores.comparison import assert_equal_tables
@@ -220,7 +219,7 @@ def test_circular_links_are_followed_once(frame, single_file, tmp_path):
     ("to", "message"), [("/", "cyclic links not followed"), (".", "more than 3 folders")]
 )
 def test_links_to_outside_folders_are_limited(frame, single_file, tmp_path, monkeypatch, to, message):
-    monkeypatch.setattr(folders, "_MAX_LINKED", 3)
+    monkeypatch.setattr(paths, "_MAX_LINKED", 3)
     runs = Path(write_partitioned(frame, tmp_path / "runs", ["model"]))
     for at in range(4):
         (tmp_path / "beside" / str(at)).mkdir(parents=True)

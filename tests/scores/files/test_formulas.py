@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import riskrank as rr
-from riskrank.scores.files.formulas import escape_formula, escape_table, unescape_formula, unescape_frame
+from riskrank.scores.files.parsing import escape_formula, escape_table, unescape_formula, unescape_frame
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+A(3)", "@SUM(1)", " =1", "＝1", "\t=A1", "-[b]s!A1"]
 NAMES = ["-1.5", "+2e-3", "-a", "@org/model-7b:free", "- layer norm", "+cot", "-.5", "a=b", "", "1=1", "'a'"]

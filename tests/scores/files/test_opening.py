@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.options.reading import ReadOptions
-from riskrank.scores.files.formulas import escape_table
 from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parsing import escape_table
 from riskrank.scores.files.source import OpenOptions
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.comparison import assert_equal_tables

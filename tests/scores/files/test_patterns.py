@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from riskrank.scores.files.folders import expand_glob
+from riskrank.scores.files.paths import expand_glob
 
 TREE = (
     "a/x.csv",

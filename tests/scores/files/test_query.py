@@ -6,8 +6,7 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.files.query import infer_types, where
-from riskrank.scores.files.sql_names import exclude_values
+from riskrank.scores.files.query import exclude_values, infer_types, where
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.comparison import assert_equal_tables
 
