@@ -272,7 +272,7 @@ COMMANDS = (
         settings="studies.gsd.options:GsdSettings",
         study="gsd.study:gsd",
         settings_check="gsd.study:thresholds",
-        doc_types=(DocType("gsd", "gsd.document:GsdDocument", "gsd.screen.first", "gsd.figures.pictures"),),
+        doc_types=(DocType("gsd", "gsd.study:GsdDocument", "gsd.screen", "gsd.figures"),),
         pictures=("hasse", "contamination", "null", "ranks"),
         # A constant criterion gives a warning instead of an error. Models must have the same samples.
         needs={"allow_constant": True, "paired_only": True, "largest": 1e303} | _SUITES,
@@ -303,19 +303,21 @@ COMMANDS = (
         settings="studies.copa.options:CopaSettings",
         study="copa.study:copa",
         doc_types=(
-            DocType("copa", "copa.ranking:CopaDocument", "copa.screen.first", "copa.figures.pictures"),
+            DocType("copa", "copa.ranking:CopaDocument", "copa.screen", "copa.figures"),
             DocType(
                 "copa-comparison",
-                "copa.comparison:ComparisonDocument",
-                "copa.screen.comparison",
-                "copa.figures.pictures",
+                "copa.study:ComparisonDocument",
+                "copa.screen.questions:comparison_sections",
+                "copa.figures",
             ),
-            DocType("copa-explain", "copa.explanation:ExplanationDocument", "copa.screen.explanation"),
+            DocType(
+                "copa-explain", "copa.study:ExplanationDocument", "copa.screen.questions:explanation_sections"
+            ),
             DocType(
                 "copa-sweep",
-                "copa.sweep:WeightSweepDocument,OrderSweepDocument",
-                "copa.screen.comparison:sweep_sections",
-                "copa.figures.pictures",
+                "copa.study:WeightSweepDocument,OrderSweepDocument",
+                "copa.screen.questions:sweep_sections",
+                "copa.figures",
             ),
         ),
         pictures=("doubt", "parallel", "boxes", "front", "bump"),

@@ -18,18 +18,15 @@ import polars as pl
 from measure import LONG, ROOT
 
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
-from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.copa.population import build_population
-from riskrank.engine.copa.scalarizations import Scalarizations
+from riskrank.engine.copa.comparison import Scalarizations
+from riskrank.engine.copa.population import build_population, pareto_front
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.engine.copa.sweep import sweep_p, sweep_weight
 from riskrank.engine.dominance.column_tests import study_dominance
 from riskrank.engine.dominance.inference import Claim, Inference
 from riskrank.engine.dominance.influence import violation_influence
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
+from riskrank.engine.gsd.relabelling import Relabelling, dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.portfolio.mean_risk import means_and_risks
 from riskrank.engine.portfolio.risks import risk_columns

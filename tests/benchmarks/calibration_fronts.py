@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.front_membership import front_membership, objective_evidence
-from riskrank.engine.copa.replicates import ObjectiveScores, resample_objectives
+from riskrank.engine.copa.front import (
+    ObjectiveScores,
+    front_membership,
+    objective_evidence,
+    resample_objectives,
+)
 from riskrank.engine.family import Answer
 from riskrank.engine.sampling.design import ClusteredScores
 

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import run_relabelling_tests
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
+from riskrank.engine.gsd.relabelling import Relabelling, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 
 LEVEL = 0.05

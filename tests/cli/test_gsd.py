@@ -181,7 +181,7 @@ def test_a_diagram_does_not_stay_without_its_result(run, write, tmp_path):
 
 
 def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
-    monkeypatch.setattr("riskrank.engine.gsd.polytope._MOST_ROUNDS", 0)
+    monkeypatch.setattr("riskrank.engine.gsd.relation._MOST_ROUNDS", 0)
     outcome = run("gsd", *mixed)
     assert outcome.status == 3
     assert outcome.stdout == ""
@@ -189,7 +189,7 @@ def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
 
 
 def test_a_wrong_solution_is_no_verdict(run, mixed, monkeypatch):
-    from riskrank.engine.gsd.polytope import UtilityPolytope
+    from riskrank.engine.gsd.relation import UtilityPolytope
 
     monkeypatch.setattr(UtilityPolytope, "_lower_bound", lambda self, costs: -1.0)
     outcome = run("gsd", *mixed)

@@ -18,9 +18,8 @@ from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.column_tests import Inference
 from riskrank.engine.dominance.inference import Claim
 from riskrank.engine.family import Family
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import run_relabelling_tests
+from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.relabelling import Relabelling, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.power.planning import parse_distribution, plan_from_distributions
 from riskrank.engine.power.study import study_power

@@ -5,7 +5,7 @@ from typing import Any
 from riskrank.cli.session import Session, checked_settings
 from riskrank.cli.typer_functions import Call
 from riskrank.options.output import DiagramOptions
-from riskrank.studies.gsd.screen.hasse import to_dot
+from riskrank.studies.gsd.screen import to_dot
 
 
 def run(call: Call) -> None:

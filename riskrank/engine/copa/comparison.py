@@ -1,4 +1,11 @@
-"""Comparison of COPA with the classical scalarizations."""
+"""The classical scalarizations, which combine objectives into one score, and their comparison with COPA.
+
+All take objectives oriented so that larger is better, and return scores for which smaller is better, like the
+COPA norm. Ratios require the original values: columns with `larger_is_better` contain them, the others their
+negatives.
+
+The analytic hierarchy process uses the principal eigenvector of pairwise comparisons (COPA App. A).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +14,241 @@ import numpy as np
 
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
 from riskrank.engine.copa.population import Population
-from riskrank.engine.copa.ranking import rank_models
-from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
+from riskrank.engine.copa.ranking import power_norm, rank_models
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError
+from riskrank.errors import InputError, NumericalError, option
+
+# The scale of pairwise comparisons goes from 1 to 9.
+_SPAN = 8.0
+_POWER_ITERATIONS = 1000
+
+# The comparison matrix is positive with entries in [1/9, 9], so the iteration converges to full precision.
+_POWER_TOLERANCE = 1e-14
+
+
+def principal_direction(z: Floats) -> Floats:
+    """Return the principal eigenvector of one objective's comparison matrix, scaled to sum to 1.
+
+    With t = 8 (ln z - ln min z) / (ln max z - ln min z), model i compares with j as 1 + t_i - t_j if
+    z_i ≥ z_j and as the reciprocal of the opposite comparison otherwise (COPA eq. 16).
+
+    Parameters
+    ----------
+    z : ndarray, shape (N,)
+        Positive. In a constant column, all comparisons are 1.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+
+    Raises
+    ------
+    NumericalError
+        If the power iteration does not converge.
+
+    Notes
+    -----
+    The N × N matrix is never built. In the order of t, its lower triangle 1 + t_i - t_j separates into
+    functions of i times functions of j, so cumulative sums apply it. The upper triangle 1/(1 + t_j - t_i)
+    separates as well, once it is written as ∫ exp(-s (1 + t_j - t_i)) ds and the integral as a sum. Both add
+    positive terms only and keep full precision. Memory and time grow with N, not N².
+    """
+    logs = np.log(z)
+    low, high = logs.min(), logs.max()
+    t = _SPAN * (logs - low) / (high - low if high > low else 1.0)
+    order = np.argsort(t, kind="stable")
+    t = t[order]
+    s, quadrature = _reciprocal_quadrature()
+    rising, falling = np.exp(np.outer(s, t)), np.exp(-np.outer(s, t))
+    vector = np.full(t.size, 1 / t.size)
+    for _ in range(_POWER_ITERATIONS):
+        lower = (1 + t) * np.cumsum(vector) - np.cumsum(t * vector)
+        later = np.zeros((s.size, t.size))
+        later[:, :-1] = np.cumsum((falling * vector)[:, :0:-1], axis=1)[:, ::-1]
+        image = lower + quadrature @ (rising * later)
+        image /= image.sum()
+        if np.abs(image - vector).sum() <= _POWER_TOLERANCE * np.sqrt(t.size):
+            scores = np.empty_like(image)
+            scores[order] = image
+            return scores
+        vector = image
+    raise NumericalError(
+        "the power iteration of AHP did not converge",
+        found=f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations",
+        hint="leave AHP out of the comparison",
+    )
+
+
+def _reciprocal_quadrature() -> tuple[Floats, Floats]:
+    """Return quadrature nodes s and weights w such that 1/(1 + x) ≈ Σ w exp(-s x).
+
+    The error is at most 1e-14 for x in [0, 8].
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
+    half = np.diff(edges)[:, None] / 2
+    s = (edges[:-1, None] + half * (nodes + 1)).ravel()
+    return s, (half * weights).ravel() * np.exp(-s)
+
+
+@dataclass(frozen=True, eq=False)
+class Scalarizations:
+    """Scores of N models on K objectives by several scalarizations.
+
+    Every method returns an array of shape (N,) in which smaller is better.
+
+    Attributes
+    ----------
+    objectives : array of shape (N, K)
+        Larger is better.
+    larger_is_better : array of bool, shape (K,)
+        False for columns that were negated.
+    weights : array of shape (K,)
+        Weights ω, summing to 1.
+    metrics : sequence of K str
+        Used in error messages.
+    """
+
+    objectives: Floats
+    larger_is_better: Booleans
+    weights: Floats
+    metrics: Sequence[str]
+
+    def weighted_sum(self) -> Floats:
+        """Return the weighted sum Σ_k ω_k f_k of the negated objectives f (COPA §1).
+
+        With equal weights this is the plain average.
+
+        Raises
+        ------
+        InputError
+            If a value is not finite; all methods of this class raise this error.
+        """
+        return -self._finite() @ self.weights
+
+    def delta(self) -> Floats:
+        """Return the weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
+
+        COPA eq. 6. The ideal is the best value in the table.
+
+        Raises
+        ------
+        InputError
+            If a column has zero or negative values before orientation.
+        """
+        values = self._positive("Δ")
+        ideal = np.where(self.larger_is_better, values.max(axis=0), values.min(axis=0))
+        return (np.abs(values - ideal) / ideal) @ self.weights
+
+    def min_max(self) -> Floats:
+        """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
+
+        The ideal is the best and the nadir the worst value f_k in the table.
+
+        A constant column contributes 0.
+        """
+        objectives = self._finite()
+        ideal = objectives.max(axis=0)
+        spread = ideal - objectives.min(axis=0)
+        return ((ideal - objectives) / np.where(spread > 0, spread, 1.0)) @ self.weights
+
+    def simple_additive_weighting(self) -> Floats:
+        """Return the SAW score: the weighted mean of max-normalised objectives, at least 1.
+
+        COPA eq. 14 and 15, the paper's minimisation form: max/x for objectives to maximise, x/min for those
+        to minimise. The textbook form, eq. 13, uses the reciprocals and chooses other models.
+
+        Raises
+        ------
+        InputError
+            As in `delta`.
+        """
+        return self._max_normalised("SAW") @ self.weights
+
+    def multiplicative_exponent_weighting(self) -> Floats:
+        """Return the MEW score: the weighted geometric mean of max-normalised objectives (COPA App. A).
+
+        The score is at least 1.
+
+        Raises
+        ------
+        InputError
+            As in `delta`.
+        """
+        return np.exp(np.log(self._max_normalised("MEW")) @ self.weights)
+
+    def analytic_hierarchy_process(self) -> Floats:
+        """Return the AHP score: the weighted mean of principal eigenvectors of pairwise comparisons.
+
+        COPA App. A, eq. 16. With z max-normalised and t = 8 (ln z - ln min z) / (ln max z - ln min z), model
+        i compares with j as 1 + t_i - t_j if z_i ≥ z_j and as the reciprocal of the opposite comparison
+        otherwise. In a constant column, all comparisons are 1.
+
+        Raises
+        ------
+        InputError
+            As in `delta`.
+        NumericalError
+            If the power iteration does not converge.
+        """
+        z = self._max_normalised("AHP")
+        return np.stack([principal_direction(column) for column in z.T], axis=1) @ self.weights
+
+    def _max_normalised(self, method: str) -> Floats:
+        """Return the max-normalised objectives (COPA eq. 14): 1 for the best model, larger for the others."""
+        values = self._positive(method)
+        return np.where(self.larger_is_better, values.max(axis=0) / values, values / values.min(axis=0))
+
+    def _positive(self, method: str) -> Floats:
+        """Return the original values; raise an InputError unless all are positive."""
+        objectives = self._finite()
+        values = np.where(self.larger_is_better, objectives, -objectives)
+        wrong = (values <= 0).any(axis=0)
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            column = values[:, k]
+            raise InputError(
+                f"{method} divides by the values of {self.metrics[k]!r}, which must be positive",
+                found=f"zeros: {int((column == 0).sum())}, negative values: {int((column < 0).sum())}",
+                hint=f"leave {method} or this objective out, or use COPA, which needs only the order",
+            )
+        return values
+
+    def _finite(self) -> Floats:
+        """Return the objectives; raise an InputError if any is missing or infinite."""
+        wrong = ~np.isfinite(self.objectives)
+        if wrong.any():
+            k = int(np.argmax(wrong.any(axis=0)))
+            raise InputError(
+                f"the values of {self.metrics[k]!r} must be finite to be summed",
+                found=f"{int(wrong[:, k].sum())} values missing or infinite",
+                hint=f"drop these models ({option('missing', 'drop')})",
+            )
+        return self.objectives
+
+
+def outer_weighted_norm(u: Floats, weights: Floats, p: float) -> Floats:
+    """Return the usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
+
+    See COPA §3.3 and Fig. B.2. For p = ∞, the norm is the largest u_k with a positive weight.
+
+    Parameters
+    ----------
+    u : array of shape (N, K)
+        Relative ranks, or any non-negative values for which smaller is better.
+    weights : array of shape (K,)
+        Weights of the objectives.
+    p : float
+        At least 1; may be infinite.
+
+    Returns
+    -------
+    array of shape (N,)
+        Smaller is better.
+    """
+    # ω^(1/p) inside the power equals ω outside; 1/∞ = 0 turns positive weights into 1.
+    return power_norm(u * np.where(weights > 0, weights ** (1 / p), 0.0), p)
+
 
 BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
 

@@ -5,8 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from riskrank.engine.copa.pareto import dominance_matrix
-from riskrank.engine.copa.population import Population, rank_counts, rank_denominator
+from riskrank.engine.copa.population import Population, dominance_matrix, rank_counts, rank_denominator
 from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
 from riskrank.engine.sampling.resamples import unit_counts
 from riskrank.engine.types import Floats, Integers

@@ -2,7 +2,12 @@
 
 Model i δ-dominates model j if every utility that respects the preference system, with slack δ, gives i at
 least the expected utility of j. Equivalently, the smallest difference in expected utility over the polytope
-of these utilities is non-negative.
+of these utilities is non-negative. A linear program finds it.
+
+The polytope has one variable per quality vector. Only a few hundred of the many thousand constraints (rows)
+are ever needed. The covers of R1 are included from the start; covers of R2 are added when a solution violates
+them. Every optimum is checked against *all* covers, and against a lower bound from the solver's dual
+multipliers.
 
 A Hasse diagram reduces a preorder to the edges that imply all others.
 """
@@ -10,14 +15,316 @@ A Hasse diagram reduces a preorder to the edges that imply all others.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import highspy
 import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.evidence.shared_tasks import transitive_closure
-from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import PreferenceSystem, Threshold, preference_system
-from riskrank.engine.gsd.quality import QualityTable
+from riskrank.engine.gsd.preference_system import (
+    RESOLUTION,
+    PreferenceSystem,
+    QualityTable,
+    Threshold,
+    preference_system,
+)
+from riskrank.engine.solver import Solver
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import NumericalError, option
+
+# Tolerance of the solver, well below RESOLUTION.
+_SOLVER_TOLERANCE = 1e-10
+
+# Violated rows added per round: fewer need more rounds, more slow down the simplex.
+_ROWS_A_ROUND = 20
+_MOST_ROUNDS = 10_000
+
+# A few hundred iterations are usual; a cycling simplex is stopped and restarted from scratch.
+_MOST_ITERATIONS = 100_000
+
+# Number of stored bases for warm starts: more save few iterations and cost memory.
+_MOST_BASES = 500
+_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A verified minimum over all feasible utilities.
+
+    Attributes
+    ----------
+    value : float
+        The minimum; exactly 0 if it is within the resolution of 1e-9.
+    utility : ndarray, shape (d,)
+        Utility that attains the minimum, one number per quality vector.
+    """
+
+    value: float
+    utility: Floats
+
+
+class UtilityPolytope:
+    """Polytope of the utilities that respect one preference system, for repeated minimisation.
+
+    The slack is a variable of the program and is fixed once it is known. Therefore generated rows and simplex
+    bases can be reused for δ_max, for every threshold and for every resample.
+
+    Parameters
+    ----------
+    system : PreferenceSystem
+        Quality vectors and their order.
+    slack_on : {"r1", "r1+r2"}
+        Strict relations that have slack.
+    rows : ndarray of int, optional
+        Initial exchange rows: the ``generated_rows`` of another polytope of the same system.
+    """
+
+    def __init__(
+        self, system: PreferenceSystem, *, slack_on: str = "r1", rows: Integers | None = None
+    ) -> None:
+        self.system = system
+        self.lps_solved = 0
+        self.rows_generated = 0
+        d = system.size
+        self._lower = np.zeros(d + 1)
+        self._upper = np.ones(d + 1)
+        if d > 1:
+            self._upper[0] = 0.0  # the worst vector
+            self._lower[d - 1] = 1.0  # the best one
+        self._rows = np.vstack([system.exchanges, system.ties])
+        self._equal = np.arange(len(self._rows)) >= len(system.exchanges)
+        self._slack = np.where(self._equal, 0.0, float(slack_on == "r1+r2"))
+        self._in_program = np.zeros(len(self._rows), dtype=bool)
+        self._generated = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
+        self._utilities: list[Floats] = []
+        self._bases: list[tuple[list, list]] = []
+        self._solver = self._new_solver()
+        self.fix_slack(0.0)
+        if rows is not None:
+            self._generate(rows)
+            self.rows_generated = 0
+
+    @property
+    def generated_rows(self) -> Integers:
+        """Indices of the exchange rows generated so far."""
+        return self._generated
+
+    @property
+    def utilities(self) -> Sequence[Floats]:
+        """Optimal utilities found since the slack was fixed, in order."""
+        return self._utilities
+
+    def fix_slack(self, slack: float) -> None:
+        """Set the slack variable of the strict inequalities to a constant."""
+        self._set_slack_bounds(slack, slack)
+
+    def largest_slack(self) -> float:
+        """Return the largest feasible slack (δ_max, or ξ with slack on R1 and R2).
+
+        Raises
+        ------
+        NumericalError
+            If the program cannot be solved.
+        """
+        fixed = self._lower[-1]
+        self._set_slack_bounds(0.0, 1.0)
+        costs = np.zeros(self.system.size + 1)
+        costs[-1] = -1.0
+        point = self._solve(costs)
+        self.fix_slack(fixed)
+        return float(point[-1])
+
+    def minimise(self, objective: Floats) -> Optimum:
+        """Minimise a difference in expected utility.
+
+        Parameters
+        ----------
+        objective : ndarray, shape (d,)
+            Weight of each quality vector: its proportion for one model minus that for the other.
+
+        Returns
+        -------
+        Optimum
+
+        Raises
+        ------
+        NumericalError
+            If the program cannot be solved, or its solution fails the checks.
+        """
+        self._warm_start(objective)
+        point = self._solve(np.append(objective, 0.0))
+        utility = point[:-1]
+        self._utilities.append(utility)
+        if len(self._bases) < _MOST_BASES:
+            basis = self._solver.getBasis()
+            self._bases.append((list(basis.col_status), list(basis.row_status)))
+        value = float(objective @ utility)
+        return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
+
+    def _new_solver(self) -> Solver:
+        """Return a solver with the variables and the covers of R1."""
+        solver = Solver(
+            presolve="off",  # a warm start and a presolve exclude each other
+            primal_feasibility_tolerance=_SOLVER_TOLERANCE,
+            dual_feasibility_tolerance=_SOLVER_TOLERANCE,
+            simplex_iteration_limit=_MOST_ITERATIONS,
+            # Perturbed bounds double the iterations of these degenerate programs.
+            primal_simplex_bound_perturbation_multiplier=0.0,
+        )
+        size = self.system.size + 1
+        _require_ok(solver.addVars(size, self._lower, self._upper))
+        self._add(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
+        return solver
+
+    def _set_slack_bounds(self, lower: float, upper: float) -> None:
+        """Set the bounds of the slack variable, and discard stored utilities and bases."""
+        self._lower[-1], self._upper[-1] = lower, upper
+        self._utilities.clear()
+        self._bases.clear()
+        _require_ok(self._solver.changeColBounds(self.system.size, lower, upper))
+
+    def _warm_start(self, objective: Floats) -> None:
+        """Start from the best known vertex, which needs half as many iterations as the last vertex."""
+        if not self._bases:
+            return
+        columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
+        basis = highspy.HighsBasis()
+        basis.valid = True
+        basis.col_status = columns
+        newer = self._solver.getNumRow() - len(rows)
+        basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * newer
+        _require_ok(self._solver.setBasis(basis))
+
+    def _solve(self, costs: Floats) -> Floats:
+        """Minimise subject to all rows, generating rows that a solution violates."""
+        columns = np.arange(len(costs), dtype=np.int32)
+        _require_ok(self._solver.changeColsCost(len(costs), columns, costs))
+        self.lps_solved += 1
+        # After new costs the last vertex is primal feasible; after new rows it is dual feasible.
+        strategy = _PRIMAL_SIMPLEX
+        for _ in range(_MOST_ROUNDS):
+            point = self._run(strategy)
+            violation = self._violation(point)
+            violated = np.flatnonzero((violation > RESOLUTION / 10) & ~self._in_program)
+            if len(violated) == 0:
+                self._certify(costs, point, violation)
+                return point
+            worst = np.argsort(-violation[violated], kind="stable")[:_ROWS_A_ROUND]
+            self._generate(violated[worst])
+            strategy = _DUAL_SIMPLEX
+        raise _solver_error(f"no solution after {_MOST_ROUNDS} rounds of new rows")
+
+    def _run(self, strategy: int) -> Floats:
+        """Run the solver, restarting it once from scratch, and return its solution."""
+        for attempt in (strategy, _DUAL_SIMPLEX):
+            _require_ok(self._solver.setOptionValue("simplex_strategy", attempt))
+            self._solver.run()
+            if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                return np.array(self._solver.getSolution().col_value)
+            self._solver.clearSolver()  # retry from a cold start
+        raise _solver_error(
+            f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}"
+        )
+
+    def _violation(self, point: Floats) -> Floats:
+        """Return the violation of each exchange row, which is positive if the row is violated."""
+        x, y, less_x, less_y = self._rows.T
+        gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
+        return np.where(self._equal, np.abs(gain), -gain)
+
+    def _generate(self, rows: Integers) -> None:
+        """Add exchange rows, given by index, to the program."""
+        for equal in (False, True):
+            selected = rows[self._equal[rows] == equal]
+            if len(selected):
+                slack = -float(self._slack[selected[0]])
+                top = 0.0 if equal else np.inf
+                self._add(self._solver, self._rows[selected], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
+                self._generated = np.concatenate([self._generated, selected])
+        self._in_program[rows] = True
+        self.rows_generated += len(rows)
+
+    def _add(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
+        """Add rows 0 <= signs · u(row) + slack · (slack variable) <= upper."""
+        from scipy.sparse import csr_array
+
+        m, width = rows.shape
+        if m == 0:
+            return
+        size = self.system.size + 1
+        columns = np.hstack([rows, np.full((m, 1), size - 1)])
+        values = np.tile(np.append(signs, slack), m)
+        matrix = csr_array((values, columns.ravel(), np.arange(m + 1) * (width + 1)), shape=(m, size))
+        # An exchange may name a vector twice (x over y against y over z); the solver refuses duplicates.
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        _require_ok(
+            solver.addRows(
+                m,
+                np.zeros(m),
+                np.full(m, upper),
+                matrix.nnz,
+                matrix.indptr[:-1].astype(np.int32),
+                matrix.indices.astype(np.int32),
+                matrix.data,
+            )
+        )
+
+    def _certify(self, costs: Floats, point: Floats, violation: Floats) -> None:
+        """Check that a solution satisfies every row and is optimal.
+
+        By weak duality, multipliers of the right sign give a lower bound on the minimum. It is the minimum,
+        over the box of the variables, of the costs minus the weighted rows.
+        """
+        better, worse = self.system.improvements.T
+        gap = point[better] - point[worse] - point[-1]
+        outside = max(np.max(self._lower - point), np.max(point - self._upper))
+        worst = max(outside, -np.min(gap, initial=0.0), np.max(violation, initial=0.0))
+        if not worst <= RESOLUTION:
+            raise _solver_error(f"the solution violates a row by {worst:.3g}")
+        bound = self._lower_bound(costs)
+        excess = float(costs @ point) - bound
+        if not excess <= RESOLUTION:
+            raise _solver_error(f"the solution is {excess:.3g} above its lower bound")
+
+    def _lower_bound(self, costs: Floats) -> float:
+        """Return a lower bound on the minimum, from the solver's dual multipliers."""
+        duals = np.array(self._solver.getSolution().row_dual)
+        better, worse = self.system.improvements.T
+        improvement_duals = np.maximum(duals[: len(better)], 0.0)
+        exchange_duals = duals[len(better) :]
+        exchange_duals = np.where(
+            self._equal[self._generated], exchange_duals, np.maximum(exchange_duals, 0.0)
+        )
+        x, y, less_x, less_y = self._rows[self._generated].T
+        reduced = costs.copy()
+        for columns, multiples in (
+            (better, -improvement_duals),
+            (worse, improvement_duals),
+            (x, -exchange_duals),
+            (y, exchange_duals),
+            (less_x, exchange_duals),
+            (less_y, -exchange_duals),
+        ):
+            reduced += np.bincount(columns, weights=multiples, minlength=len(costs))
+        reduced[-1] += improvement_duals.sum() + self._slack[self._generated] @ exchange_duals
+        return float(np.minimum(reduced * self._lower, reduced * self._upper).sum())
+
+
+def _require_ok(status: highspy.HighsStatus) -> None:
+    """Raise a NumericalError unless a solver call succeeded."""
+    if status != highspy.HighsStatus.kOk:
+        raise _solver_error(f"solver call status {status.name}")
+
+
+def _solver_error(details: str) -> NumericalError:
+    """Return the error for a linear program that could not be solved reliably."""
+    return NumericalError(
+        "a linear program of the dominance relation could not be solved reliably",
+        found=details,
+        hint=f"round the scores ({option('digits')}, {option('tolerance')}) "
+        f"or choose another {option('delta')}",
+    )
+
 
 PairComparison = tuple[tuple[float, float], float, float, int, int]
 """Optima of both directions, slack, the largest there can be, programs solved and rows generated."""

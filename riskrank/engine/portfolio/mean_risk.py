@@ -72,7 +72,7 @@ class MeanRisk:
 
     def frontier(self, column: int) -> Booleans:
         """Return a mask of the models on the mean–risk efficient frontier, shape (k,)."""
-        from riskrank.engine.copa.pareto import pareto_front
+        from riskrank.engine.copa.population import pareto_front
 
         return pareto_front(np.column_stack([self.mean, -self.risk[:, column]]))
 

@@ -1,9 +1,13 @@
-"""The objectives of ``copa``: one value per model and objective, and its rank among all models."""
+"""The objectives of ``copa``: one value per model and objective, its rank, and the base of all documents.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+Missing scores are handled first: single scores, and models without any score on an objective.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from math import inf, isinf
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,20 +22,164 @@ from riskrank.engine.copa.population import (
 )
 from riskrank.engine.copa.ranking import complete_weights, weakest_objectives
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import UsageError, listing, option
+from riskrank.errors import InputError, UsageError, counted, listing, option
+from riskrank.scores.table.averages import ModelAverages, expected_scores, model_averages
+from riskrank.scores.table.metrics import oriented_bounds
+from riskrank.scores.table.metrics_file import bounds_hint
+from riskrank.scores.table.missing_scores import DROPPED
+from riskrank.scores.table.score_counts import ABSENT
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.missing_objectives import handle_missing_scores
 from riskrank.studies.copa.objective_columns import (
     ObjectiveColumn,
     objective_columns,
     oriented_objective_values,
+    parse_constraint,
+    parse_objectives,
 )
-from riskrank.studies.copa.objective_names import parse_constraint, parse_objectives
-from riskrank.studies.copa.options import ObjectiveSettings
+from riskrank.studies.copa.options import CopaSettings, ObjectiveSettings
 from riskrank.studies.directions import require_directions
+from riskrank.studies.document import Document, attributes
 from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.settings import provenance
 from riskrank.studies.targets import resamples_tasks
 from riskrank.studies.wording import decimals_for_exact_values, decimals_from_errors
+
+
+def handle_missing_scores(
+    table: ScoreTable, rule: str
+) -> tuple[ScoreTable, ModelAverages, Integers, list[str]]:
+    """Apply the option ``missing`` to a table.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    rule : {"error", "drop", "worst"}
+
+    Returns
+    -------
+    table : ScoreTable
+        Table in which no single score is missing.
+    averages : ModelAverages
+    retained : ndarray of int
+        Models that remain in the population.
+    messages : list of str
+        Warnings.
+
+    Raises
+    ------
+    InputError
+        If scores are missing and the rule is ``error``, or the rule cannot be applied.
+    """
+    messages, averages, retained = [], model_averages(table), np.arange(len(table.models))
+    sizes = [len(rows) for rows in table.values]
+    # Single scores only: objectives without any score and values given once per model are handled separately.
+    has_scores = np.repeat([~np.isnan(rows).all(axis=0) for rows in table.values], sizes, axis=0)
+    single = expected_scores(table) & np.isnan(np.concatenate(table.values)) & has_scores
+    incomplete, sample = single.any(axis=1), np.concatenate(table.row_samples)
+    empty = np.isnan(np.concatenate(table.values)).all(axis=1)
+    n_incomplete, n_without_scores = (
+        np.setdiff1d(sample, sample[rows]).size for rows in (incomplete, incomplete & empty)
+    )
+    possible = {"drop": n_incomplete > 0, "worst": 2 * n_without_scores >= len(table.samples)}
+    if averages.missing_scores and not possible.get(rule, False) and (single.any() or rule == "error"):
+        raise _unhandled_scores_error(
+            table, averages, single, possible | {"unpaired": not (incomplete & ~empty).any()}, n_incomplete
+        )
+    if single.any() and rule == "drop":
+        incomplete = np.isin(sample, sample[incomplete]) if table.paired else incomplete
+        parts = (table.values, table.row_samples, table.clusters)
+        splits = np.split(~incomplete, np.cumsum(sizes)[:-1])
+        values, samples, clusters = (
+            tuple(column[mask] for column, mask in zip(p, splits, strict=True)) for p in parts
+        )
+        table = replace(table, values=values, row_samples=samples, clusters=clusters)
+        size = len(table.samples)
+        messages = [
+            f"{DROPPED}{size - n_incomplete:,} of {size:,} samples: "
+            "they lack a score for some model or metric"
+        ]
+    elif single.any():
+        table = _impute_worst(table, single)
+    averages = model_averages(table)
+    if averages.missing_scores:
+        retained, message = _handle_missing_objectives(table, averages, rule)
+        messages.append(message)
+    return table, averages, retained, messages
+
+
+def _impute_worst(table: ScoreTable, single: Booleans) -> ScoreTable:
+    """Return the table with every single missing score replaced by the worst possible score."""
+    values = np.concatenate(table.values)
+    for k in np.flatnonzero(single.any(axis=0)).tolist():
+        spec, missing, present = table.metrics[k], single[:, k], values[~np.isnan(values[:, k]), k]
+        low, high = oriented_bounds(replace(spec, bounds=spec.bounds or table.score_bounds.get(spec.name)))
+        # Bounds stated in a file hold only if its scores lie within them.
+        if not (low <= present.min() and present.max() <= high):
+            raise InputError(
+                f"{option('missing', 'worst')} needs the worst possible score of {spec.name}",
+                found=f"{counted(int(missing.sum()), 'score')} missing, and no finite bound is declared",
+                hint=bounds_hint(spec.name),
+            )
+        values[missing, k] = low
+    splits = np.cumsum([len(rows) for rows in table.values])[:-1]
+    return replace(table, values=tuple(np.split(values, splits)))
+
+
+def _unhandled_scores_error(
+    table: ScoreTable,
+    averages: ModelAverages,
+    single: Booleans,
+    possible: Mapping[str, bool],
+    n_incomplete: int,
+) -> InputError:
+    """Return the error for missing scores that no rule handles, with suggestions that suit this table."""
+    missing, size = np.isnan(averages.oriented), len(table.samples)
+    drop, worst = option("missing", "drop"), option("missing", "worst")
+    suggestions = {f"{drop} excludes these models from the population": (~missing.any(axis=1)).sum() > 1}
+    suggestions[f"{worst} ranks them last{' there' if any(suggestions.values()) else ''}"] = True
+    if single.any():
+        absent = all(count.missing == count.why.get(ABSENT, 0) for count in table.scored)
+        unpaired_text = f"{option('unpaired', True)} compares means over each model's own samples"
+        suggestions = {
+            f"{drop} excludes {size - n_incomplete:,} of {size:,} samples": possible["drop"],
+            f"{worst} replaces missing scores by the worst possible score": possible["worst"],
+            unpaired_text: absent and table.paired and possible["unpaired"],
+        }
+    model, sample, metric = averages.first_missing or ("", "", "")
+    location = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
+    return InputError(
+        f"{listing((file.path for file in table.inputs), 3)}: no score for {location}, metric '{metric}'",
+        found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, in "
+        f"{_describe_missing(table, missing)}",
+        hint=("; " if single.any() else ", ").join(
+            suggestion for suggestion, applies in suggestions.items() if applies
+        ),
+    )
+
+
+def _describe_missing(table: ScoreTable, missing: Booleans) -> str:
+    """Return text on the number of models that lack values, and on the missing pairs of model and metric."""
+    cells = listing(f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(missing))
+    return f"{np.count_nonzero(missing.any(axis=1))} of {len(table.models)} models: {cells}"
+
+
+def _handle_missing_objectives(table: ScoreTable, averages: ModelAverages, rule: str) -> tuple[Integers, str]:
+    """Return the models to keep if some have no score on an objective, and a warning."""
+    missing = np.isnan(averages.oriented)
+    models, _, cells = _describe_missing(table, missing).partition(": ")
+    if rule == "worst":
+        count = int(missing.sum())
+        counts = "1 missing value counts" if count == 1 else f"{count} missing values count"
+        return np.arange(len(table.models)), f"{counts} as the worst rank, u = 1: {cells}"
+    retained = np.flatnonzero(~missing.any(axis=1))
+    if retained.size < 2:
+        raise InputError(
+            "fewer than two models have a score for every objective",
+            found=f"{models} lack one: {cells}",
+            hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
+        )
+    labels = listing(table.models[i] for i in np.flatnonzero(missing.any(axis=1)))
+    return retained, f"dropped {models} from the population, because they lack a score: {labels}"
 
 
 @dataclass(frozen=True)
@@ -246,3 +394,109 @@ def _population_warnings(population: Population, *, from_means: bool) -> list[st
         shift = "shift" if count > 1 else "shifts"
         warnings.append(f"{count} model{statement} and {shift} the ranks of all others: {examples}")
     return warnings
+
+
+Row = TypeVar("Row")
+
+# Orders to which every ranking is compared, from the worst rank to the mean rank.
+USUAL_ORDERS = (inf, 8.0, 2.0, 1.0)
+
+
+def order_value(p: float) -> float | str:
+    """Return the order p of a norm as a number, or as the text "inf", because JSON has no infinity."""
+    return "inf" if isinf(p) else float(p)
+
+
+@dataclass(frozen=True)
+class CopaRequest:
+    """Input of a ``copa`` study.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    settings : CopaSettings
+    objectives : Objectives
+        Objectives computed from the table and the settings.
+    """
+
+    table: ScoreTable
+    settings: CopaSettings
+    objectives: Objectives
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopaBase(Document[Row]):
+    """Base class of all ``copa`` documents.
+
+    Attributes
+    ----------
+    objectives : Objectives
+        Objectives, with the weights that were used.
+    settings : CopaSettings
+    """
+
+    objectives: Objectives
+    settings: CopaSettings
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the ``meta`` entries: the excluded models and the results."""
+        return {"dropped_models": self.objectives.dropped, **self.result_entries()}
+
+    def result_entries(self) -> dict[str, Any]:
+        """Return the ``meta`` entries that are specific to the question."""
+        return {}
+
+
+def document_fields(
+    request: CopaRequest,
+    orders: Sequence[float],
+    question_settings: Mapping[str, Any],
+    extra_warnings: Sequence[str] = (),
+    **randomness: Any,
+) -> dict[str, Any]:
+    """Return the fields shared by all ``copa`` documents: provenance, objectives and settings.
+
+    Parameters
+    ----------
+    request : CopaRequest
+    orders : sequence of float
+        Orders p of the norm, or empty if p itself is varied.
+    question_settings : mapping
+        Entries of the provenance's ``method`` that are specific to the question.
+    extra_warnings : sequence of str
+        Warnings in addition to those of the objectives.
+    **randomness : int or None
+        ``seed`` and ``resamples``, if anything was resampled.
+    """
+    table, settings = request.objectives, request.settings
+    metrics, explicit_weights, weights = (
+        table.population.metrics,
+        table.explicit_weights,
+        table.by_objective(table.weights),
+    )
+    is_sweep = table.weight_override is not None
+    zero_weight = (
+        [] if is_sweep else [name for name in metrics if weights[name] == 0 and name not in explicit_weights]
+    )
+    weight_warnings = (
+        [f"the given weights sum to 1, so none is left for {listing(zero_weight)}"] if zero_weight else []
+    )
+    method = {
+        "missing": settings.missing,
+        "require": table.constraints,
+        **attributes(settings, "ties", "denominator"),
+        "rest" if is_sweep else "weights": weights,
+        **({"p": [order_value(p) for p in orders]} if orders else {}),
+        **question_settings,
+    }
+    warnings = [*table.warnings, *weight_warnings, *extra_warnings]
+    origin = provenance(
+        "copa",
+        request.table,
+        settings,
+        method,
+        warnings=warnings,
+        models=table.population.names,
+        **randomness,
+    )
+    return {"provenance": origin, "objectives": table, "settings": settings}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.gsd.quality import QualityTable, quality_table, suspicious_ordinal_criteria
+from riskrank.engine.gsd.preference_system import QualityTable, quality_table, suspicious_ordinal_criteria
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option

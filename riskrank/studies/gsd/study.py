@@ -1,33 +1,385 @@
-"""Entry point of ``gsd``: compute and test the dominance relation of the models in a score table."""
+"""Entry point of ``gsd``, its document with one row per ordered pair and threshold, and its findings."""
 
-from itertools import product
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
 from math import ceil, log2
 from typing import Any
 
-from riskrank.engine.gsd.analysis import analyse_dominance, relabelling_count
-from riskrank.engine.gsd.front import find_witness, run_front_test
-from riskrank.engine.gsd.null_optima import Relabelling, count_labellings
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import QualityTable
-from riskrank.engine.gsd.rank_tests import run_criteria_tests
+import numpy as np
+
+from riskrank.engine.family import Answer
+from riskrank.engine.gsd.analysis import (
+    FrontTest,
+    GsdAnalysis,
+    Witness,
+    analyse_dominance,
+    find_witness,
+    relabelling_count,
+    run_front_test,
+)
+from riskrank.engine.gsd.preference_system import QualityTable, Threshold
+from riskrank.engine.gsd.rank_tests import CriteriaTests, run_criteria_tests
+from riskrank.engine.gsd.relabelling import Relabelling, count_labellings, null_optima
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.engine.sampling.degrees_of_freedom import kish_size
+from riskrank.engine.types import Floats
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import to_original_units
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
-from riskrank.studies.document import attributes
-from riskrank.studies.findings import same_score_findings
+from riskrank.studies.document import Document, attributes, computed, rows_from_records
+from riskrank.studies.findings import (
+    Finding,
+    Sentences,
+    same_distribution_sentence,
+    same_score_findings,
+    untested_finding,
+)
 from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.gsd.criteria import build_criteria, tasks_as_samples
-from riskrank.studies.gsd.document import Explanation, GsdDocument, build_rows
-from riskrank.studies.gsd.findings import SENTENCES, GsdCase, gsd_findings
 from riskrank.studies.gsd.options import GsdSettings
-from riskrank.studies.metric_means import metric_means
+from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.runtime import SERIAL, Runtime
 from riskrank.studies.sample_findings import detection_limit_remark
 from riskrank.studies.settings import family_from_settings, provenance
+from riskrank.studies.wording import counted, format_percent, join_names, others_phrase
+
+
+@dataclass(frozen=True, slots=True)
+class GsdRow:
+    """Test of whether ``winner`` dominates ``loser`` at one threshold."""
+
+    winner: str = computed(lambda models, i: models[i])
+    loser: str = computed(lambda models, j: models[j])
+    delta: float = computed(
+        lambda analysis, i, j: (
+            float(analysis.relation.slack[i, j])
+            if analysis.threshold.share is not None
+            else analysis.threshold.delta
+        )
+    )
+    optimum: float = computed(lambda analysis, i, j: float(analysis.relation.optimum[i, j]))
+    dominates: bool = computed(lambda analysis, i, j: bool(analysis.relation.dominates[i, j]))
+    p_value: float | None = computed(lambda test: test and test.p_value)
+    p_adjusted: float | None = computed(
+        lambda analysis, i, j, test: test and float(analysis.p_adjusted[i, j])
+    )
+    share_smaller: float | None = computed(lambda test: test and test.share_smaller)
+    # Without a test, only the program of the optimum is counted.
+    lps_solved: int = computed(lambda test: 1 if test is None else test.lps_solved)
+    significant: bool | None = computed(
+        lambda analysis, i, j, test: test and bool(analysis.significant[i, j])
+    )
+    exact: bool | None = computed(lambda test: test and test.exact)
+    survives: int | None = computed(lambda analysis, i, j: analysis.tolerated_samples.get((i, j)))
+    regularization: float | None = computed(lambda analysis: analysis.threshold.share)
+    delta_max: float = computed(lambda analysis, i, j: float(analysis.relation.largest_slack[i, j]))
+    decided: bool | None = computed(lambda analysis, i, j, test: test and not bool(analysis.undecided[i, j]))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Witness utility that decides a comparison, with its quality vectors in the units of the file."""
+
+    witness: Witness
+    scores: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class GsdDocument(Document[GsdRow], schema="gsd"):
+    """Dominance relation of all models at every threshold, with tests.
+
+    Attributes
+    ----------
+    analyses : tuple of GsdAnalysis
+        One per threshold.
+    criteria : tuple of str
+        Names of the n criteria.
+    relabelling : Relabelling
+        Settings of the tests.
+    quality : QualityTable
+        Quality vectors of the models.
+    system : {"pair", "all"}
+        Models whose quality vectors form the preference system: those of a pair, or all models.
+    front_tests : tuple of FrontTest
+    explanations : tuple of Explanation
+    baselines : CriteriaTests or None
+        Rank tests of every criterion, or None unless requested.
+    means : tuple of MetricMeans
+        Means of every metric in the units of the file.
+    unit : {"sample", "task"}
+        Sampling unit; "task" if each sample is the mean over a task.
+    """
+
+    analyses: tuple[GsdAnalysis, ...]
+    criteria: tuple[str, ...]
+    relabelling: Relabelling
+    quality: QualityTable
+    system: str
+    front_tests: tuple[FrontTest, ...]
+    explanations: tuple[Explanation, ...]
+    baselines: CriteriaTests | None
+    means: tuple[MetricMeans, ...]
+    unit: str = "sample"
+
+    @property
+    def lps_solved(self) -> int:
+        """Number of linear programs solved for relations, pairwise tests and front tests."""
+        return sum(analysis.lps_solved for analysis in self.analyses) + sum(
+            test.lps_solved for front in self.front_tests for test in front.tests
+        )
+
+    def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
+        """Return the exact null distribution of a pair's test: the optima of all relabellings, shape (N,)."""
+        utilities = Utilities(self.quality, analysis.threshold, self.system)
+        return null_optima(utilities, winner, loser, self.relabelling)
+
+    def meta(self) -> Mapping[str, Any]:
+        """Return the ``meta`` entries: diagram, front, contamination, witnesses, baselines and cost."""
+        models, analyses, level = (
+            self.provenance.models,
+            self.analyses,
+            self.relabelling.family.interval_level(1),
+        )
+        largest = analyses[0].relation.delta_max
+
+        def for_every_threshold(
+            entries_of: Callable[[GsdAnalysis], Iterable[Mapping[str, Any]]],
+        ) -> list[dict[str, Any]]:
+            """Return the entries of all analyses, each with its threshold."""
+            return [
+                {**_threshold_entry(analysis.threshold), **entry}
+                for analysis in analyses
+                for entry in entries_of(analysis)
+            ]
+
+        return {
+            "delta_max": largest,
+            "xi": largest if analyses[0].threshold.rows == "r1+r2" else None,
+            # The first model of a class of equals represents it in the edges of the diagram.
+            "hasse": for_every_threshold(
+                lambda analysis: (
+                    _pair_entry(models, (analysis.hasse.nodes[node][0] for node in edge))
+                    for edge in analysis.hasse.edges
+                )
+            ),
+            "classes": for_every_threshold(
+                lambda analysis: (
+                    {"models": [models[i] for i in node], "level": level + 1}
+                    for node, level in zip(analysis.hasse.nodes, analysis.hasse.levels, strict=True)
+                )
+            ),
+            "incomparable": for_every_threshold(
+                lambda analysis: ({"models": [models[i] for i in pair]} for pair in analysis.incomparable)
+            ),
+            "front": for_every_threshold(
+                lambda analysis: [{"models": [models[i] for i in np.flatnonzero(analysis.front).tolist()]}]
+            ),
+            "front_tests": [_front_test_entry(front, models, level) for front in self.front_tests],
+            "contamination": for_every_threshold(
+                lambda analysis: (
+                    {
+                        **_pair_entry(models, pair),
+                        "survives": survived,
+                        "p_values": analysis.tests[pair].contamination,
+                    }
+                    for pair, survived in analysis.tolerated_samples.items()
+                )
+            ),
+            "witness": [
+                _witness_entry(explanation, models, self.criteria) for explanation in self.explanations
+            ],
+            "baselines": self.baselines and _baseline_entries(self.baselines, models, self.criteria, level),
+            "lps_solved": self.lps_solved,
+            "rows_generated": sum(explanation.relation.rows_generated for explanation in analyses),
+        }
+
+
+def build_rows(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> list[GsdRow]:
+    """Return one row per threshold and ordered pair."""
+    pairs = [*permutations(range(len(models)), 2)]
+    records = ((analysis, models, *pair, analysis.tests.get(pair)) for analysis in analyses for pair in pairs)
+    return rows_from_records(GsdRow, "analysis models i j test", records)
+
+
+def _threshold_entry(threshold: Threshold) -> dict[str, Any]:
+    """Return a threshold as the entries ``delta`` and ``regularization``, one of which is None."""
+    delta = threshold.delta if threshold.share is None else None
+    return {"delta": delta, "regularization": threshold.share}
+
+
+def _front_test_entry(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
+    """Return the entry of a front test: the static test, and the dynamic test of each competitor."""
+    rejected = front.rejected(level)
+    contaminated = any(test.contamination for test in front.tests)
+    return _threshold_entry(front.threshold) | {
+        "model": models[front.model],
+        "in_front": front.in_front(level),
+        "p_value": front.p_value,
+        "survives": front.tolerated_samples(level) if contaminated else None,
+        "competitors": [
+            {"model": models[test.winner], **attributes(test, "optimum", "p_value")}
+            | {"rejected": test.winner in rejected}
+            | attributes(test, "share_smaller", "contamination", "lps_solved")
+            for test in front.tests
+        ],
+    }
+
+
+def _witness_entry(
+    explanation: Explanation, models: Sequence[str], criteria: Sequence[str]
+) -> dict[str, Any]:
+    """Return the entry of a witness utility, the largest contribution first."""
+    witness = explanation.witness
+    parts = (witness.utility, witness.winner_share, witness.loser_share, witness.contribution)
+    names = ("utility", "winner_share", "loser_share", "contribution")
+    vectors = zip(explanation.scores.tolist(), *(part.tolist() for part in parts), strict=True)
+    return {
+        "delta": witness.slack,
+        "regularization": witness.threshold.share,
+        **_pair_entry(models, (witness.winner, witness.loser)),
+        "optimum": witness.optimum,
+        "vectors": [
+            {"scores": dict(zip(criteria, scores, strict=True)), **dict(zip(names, numbers, strict=True))}
+            for scores, *numbers in vectors
+        ],
+    }
+
+
+def _baseline_entries(
+    tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
+) -> dict[str, Any]:
+    """Return the entry of the rank tests per criterion, the all-test and the one-test."""
+    return {
+        "criteria": [
+            {
+                "metric": name,
+                "friedman_statistic": float(tests.friedman_statistic[j]),
+                "friedman_p_value": float(tests.friedman_p_value[j]),
+                "mean_rank": dict(zip(models, tests.mean_rank[j].tolist(), strict=True)),
+                "nemenyi": [
+                    {**_pair_entry(models, pair), "p_value": float(tests.nemenyi_p_value[j, *pair])}
+                    for pair in tests.ordered_pairs(j)
+                ],
+            }
+            for j, name in enumerate(criteria)
+        ],
+        "all_test": [_pair_entry(models, pair) for pair in np.argwhere(tests.all_test(level)).tolist()],
+        "one_test": [_pair_entry(models, pair) for pair in np.argwhere(tests.one_test(level)).tolist()],
+    }
+
+
+def _pair_entry(models: Sequence[str], pair: Iterable[int]) -> dict[str, str]:
+    """Return a pair as entries ``winner`` and ``loser``."""
+    winner, loser = (models[i] for i in pair)
+    return {"winner": winner, "loser": loser}
+
+
+_FOR_EVERY_UTILITY = "under every utility of the metrics"
+
+
+@dataclass(frozen=True, eq=False)
+class GsdCase:
+    """Results from which the findings and their sentences are derived.
+
+    Attributes
+    ----------
+    analysis : GsdAnalysis
+        Analysis at the last threshold.
+    models, criteria : sequence of str
+        Names of the models and criteria.
+    identical : bool
+        True if all models have the same distribution of quality vectors.
+    scope : str
+        Phrase for the scope of the results, such as "in these samples".
+    """
+
+    analysis: GsdAnalysis
+    models: Sequence[str]
+    criteria: Sequence[str]
+    identical: bool
+    scope: str = "in these samples"
+
+    @property
+    def capitalised_scope(self) -> str:
+        """The scope with a capital letter, to start a sentence."""
+        return self.scope[0].upper() + self.scope[1:]
+
+
+def gsd_findings(case: GsdCase) -> list[Finding]:
+    """Return the findings: models that dominate all others, or else the front, and the significant pairs."""
+    analysis, k = case.analysis, len(case.models)
+    dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
+    best = np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()
+    front = np.flatnonzero(analysis.front).tolist()
+    kind = "same-distribution" if case.identical else "best" if best else "front"
+    first = Finding(kind=kind, models=tuple(best or front))
+    if not analysis.tests:
+        return [first, *untested_finding(tested=False)]
+    n_significant, n_pairs = int(analysis.significant.sum()), int(dominates.sum())
+    fewest_relabellings = min((test.resamples for test in analysis.tests.values()), default=0)
+    figures = {
+        "relabellings": fewest_relabellings,
+        "pairs": n_pairs,
+        "significant": n_significant,
+        "undecided": int(analysis.undecided.sum()),
+        "level": analysis.family.interval_level(1),
+    }
+    answer = Answer.SIGNIFICANT if n_significant else Answer.UNDECIDED
+    return [first, Finding(kind="pairs-shown", figures=figures, answer=answer)]
+
+
+def _describe_best(finding: Finding, case: GsdCase) -> str:
+    """Return the sentence about the models that dominate all others."""
+    best = [case.models[i] for i in finding.models]
+    rivals_text = others_phrase([model for model in case.models if model not in best] or best[1:])
+    verb = _is_or_are(len(best))
+    subject = f"{case.capitalised_scope} {join_names(best)} {verb}"
+    return f"{subject} at least as good as {rivals_text}, {_FOR_EVERY_UTILITY}."
+
+
+def _describe_front(finding: Finding, case: GsdCase) -> str:
+    """Return the sentence about the models that no other model dominates."""
+    front = join_names([case.models[i] for i in finding.models], 6).replace(" and ", " or ")
+    no_best_text = (
+        f"{case.capitalised_scope} no model is at least as good as all others, {_FOR_EVERY_UTILITY}"
+    )
+    return f"{no_best_text}; no model is better than {front} in this sense."
+
+
+def _describe_significant_pairs(finding: Finding, case: GsdCase) -> str:
+    """Return the sentence about how many cases of dominance are significant."""
+    pairs, significant, undecided = (
+        int(finding.figures[key]) for key in ("pairs", "significant", "undecided")
+    )
+    if not pairs:
+        return f"No model dominates another {case.scope}."
+    level_text = f"significant at {format_percent(case.analysis.family.interval_level(1))}"
+    relabellings = int(finding.figures["relabellings"])
+    undecided_text = f"; {undecided} undecided at {relabellings:,} relabellings" if undecided else ""
+    significant_text = f"{significant} {_is_or_are(significant)}" if significant else "none is"
+    pairs_text = f"Of {counted(pairs, 'pair')} with dominance {case.scope}"
+    return f"{pairs_text}, {significant_text} {level_text}{undecided_text}."
+
+
+def _is_or_are(count: int) -> str:
+    """Return "is" or "are" to agree with a count."""
+    return "is" if count == 1 else "are"
+
+
+SENTENCES: Sentences[GsdCase] = Sentences(
+    {
+        "same-distribution": lambda _, case: same_distribution_sentence(
+            case.models, join_names(case.criteria)
+        ),
+        "best": _describe_best,
+        "front": _describe_front,
+        "pairs-shown": _describe_significant_pairs,
+    }
+)
+"""Sentence of each kind of finding."""
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:

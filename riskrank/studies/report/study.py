@@ -15,8 +15,7 @@ from riskrank.studies.copa.study import copa
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance.study import DominanceDocument, dominance
-from riskrank.studies.gsd.document import GsdDocument
-from riskrank.studies.gsd.study import gsd
+from riskrank.studies.gsd.study import GsdDocument, gsd
 from riskrank.studies.judge.section import refuse_options_with_judge
 from riskrank.studies.mrm.study import MeanRiskDocument, mrm
 from riskrank.studies.rank.document import RankDocument, RankRow

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.aggregation.agreement import compare_rankings
+from riskrank.engine.copa.comparison import Scalarizations
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_norm
-from riskrank.engine.copa.scalarizations import Scalarizations
 from riskrank.engine.ties import tie_codes
 
 

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.comparison import BASELINES, compare_scalarizations
+from riskrank.engine.copa.comparison import (
+    BASELINES,
+    Scalarizations,
+    compare_scalarizations,
+    outer_weighted_norm,
+)
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_models
-from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 
 UPWARD = np.array([True, True, False])

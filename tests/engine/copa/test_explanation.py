@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.explanation import choosing_weights, explain_model
 from riskrank.engine.copa.population import build_population
-from riskrank.engine.copa.ranking import rank_models
+from riskrank.engine.copa.ranking import choosing_weights, explain_model, rank_models
 
 
 @pytest.mark.parametrize("levels", [4, 1000])

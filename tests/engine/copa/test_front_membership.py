@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from riskrank.engine.copa.front_membership import ObjectiveEvidence, front_membership, objective_evidence
-from riskrank.engine.copa.front_shares import front_shares
+from riskrank.engine.copa.front import (
+    ObjectiveEvidence,
+    ObjectiveScores,
+    front_membership,
+    front_shares,
+    objective_evidence,
+    resample_objectives,
+)
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_models
-from riskrank.engine.copa.replicates import ObjectiveScores, resample_objectives
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.gates.replicates import Comparison, resampled_differences
@@ -309,7 +314,7 @@ def test_resamples_in_parts_match_a_single_batch(monkeypatch):
     resampled = np.random.default_rng(0).normal(size=(50, 7, 2))
     models = build_population(resampled[0])
     full = front_shares(models, rank_models(models, p=2), resampled, np.ones((50, 7), dtype=bool))
-    monkeypatch.setattr("riskrank.engine.copa.front_shares._PAIRS", 60)
+    monkeypatch.setattr("riskrank.engine.copa.front._PAIRS", 60)
     parts = front_shares(models, rank_models(models, p=2), resampled, np.ones((50, 7), dtype=bool))
     assert np.array_equal(full.front, parts.front)
     assert np.array_equal(full.chosen, parts.chosen)
@@ -352,7 +357,7 @@ def test_unpaired_models_are_resampled_separately():
 def test_batch_size_changes_no_number(monkeypatch):
     objectives = [sampled_objective(list(np.random.default_rng(2).normal(size=(3, 30))), level=0.2)]
     full = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
-    monkeypatch.setattr("riskrank.engine.copa.replicates._WEIGHTS", 31)
+    monkeypatch.setattr("riskrank.engine.copa.front._WEIGHTS", 31)
     parts = resample_objectives(objectives, [30] * 3, shared_units=True, resamples=130, seed=5)
     for first, second in ((full.plain, parts.plain), (full.low, parts.low), (full.high, parts.high)):
         assert np.array_equal(first, second)

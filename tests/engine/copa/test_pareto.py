@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa import pareto
-from riskrank.engine.copa.pareto import dominators, pareto_front
+from riskrank.engine.copa import population
+from riskrank.engine.copa.population import dominators, pareto_front
 
 SMALL_TABLES = hnp.arrays(
     np.float64,
@@ -34,7 +34,7 @@ def test_front_matches_double_loops(objectives):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_front_in_small_blocks_matches_double_loops(monkeypatch, seed):
-    monkeypatch.setattr(pareto, "_PAIRS", 300)
+    monkeypatch.setattr(population, "_PAIRS", 300)
     rng = np.random.default_rng(seed)
     objectives = rng.integers(0, 2 + seed, (120, 1 + seed % 5)).astype(float)
     assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from riskrank.engine.copa.comparison import Scalarizations, outer_weighted_norm
 from riskrank.engine.copa.ranking import rank_norm
-from riskrank.engine.copa.scalarizations import Scalarizations, outer_weighted_norm
 from riskrank.errors import InputError
 
 # Accuracy (larger is better) and cost (smaller is better, hence negated) of three models.

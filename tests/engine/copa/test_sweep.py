@@ -5,8 +5,14 @@ import pytest
 
 from riskrank.engine.copa.population import build_population
 from riskrank.engine.copa.ranking import rank_models, rank_norm
-from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
-from riskrank.engine.copa.weight_ranges import interval_of_choice, sweep_all_weights, weight_ranges
+from riskrank.engine.copa.sweep import (
+    Sweep,
+    interval_of_choice,
+    sweep_all_weights,
+    sweep_p,
+    sweep_weight,
+    weight_ranges,
+)
 from riskrank.errors import UsageError
 
 ORDERS = [1, 1.5, 2, 8, 40, np.inf]

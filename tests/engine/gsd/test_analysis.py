@@ -5,13 +5,10 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from riskrank.engine.family import Family
-from riskrank.engine.gsd.analysis import analyse_dominance
-from riskrank.engine.gsd.front import empirical_front
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.analysis import analyse_dominance, empirical_front
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
 from riskrank.engine.gsd.rank_tests import run_criteria_tests
-from riskrank.engine.gsd.relabelling import dominance_relation
+from riskrank.engine.gsd.relabelling import Relabelling, dominance_relation
 from riskrank.engine.gsd.relation import Utilities
 from riskrank.errors import InputError
 

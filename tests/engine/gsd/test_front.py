@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.front import empirical_front, find_witness, run_front_test
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
+from riskrank.engine.gsd.analysis import empirical_front, find_witness, run_front_test
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
+from riskrank.engine.gsd.relabelling import Relabelling, dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities
 
 

@@ -4,9 +4,8 @@ import highspy
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import preference_system
-from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.preference_system import preference_system, quality_table
+from riskrank.engine.gsd.relation import UtilityPolytope
 from riskrank.errors import NumericalError
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.gsd.preference_system import covering_pairs, preference_system
-from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.preference_system import covering_pairs, preference_system, quality_table
 from riskrank.errors import InputError
 
 

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.preference_system import preference_system
-from riskrank.engine.gsd.quality import quality_table, suspicious_ordinal_criteria
+from riskrank.engine.gsd.preference_system import (
+    preference_system,
+    quality_table,
+    suspicious_ordinal_criteria,
+)
 from riskrank.errors import InputError
 
 

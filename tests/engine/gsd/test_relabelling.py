@@ -5,13 +5,16 @@ import numpy as np
 import pytest
 
 from riskrank.engine.family import Family
-from riskrank.engine.gsd import null_optima, relabelling
-from riskrank.engine.gsd.null_optima import Relabelling, draw_relabellings
-from riskrank.engine.gsd.polytope import UtilityPolytope
-from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import contamination_shift, dominance_relation, run_relabelling_tests
-from riskrank.engine.gsd.relation import Utilities, sample_distributions
+from riskrank.engine.gsd import relabelling
+from riskrank.engine.gsd.preference_system import RESOLUTION, Threshold, preference_system, quality_table
+from riskrank.engine.gsd.relabelling import (
+    Relabelling,
+    contamination_shift,
+    dominance_relation,
+    draw_relabellings,
+    run_relabelling_tests,
+)
+from riskrank.engine.gsd.relation import Utilities, UtilityPolytope, sample_distributions
 
 ORDINAL = [False, True]
 
@@ -182,9 +185,8 @@ def test_repeats_of_a_sample_are_swapped_together():
 
 def test_two_rounds_match_a_single_round(monkeypatch):
     """Undecided pairs get further relabellings in a second round, and results keep their order."""
-    for module in (relabelling, null_optima):
-        monkeypatch.setattr(module, "FIRST", 20)
-    monkeypatch.setattr(null_optima, "_LOOKS", (10, 20))
+    monkeypatch.setattr(relabelling, "FIRST", 20)
+    monkeypatch.setattr(relabelling, "_LOOKS", (10, 20))
     scores = np.append(correlated_scores(2, 9, gap=1.5), correlated_scores(5, 9, gap=0.0), axis=0)[:3]
     table = quality_table(scores, ordinal=ORDINAL)
     options = Relabelling(pairs="all", resamples=60, stops_early=True)

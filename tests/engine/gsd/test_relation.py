@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from riskrank.engine.gsd import relabelling
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
-from riskrank.engine.gsd.relabelling import dominance_relation
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
+from riskrank.engine.gsd.relabelling import Relabelling, dominance_relation
 from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 from riskrank.errors import InputError
 

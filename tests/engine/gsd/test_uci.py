@@ -7,11 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from riskrank.engine.gsd.null_optima import Relabelling
-from riskrank.engine.gsd.preference_system import Threshold
-from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.preference_system import Threshold, quality_table
 from riskrank.engine.gsd.rank_tests import run_criteria_tests
-from riskrank.engine.gsd.relabelling import dominance_relation, run_relabelling_tests
+from riskrank.engine.gsd.relabelling import Relabelling, dominance_relation, run_relabelling_tests
 from riskrank.engine.gsd.relation import Utilities, hasse_diagram
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]

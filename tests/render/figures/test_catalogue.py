@@ -25,8 +25,8 @@ def test_every_module_of_the_table_has_pictures():
     assert {
         "rank.figures.pictures",
         "dominance.figures",
-        "gsd.figures.pictures",
-        "copa.figures.pictures",
+        "gsd.figures",
+        "copa.figures",
     } <= modules
     for module in modules:
         assert callable(importlib.import_module(f"riskrank.studies.{module}").pictures)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.errors import UsageError
-from riskrank.studies.copa.objective_names import parse_constraint
+from riskrank.studies.copa.objective_columns import parse_constraint
 
 NAMES = ["acc", "cost:total", "pass>=3"]
 VALUES = np.array([[0.7, 20.0, 1.0], [0.9, 41.4, np.nan], [0.8, 30.0, 2.0]])

@@ -13,12 +13,15 @@ from riskrank.render.formats.data import to_csv
 from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.copa.comparison import ComparisonDocument
-from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import CopaDocument
-from riskrank.studies.copa.study import copa
-from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
+from riskrank.studies.copa.study import (
+    ComparisonDocument,
+    ExplanationDocument,
+    OrderSweepDocument,
+    WeightSweepDocument,
+    copa,
+)
 
 METRICS = ("acc", "f1", "co2")
 UPWARD = {"higher": ("acc", "f1"), "lower": ("co2",)}

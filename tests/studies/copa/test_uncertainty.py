@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import riskrank as rr
-from riskrank.engine.copa.replicates import resample_objectives
+from riskrank.engine.copa.front import resample_objectives
 from riskrank.engine.family import Answer, Family
 from riskrank.errors import InputError, UsageError
 from riskrank.options.commands import BY_NAME
@@ -14,12 +14,11 @@ from riskrank.options.reading import ReadOptions
 from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.copa.findings import describe_dominator, explain_open_state
-from riskrank.studies.copa.objective_scores import build_objective_scores
 from riskrank.studies.copa.objectives import build_objectives
 from riskrank.studies.copa.options import CopaSettings, ObjectiveReading
+from riskrank.studies.copa.ranking import describe_dominator, explain_open_state
 from riskrank.studies.copa.study import copa
-from riskrank.studies.copa.uncertainty import decide_constraints
+from riskrank.studies.copa.uncertainty import build_objective_scores, decide_constraints
 
 MODELS = ("small", "mid", "big", "worse")
 NEEDS = BY_NAME["copa"].needs
@@ -396,7 +395,7 @@ def test_too_few_samples_refuse_tests(columns):
 
 
 def test_too_many_models_are_not_tested(columns, monkeypatch):
-    monkeypatch.setattr("riskrank.studies.copa.objective_scores._MOST_MODELS", 3)
+    monkeypatch.setattr("riskrank.studies.copa.uncertainty._MOST_MODELS", 3)
     document = study(columns, alpha=0.1)
     assert document.uncertainty is None
     assert "models are not tested" in document.verdict

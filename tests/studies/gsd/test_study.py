@@ -12,10 +12,9 @@ from riskrank.options.reading import ReadOptions
 from riskrank.render.sections import sections
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.gsd.document import GsdRow
 from riskrank.studies.gsd.options import GsdSettings
-from riskrank.studies.gsd.screen.hasse import to_dot
-from riskrank.studies.gsd.study import gsd
+from riskrank.studies.gsd.screen import to_dot
+from riskrank.studies.gsd.study import GsdRow, gsd
 from riskrank.studies.runtime import Runtime
 from tests.cli.test_gsd import UCI, long_table, mixed_table
 

@@ -1,1 +1,456 @@
-"""Terminal screens of ``copa``, built from its documents."""
+"""Screen of ``copa``: the best models, their objectives, the stability of the choice, then the details."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.engine.copa.ranking import TIE_BREAKING_P, CopaRanking
+from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
+from riskrank.engine.family import Answer
+from riskrank.errors import counted, listing, option
+from riskrank.render import numbers
+from riskrank.render.screens import MOST_METRICS, MOST_ROWS, follow_up_sections, hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.ranking import (
+    CCDF_PROBABILITIES,
+    CopaDocument,
+    describe_dominator,
+    explain_open_state,
+)
+from riskrank.studies.copa.uncertainty import FrontUncertainty, joint_answer
+from riskrank.studies.costs import PER_SUCCESS
+from riskrank.studies.wording import decimals_for_gaps, detection_limit_words, format_fixed, join_names
+
+# The statistic after the name of a metric, if it is not the mean.
+_STATISTIC = re.compile(r":(total|tvar@[0-9.]+)$")
+
+
+def objective_columns(table: Objectives) -> list[Column]:
+    """Return column headings for the objectives, with an arrow that points to better values.
+
+    A statistic other than the mean is written on a second line.
+    """
+    arrows = ("↑" if larger_is_better else "↓" for larger_is_better in table.larger_is_better)
+    names = [
+        _STATISTIC.sub(r"\n\1", name).replace(f"{PER_SUCCESS}:", f"{PER_SUCCESS}\n")
+        for name in table.population.metrics
+    ]
+    return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
+
+
+def objective_cells(table: Objectives, models: Sequence[int]) -> list[ModelColumn]:
+    """Return one column per objective with value and top-%.
+
+    The best and weakest entries are highlighted.
+    """
+    return [(head, _cell_formatter(table, k, models)) for k, head in enumerate(objective_columns(table))]
+
+
+def _cell_formatter(table: Objectives, k: int, models: Sequence[int]) -> Callable[[int], Cell]:
+    """Return a function that formats a model's value and top-% on one objective."""
+    values, u = table.values[:, k], table.population.u[:, k]
+    width = max((len(numbers.format_top_share(u[i])) for i in models), default=0)
+
+    def cell(i: int) -> Cell:
+        text = "missing" if np.isnan(values[i]) else numbers.format_score(values[i])
+        style = "green" if u[i] == 0 else "yellow" if table.weakest[i, k] else ""
+        return Cell(f"{text}  {numbers.format_top_share(u[i]):>{width}}", style)
+
+    return cell
+
+
+def weakest_objective(table: Objectives, model: int) -> str:
+    """Return the name of a model's weakest objective, with its rank on it and the number of ties."""
+    weakest = np.flatnonzero(table.weakest[model])
+    if not weakest.size:
+        return "none"
+    count_text = f" +{len(weakest) - 1}" if len(weakest) > 1 else ""
+    share = numbers.format_top_share(table.population.u[model, weakest[0]])
+    return f"{table.population.metrics[weakest[0]]}{count_text} {share}"
+
+
+_STYLES = {"on": "green", "off": "dim", "undecided": "yellow"}
+
+
+def front_cell(uncertainty: FrontUncertainty, model: int) -> Cell:
+    """Return the table cell for a model's front membership."""
+    state = uncertainty.membership.state_words[model]
+    return Cell(state, _STYLES[state])
+
+
+def uncertainty_sections(
+    document: CopaDocument, uncertainty: FrontUncertainty, models: Sequence[int]
+) -> list[Section]:
+    """Return tables of the evidence for each model's front membership, and of the intervals of its values."""
+    table = document.objectives
+    percent = f"{100 * uncertainty.family.confidence:g} %"
+    state_columns: list[ModelColumn] = [
+        (Column("model", "left"), table.name),
+        (Column("front", "center"), lambda i: front_cell(uncertainty, i)),
+        (Column("p"), lambda i: _p_value(uncertainty, i)),
+        (Column("reason", "left"), lambda i: _explain_state(table, uncertainty, i)),
+    ]
+    interval_columns: list[ModelColumn] = [(Column("model", "left"), table.name)]
+    for k, head in enumerate(objective_columns(table)):
+        interval_columns.append((head, lambda i, k=k: _format_interval(table, uncertainty, i, k)))  # type: ignore[misc]
+    constraint_note = ", unless a constraint decides" if table.constraints else ""
+    return [
+        build_table("Models on the front", state_columns, models),
+        build_table(f"Intervals of the values, {percent} each", interval_columns, models),
+        Line(
+            "off: another model is significantly as good on every objective, among all pairs; on: "
+            "the model is significantly better than every other model on some objective, among all models. p "
+            "belongs to this result, adjusted for its family; for undecided models, it is that of being on "
+            f"the front{constraint_note}. "
+            f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}, the same for all objectives.",
+            "Evidence:",
+        ),
+    ]
+
+
+def _p_value(uncertainty: FrontUncertainty, model: int) -> str:
+    """Format the p-value of a model's front membership, or return a dash if a constraint decides it."""
+    membership = uncertainty.membership
+    dominator = int(membership.dominator[model])
+    if dominator >= 0:
+        return numbers.format_p_value(float(membership.p_dominates[dominator, model]))
+    p_nondominated = float(membership.p_nondominated[model])
+    if membership.state[model] == Answer.CONTRADICTED or (
+        membership.state[model] == Answer.UNDECIDED and membership.nondominated[model]
+    ):
+        return "–"
+    return numbers.format_p_value(p_nondominated)
+
+
+def _explain_state(table: Objectives, uncertainty: FrontUncertainty, model: int) -> str:
+    """Explain why a model is on the front, dominated or undecided."""
+    membership = uncertainty.membership
+    dominator, rival = int(membership.dominator[model]), int(membership.rival[model])
+    if dominator >= 0:
+        return describe_dominator(table, uncertainty, model)
+    if membership.state[model] == Answer.CONTRADICTED:
+        return "it violates a constraint"
+    if rival < 0:
+        return "no other model is feasible"
+    if membership.state[model] == Answer.SIGNIFICANT:
+        objective = int(membership.best_on[model, rival])
+        return f"better on {table.population.metrics[objective]} than {table.name(rival)}, the closest model"
+    return explain_open_state(table, uncertainty, model)
+
+
+def _format_interval(table: Objectives, uncertainty: FrontUncertainty, model: int, k: int) -> str:
+    """Format the interval of a model's value on one objective, or return a dash if unknown."""
+    low, high = uncertainty.low[model, k], uncertainty.high[model, k]
+    if np.isnan(low) or np.isnan(high):
+        return "–"
+    format_value = table.means[k].format_value
+    return (
+        format_value(float(low))
+        if low == high
+        else f"{format_value(float(low))} to {format_value(float(high))}"
+    )
+
+
+_MOST_NAMES, _MOST_ROWS = 4, 20
+
+
+def details(document: CopaDocument) -> Iterator[Section]:
+    """Yield the ranking, the evidence for the front, and the sensitivity of the choice."""
+    table, leading, top = document.objectives, document.leading_ranking, document.settings.top
+    models = document.models_by_rank[: top or _MOST_ROWS]
+    yield _detail_table(document, models)
+    yield from hidden_count_lines(len(table.population.names) - len(models), "model", option("top", "N"))
+    if document.settings.ccdf:
+        yield _ccdf_table(document, models)
+    if document.uncertainty is not None:
+        yield from uncertainty_sections(document, document.uncertainty, models)
+    if len(document.sweeps) > 1:
+        yield _weight_table(document)
+    if document.influence is not None:
+        yield Line(_describe_influence(table, document.influence), "Influence:")
+    if document.population_bootstrap is not None:
+        yield Line(_describe_stability(table, document.population_bootstrap), "Stability:")
+    yield _reading(table, leading)
+
+
+def _detail_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return a table of the models with rank, norm, front membership and objectives."""
+    table, leading, bootstrap = document.objectives, document.leading_ranking, document.population_bootstrap
+    columns: list[ModelColumn | None] = [
+        (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else ""))
+    ]
+    for ranking in document.rankings:
+        label = f"p = {numbers.format_order(ranking.p)}\n" if len(document.rankings) > 1 else ""
+        columns.append((Column(f"{label}rank"), lambda i, r=ranking: str(r.rank_of(i) or "–")))  # type: ignore[misc]
+        columns.append((Column(f"{label}norm"), lambda i, r=ranking: numbers.format_score(r.norm[i])))  # type: ignore[misc]
+    columns += [
+        (Column("front", "center"), lambda i: "yes" if table.population.front[i] else "–"),
+        (Column("meets", "center"), lambda i: "yes" if table.population.feasible[i] else Cell("no", "yellow"))
+        if table.constraints
+        else None,
+        (Column("chosen\nin"), lambda i: _format_percent(bootstrap.share(i))) if bootstrap else None,
+        (Column("weakest", "left"), lambda i: weakest_objective(table, i)),
+        *objective_cells(table, models),
+    ]
+    objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
+    title = (
+        f"COPA, p = {numbers.format_order(leading.p)}: {len(table.population.names):,} models, {objectives}"
+    )
+    return build_table(title, columns, models)
+
+
+def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return a table of quantiles of the proportion of models that are not better."""
+    table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
+    columns: list[ModelColumn] = [
+        (Column("model", "left"), table.name),
+        (Column("mean"), lambda i: numbers.format_ratio(mean[i])),
+    ]
+    for k, share in enumerate(CCDF_PROBABILITIES):
+        columns.append(
+            (
+                Column(f"Q {share:g}"),
+                partial(lambda values, i: numbers.format_ratio(values[i]), quantiles[:, k]),
+            )
+        )
+    title = "Share of models that do not do better (1 − u), over the objectives"
+    return build_table(title, columns, models)
+
+
+def _weight_table(document: CopaDocument) -> Table:
+    """Return a table of the weight ranges that leave the choice unchanged."""
+    table, ranges = document.objectives, document.weight_ranges
+
+    def stable_range(k: int) -> Cell:
+        """Format the range of a weight without a change of the choice."""
+        low, high = ranges[k].low, ranges[k].high
+        any_weight = low == 0 and high == 1
+        text = numbers.format_ratio_interval(low, high, certain=float(table.weights[k]))
+        return Cell("any weight" if any_weight else text, "" if any_weight else "yellow")
+
+    columns: list[ModelColumn | None] = [
+        (Column("weight of", "left"), lambda k: table.population.metrics[k]),
+        (Column("now"), lambda k: numbers.format_ratio(table.weights[k])),
+        (Column("choice stays\nbetween"), stable_range),
+        (Column("models chosen\nfrom 0 to 1"), lambda k: str(ranges[k].models_chosen)),
+    ]
+    return build_table("Effect of each weight, with the others in proportion", columns, range(len(ranges)))
+
+
+def _describe_influence(table: Objectives, influence: ModelInfluence) -> str:
+    """Name the models whose removal would change the choice."""
+    chosen = f"without the chosen model, {table.name_or_none(influence.successor) or 'none'} is chosen."
+    changes = [
+        f"without {table.name(i)}, {table.name_or_none(influence.choice[i])} is chosen"
+        for i in influence.influential
+    ]
+    if not changes:
+        return f"{chosen} Removing another model never changes the choice."
+    return (
+        f"{chosen} The choice depends on the presence of {counted(len(changes), 'other model')}, because "
+        f"ranks are relative: {listing(changes, 3)}."
+    )
+
+
+def _describe_stability(table: Objectives, bootstrap: ChoiceBootstrap) -> str:
+    """Describe how often the choice stays the same in bootstrapped populations of models."""
+    text = (
+        f"{table.name(bootstrap.chosen)} stays the choice in {_format_percent(bootstrap.survival)} of "
+        f"{bootstrap.resamples:,} resampled populations"
+    )
+    runners_up = bootstrap.runners_up
+    if not len(runners_up):
+        return text + "."
+    texts = (f"{table.name(i)} ({_format_percent(bootstrap.share(i))})" for i in runners_up)
+    return f"{text}; otherwise {listing(texts, _MOST_NAMES)}."
+
+
+def _format_percent(share: float) -> str:
+    """Format a proportion in percent, with one decimal near 0 % and 100 %."""
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return "<0.1 %"
+    return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
+
+
+def _reading(table: Objectives, ranking: CopaRanking) -> Line:
+    """Return a line that explains how to read the tables."""
+    weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
+    norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
+    text = (
+        "the top-% next to each value is the share of other models with a better value. "
+        f"The norm is {norm} of these ranks times {weighted}; smaller is better. The weakest objective has "
+        "the largest of them. ↑ higher is better, ↓ lower is better. "
+        f"{option('sweep', 'NAME')} and {option('sweep_p', True)} vary the weights and p, "
+        f"{option('why', 'MODEL')} explains one model."
+    )
+    if len(ranking.tied_with(ranking.chosen)):
+        first, second = (f"p = {q:g}" for q in TIE_BREAKING_P)
+        text += f" Ties are broken by the front, then by the norm of {first}, then of {second}, then by name."
+    return Line(text, "Reading:")
+
+
+_MEETS = {Answer.SIGNIFICANT: "", Answer.CONTRADICTED: "yellow", Answer.UNDECIDED: "dim"}
+
+
+def build_sections(document: CopaDocument) -> list[Section]:
+    """Return the sections of the screen: ranking, notes on front and weights, suggestions, then details."""
+    table = document.objectives
+    n_models = len(table.population.names)
+    max_rows = MOST_ROWS - (n_models > MOST_ROWS)  # keep a line for the hidden count
+    models = document.models_by_rank[: document.settings.top or max_rows]
+    suggestions = [option("sweep", _suggested_objective(document)), option("sweep_p", True)]
+    return [
+        _ranking_table(document, models),
+        *hidden_count_lines(n_models - len(models), "model", option("top", n_models)),
+        *hidden_count_lines(len(table.weights) - MOST_METRICS, "objective"),
+        *map(Line, [*_suite_lines(document), _describe_front(document), *_stability_lines(document)]),
+        *follow_up_sections(details(document), *suggestions),
+    ]
+
+
+def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    """Return a table of the best models, with their objectives and front membership."""
+    table, leading = document.objectives, document.leading_ranking
+    columns: list[ModelColumn] = [
+        (Column("place"), partial(_format_place, document)),
+        (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
+    ]
+    columns += [(objective_columns(table)[k], _value_formatter(table, k)) for k in _screen_objectives(table)]
+    columns += _front_columns(document)
+    if document.population_bootstrap is not None:
+        bootstrap_share = document.population_bootstrap.share
+        head = "chosen in" if document.uncertainty is None else "chosen in\npopulations"
+        columns.append((Column(head), lambda i: f"{100 * bootstrap_share(i):.0f} %"))
+    return build_table("", columns, models, stub=2)
+
+
+def _format_place(document: CopaDocument, model: int) -> str:
+    """Format the place of a model.
+
+    Models with equal ranks on all objectives share their places.
+    """
+    u, rank = document.objectives.population.u, document.leading_ranking.rank
+    if not rank[model]:
+        return "–"
+    places = rank[(u == u[model]).all(axis=1) & (rank > 0)]
+    return numbers.format_rank_interval(int(places.min()), int(places.max()))
+
+
+def _front_columns(document: CopaDocument) -> list[ModelColumn]:
+    """Return the columns for front membership and constraints, from tests if available."""
+    table, uncertainty = document.objectives, document.uncertainty
+    front, feasible = table.population.front, table.population.feasible
+    if uncertainty is None:
+        columns: list[ModelColumn] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
+        if table.constraints:
+            columns.append(
+                (Column("allowed", "center"), lambda i: "yes" if feasible[i] else Cell("no", "yellow"))
+            )
+        return columns
+    joint_answers = [joint_answer(answers) for answers in uncertainty.constraint_answers]
+    columns = [(Column("front", "center"), lambda i: front_cell(uncertainty, i))]
+    if table.constraints:
+        columns.append(
+            (Column("allowed", "center"), lambda i: Cell(joint_answers[i].word, _MEETS[joint_answers[i]]))
+        )
+    shares = uncertainty.shares
+    columns.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
+    columns.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
+    return columns
+
+
+def _screen_objectives(table: Objectives) -> list[int]:
+    """Return as many objectives as fit on the screen, those with the largest weights first."""
+    order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
+    return sorted(order.tolist())
+
+
+def _value_formatter(table: Objectives, k: int) -> Callable[[int], str]:
+    """Return a function that formats a model's value with the digits that its standard error supports.
+
+    Values without standard errors get enough digits to tell neighbouring values apart.
+    """
+    values = table.values[:, k]
+    plain = partial(format_fixed, decimals=decimals_for_gaps(values.tolist()))
+    format_value = table.means[k].format_value if table.means else plain
+    return lambda i: "missing" if np.isnan(values[i]) else format_value(float(values[i]))
+
+
+def _describe_front(document: CopaDocument) -> str:
+    """Explain the front marks, and count the models on the front."""
+    table, uncertainty = document.objectives, document.uncertainty
+    population = table.population
+    if uncertainty is not None:
+        level_text = f"on, off: jointly significant at {uncertainty.family.interval_level(1):g}"
+        resamples_text = f"{uncertainty.resamples:,} resamples of {uncertainty.sample_text}"
+        limit = detection_limit_words(uncertainty.smallest_sample.min_effective_size)
+        return f"{level_text}; shares of {resamples_text} ({limit})."
+    front_size, n_feasible = int(population.front.sum()), int(population.feasible.sum())
+    text = (
+        "* front: no other model is at least as good on all objectives and better on one "
+        f"({front_size:,} of {n_feasible:,})"
+    )
+    if table.constraints:
+        text += (
+            f"; {n_feasible:,} of {len(population.names):,} models meet {join_names(table.constraints, 3)}"
+        )
+    return f"{text}."
+
+
+def _suite_lines(document: CopaDocument) -> list[str]:
+    """Return a line about the tasks of a suite and the scope of the inference.
+
+    The result is empty without a suite.
+    """
+    if not document.tasks:
+        return []
+    scope = (
+        "tasks like these"
+        if document.uncertainty is not None and document.uncertainty.random_tasks
+        else "these tasks"
+    )
+    return [f"Values are means over {document.tasks}; results refer to {scope}."]
+
+
+def _stability_lines(document: CopaDocument) -> list[str]:
+    """Return a line about the weight and the values of p to which the choice is most sensitive."""
+    table, chosen = document.objectives, document.leading_ranking.chosen
+    parts = []
+    if document.weight_ranges:
+        k = _most_sensitive_weight(document)
+        weight_range = document.weight_ranges[k]
+        if weight_range.low > 0 or weight_range.high < 1:
+            interval = numbers.format_ratio_interval(
+                weight_range.low, weight_range.high, certain=float(table.weights[k])
+            )
+            now = numbers.format_ratio(table.weights[k])
+            parts.append(f"while the weight of {table.population.metrics[k]} is {interval} (now {now})")
+        else:
+            parts.append("for any weight of a single objective")
+    different = [ranking for ranking in document.usual_rankings if ranking.chosen != chosen]
+    if different:
+        ps = ", ".join(numbers.format_order(ranking.p) for ranking in different)
+        alternatives = join_names(
+            [table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in different)], 3
+        )
+        forgives = "which forgives" if len(different) == 1 else "which forgive"
+        smaller_p = max(ranking.p for ranking in different) < document.leading_ranking.p
+        reason = f", {forgives} a bad objective," if smaller_p else ""
+        parts.append(f"but p = {ps}{reason} would choose {alternatives}")
+    return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
+
+
+def _most_sensitive_weight(document: CopaDocument) -> int:
+    """Return the objective with the narrowest weight range that leaves the choice unchanged."""
+    widths = [weight_range.high - weight_range.low for weight_range in document.weight_ranges]
+    return int(np.argmin(widths))
+
+
+def _suggested_objective(document: CopaDocument) -> str:
+    """Return the name of the objective to suggest for a weight sweep."""
+    k = _most_sensitive_weight(document) if document.weight_ranges else 0
+    return document.objectives.population.metrics[k]

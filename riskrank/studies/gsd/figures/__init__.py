@@ -1,1 +1,482 @@
-"""Figures of ``gsd`` documents."""
+"""Figures of ``gsd`` documents.
+
+They are Hasse diagrams of the dominance relation at several thresholds ([GSD] Fig. 5 and 6), null
+distributions of the relabelling tests ([GSD] §4.2), p-values under contamination, and critical-difference
+diagrams: mean ranks, with bars joining models not separated by Nemenyi's test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch
+from matplotlib.ticker import MaxNLocator
+
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.engine.gsd.rank_tests import CriteriaTests
+from riskrank.engine.gsd.relabelling import RelabellingTest
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.render.figures.legend import Key, axes_with_key, choose_looks, row_color
+from riskrank.render.figures.picture import Picture
+from riskrank.render.figures.rows import draw_bar, draw_dot
+from riskrank.render.figures.style import (
+    GREY,
+    INK,
+    MARGIN,
+    PALETTE,
+    QUIET,
+    ROW,
+    SMALL,
+    Plot,
+    Unit,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import TEXT, fit_names, model_mark, renumber_marks, text_width, write_text
+from riskrank.studies.gsd.figures.layers import arrange_layers, node_positions
+from riskrank.studies.gsd.study import GsdDocument
+
+_MOST_NAMED = 60
+"""Number of models up to which every model has a name. If there are more, only the first ones have one."""
+_NAMED_OF_MANY = 30
+_BAR_HEIGHT = 5.0
+
+
+@dataclass(frozen=True)
+class CriticalDifference:
+    """Critical-difference diagram of k models on one criterion.
+
+    Attributes
+    ----------
+    criterion : str
+    order : ndarray of int, shape (k,)
+        Models, the best mean rank first.
+    mean_rank : ndarray, shape (k,)
+        Mean ranks in the order of `order`.
+    cliques : tuple of (int, int)
+        First and last positions of the maximal runs of models without a significant difference.
+    """
+
+    criterion: str
+    order: Integers
+    mean_rank: Floats
+    cliques: tuple[tuple[int, int], ...]
+
+
+def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: float) -> CriticalDifference:
+    """Return the critical-difference diagram of one criterion."""
+    order = np.argsort(tests.mean_rank[criterion], kind="stable")
+    different = tests.nemenyi_p_value[criterion][np.ix_(order, order)] <= level
+    return CriticalDifference(name, order, tests.mean_rank[criterion][order], find_cliques(different))
+
+
+def find_cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
+    """Return the maximal runs of k positions within which no pair differs significantly.
+
+    Runs of length one are excluded.
+
+    Parameters
+    ----------
+    different : ndarray of bool, shape (k, k)
+        Symmetric mask of significant differences, in the order of mean ranks.
+    """
+    runs: list[tuple[int, int]] = []
+    for first in range(len(different)):
+        last = first
+        while last + 1 < len(different) and not different[first : last + 1, last + 1].any():
+            last += 1
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return tuple(runs)
+
+
+@in_common_style
+def draw_critical_difference(
+    tests: CriteriaTests, criteria: Sequence[str], names: Sequence[str], *, level: float, samples: int
+) -> Plot:
+    """Draw the critical-difference diagrams of all criteria, one above the other.
+
+    Parameters
+    ----------
+    tests : CriteriaTests
+    criteria : sequence of n str
+    names : sequence of k str
+    level : float
+        Significance level of the tests.
+    samples : int
+        Number of samples behind each test.
+    """
+    diagrams = [critical_difference(tests, j, name, level) for j, name in enumerate(criteria)]
+    k = len(names)
+    n_named = k if k <= _MOST_NAMED else _NAMED_OF_MANY
+    labels_by_criterion = [
+        fit_names([names[model] for model in diagram.order[:n_named]], 150.0) for diagram in diagrams
+    ]
+    side = max(text_width(label) for labels in labels_by_criterion for label in labels) + 34
+    across = 300.0
+    heights = [64 + _BAR_HEIGHT * len(diagram.cliques) + ROW * ((n_named + 1) // 2) for diagram in diagrams]
+    page = start_sheet(
+        "Mean ranks of the models, by criterion",
+        f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ "
+        f"significantly (Nemenyi, level {level:g} for all pairs of a criterion).",
+        width=2 * (MARGIN + side) + across,
+        height=sum(heights) + MARGIN,
+    )
+    canvas = page.canvas()
+    top = page.top
+    for diagram, labels, height in zip(diagrams, labels_by_criterion, heights, strict=True):
+        write_text(canvas, MARGIN, top - 4, fit_names([diagram.criterion], 400.0)[0], weight="bold", va="top")
+        _draw_diagram(canvas, diagram, labels, MARGIN + side, across, top - 44)
+        top -= height
+    return page.figure
+
+
+def _draw_diagram(
+    canvas: Axes, diagram: CriticalDifference, labels: Sequence[str], left: float, width: float, axis: float
+) -> None:
+    """Draw the diagram of one criterion.
+
+    Parameters
+    ----------
+    canvas : Axes
+    diagram : CriticalDifference
+    labels : sequence of str
+        Names of the models to label, those with the best mean ranks.
+    left, width : float
+        Left end and width of the rank axis, in points.
+    axis : float
+        Vertical position of the rank axis.
+    """
+    k = len(diagram.order)
+    x = left + width * (diagram.mean_rank - 1) / max(k - 1, 1)
+    canvas.plot([left, left + width], [axis, axis], color=INK, linewidth=1.0)
+    tick_step = max(1, int(np.ceil((k - 1) / 12)))
+    for rank in range(1, k + 1, tick_step):
+        position = left + width * (rank - 1) / max(k - 1, 1)
+        canvas.plot([position, position], [axis, axis + 4], color=INK, linewidth=0.8)
+        write_text(canvas, position, axis + 6, str(rank), ha="center", size=SMALL, va="bottom", color=QUIET)
+    for number, (first, last) in enumerate(diagram.cliques):
+        mark = model_mark(*diagram.order[first : last + 1].tolist())
+        draw_bar(canvas, [x[first] - 2, x[last] + 2], axis - 6 - _BAR_HEIGHT * number, mark, INK, width=2.6)
+    marks = [model_mark(int(model)) for model in diagram.order]
+    for position, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
+        canvas.plot([position, position], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
+    half = (len(labels) + 1) // 2
+    rows = axis - 14 - _BAR_HEIGHT * len(diagram.cliques)
+    for place, label in enumerate(labels):
+        on_left = place < half
+        row = place if on_left else len(labels) - 1 - place
+        y = rows - ROW * (row + 0.5)
+        end = left - 6 if on_left else left + width + 6
+        mark = marks[place]
+        canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
+        draw_dot(canvas, x[place], axis, mark, INK, size=4)
+        align, outward = ("right", -1) if on_left else ("left", 1)
+        mean = f"{diagram.mean_rank[place]:.1f}"
+        write_text(canvas, end + outward * 2, y, mean, mark, align, size=SMALL, color=QUIET)
+        write_text(canvas, end + outward * 27, y, label, mark, align)
+
+
+_MOST_NODES = 80
+"""Maximum number of nodes to draw, from the top."""
+_MOST_ACROSS = 8
+_LINE_HEIGHT = 11.0
+_LAYER_GAP = 30.0
+_WIDEST_LABEL = 110.0
+
+
+@dataclass(frozen=True)
+class HassePanel:
+    """A Hasse diagram with its layout.
+
+    Attributes
+    ----------
+    label : str
+        Name of the threshold.
+    nodes : list of tuple of int
+        Models of each node, which dominate each other. At most the top 80 nodes.
+    labels : list of list of str
+        Names of the models of each node.
+    paths : list of tuple of int
+        Nodes and bends along each edge, from top to bottom.
+    significant : list of bool
+        True for edges that are significant.
+    front : list of bool
+        True for nodes whose models are on the front.
+    x, y : list of float, dict of int to float
+        Centre of each node and bend; y increases downwards.
+    widths : list of float
+        Width of each node.
+    height : float
+    excluded : int
+        Number of lower nodes that are not drawn.
+    """
+
+    label: str
+    nodes: list[tuple[int, ...]]
+    labels: list[list[str]]
+    paths: list[tuple[int, ...]]
+    significant: list[bool]
+    front: list[bool]
+    x: list[float]
+    y: dict[int, float]
+    widths: list[float]
+    height: float
+    excluded: int
+
+    @classmethod
+    def from_analysis(cls, analysis: GsdAnalysis, names: Sequence[str]) -> HassePanel:
+        """Lay out the Hasse diagram of an analysis."""
+        diagram = analysis.hasse
+        order = sorted(range(len(diagram.nodes)), key=lambda node: (diagram.levels[node], node))[:_MOST_NODES]
+        place = {node: i for i, node in enumerate(order)}
+        edge_numbers = [i for i, edge in enumerate(diagram.edges) if place.keys() >= {*edge}]
+        nodes = [diagram.nodes[node] for node in order]
+        members = sorted({model for node in nodes for model in node})
+        label_of_model = dict(
+            zip(members, fit_names([names[model] for model in members], _WIDEST_LABEL), strict=True)
+        )
+        labels = [[label_of_model[model] for model in node] for node in nodes]
+        widths = [max(text_width(line) for line in lines) + 26 for lines in labels]
+        edges = [(place[upper], place[lower]) for upper, lower in (diagram.edges[i] for i in edge_numbers)]
+        layers = arrange_layers([diagram.levels[node] for node in order], edges, _MOST_ACROSS)
+        y: dict[int, float] = {}
+        depth = 0.0
+        for row in layers.order:
+            height = (
+                max((len(labels[node]) for node in row if node < len(labels)), default=1) * _LINE_HEIGHT + 8
+            )
+            y |= dict.fromkeys(row, depth + height / 2)
+            depth += height + _LAYER_GAP
+        return cls(
+            label=str(analysis.threshold),
+            nodes=nodes,
+            labels=labels,
+            paths=list(layers.paths),
+            significant=[analysis.significant_edges[i] for i in edge_numbers],
+            front=[bool(analysis.front[list(node)].any()) for node in nodes],
+            x=node_positions(layers, widths),
+            y=y,
+            widths=widths,
+            height=depth - _LAYER_GAP,
+            excluded=len(diagram.nodes) - len(order),
+        )
+
+    @property
+    def width(self) -> float:
+        """Width of the panel, up to its rightmost node."""
+        right_edges = [x + width / 2 for x, width in zip(self.x, self.widths, strict=False)]
+        return max(*right_edges, text_width(self.label, TEXT, "bold"), max(self.x) + 6)
+
+
+@in_common_style
+def draw_hasse(analyses: Sequence[GsdAnalysis], names: Sequence[str]) -> Plot:
+    """Draw the Hasse diagrams of k models at all thresholds, side by side.
+
+    Parameters
+    ----------
+    analyses : sequence of GsdAnalysis
+    names : sequence of k str
+    """
+    panels = [HassePanel.from_analysis(analysis, names) for analysis in analyses]
+    gap = 40.0
+    width = max(2 * MARGIN + sum(panel.width for panel in panels) + gap * (len(panels) - 1), 360.0)
+    lines = "Full lines: significant; dashed: in these samples only."
+    if not any(analysis.tests for analysis in analyses):
+        lines = "Dashed: in these samples; no tests were requested."
+    left_out = max(panel.excluded for panel in panels)
+    omitted = f" {left_out} lower nodes are not drawn." if left_out else ""
+    height = max(panel.height for panel in panels)
+    page = start_sheet(
+        "Dominance for every utility that respects the criteria",
+        "A line down: the upper model dominates the lower one and all below it. Models without a path down "
+        f"or up are incomparable. Thick frames: the front, which no model dominates. {lines}{omitted}",
+        width=width,
+        height=height + 2 * MARGIN + 20,
+    )
+    canvas = page.canvas()
+    left = MARGIN
+    for panel in panels:
+        write_text(canvas, left, page.top - 4, panel.label, weight="bold", va="top")
+        _draw_panel(canvas, panel, left, page.top - 24)
+        left += panel.width + gap
+    return page.figure
+
+
+def _draw_panel(canvas: Axes, panel: HassePanel, left: float, top: float) -> None:
+    """Draw one Hasse diagram with its top left corner at (left, top)."""
+    marks = [model_mark(*models) for models in panel.nodes]
+    for path, significant in zip(panel.paths, panel.significant, strict=True):
+        canvas.plot(
+            [left + panel.x[node] for node in path],
+            [top - panel.y[node] for node in path],
+            color=INK if significant else QUIET,
+            linestyle="solid" if significant else (0, (3, 2)),
+            linewidth=0.9,
+            zorder=1,
+            gid=f"{marks[path[0]]} {marks[path[-1]]}",
+        )
+    for node, lines in enumerate(panel.labels):
+        x, y, height = left + panel.x[node], top - panel.y[node], len(lines) * _LINE_HEIGHT + 6
+        width = panel.widths[node] - 14
+        frame_color = next((color for color in map(row_color, panel.nodes[node]) if color != QUIET), INK)
+        canvas.add_patch(
+            FancyBboxPatch(
+                (x - width / 2, y - height / 2),
+                width,
+                height,
+                boxstyle="round,pad=0,rounding_size=4",
+                facecolor="white",
+                edgecolor=frame_color if panel.front[node] else GREY,
+                linewidth=1.8 if panel.front[node] else 0.8,
+                zorder=3,
+                gid=marks[node],
+            )
+        )
+        for number, (line, model) in enumerate(zip(lines, panel.nodes[node], strict=True)):
+            middle = y + height / 2 - 3 - _LINE_HEIGHT * (number + 0.5)
+            write_text(canvas, x, middle, line, model_mark(model), "center", va="center_baseline", zorder=4)
+
+
+@in_common_style
+def draw_null_distribution(
+    optima: Floats, observed: float, p_value: float, winner: str, loser: str, label: str
+) -> Plot:
+    """Draw a histogram of the optima of N relabelled samples, with the observed optimum as a line.
+
+    In the marks of the figure, 0 stands for the winner and 1 for the loser.
+
+    Parameters
+    ----------
+    optima : ndarray, shape (N,)
+        Optima of the relabelled samples.
+    observed, p_value : float
+    winner, loser : str
+        Names of the models.
+    label : str
+        Name of the threshold.
+    """
+    unit = Unit.choose(optima, observed)
+    optima, observed = unit.apply(optima), float(unit.apply(observed))
+    low, high = min(float(optima.min()), observed), max(float(optima.max()), observed)
+    margin = (high - low) * 0.02 or max(abs(high), 1.0) * 0.02
+    bars = int(np.clip(round(2 * optima.size ** (1 / 3)), 5, 60))
+    mark = model_mark(0, 1)
+    labels = fit_names([winner, loser], 150.0)
+    width, height, left, below = 360.0, 190.0, 56.0, 42.0
+    page = start_sheet(
+        f"{labels[0]} over {labels[1]}, {label}: relabelled samples",
+        "Bars: smallest difference in expected utility with randomly swapped labels. Line: observed value, "
+        f"p = {p_value:.3g} before correction. Far to the right: unlikely by chance.",
+        width=left + width + MARGIN + 8,
+        height=below + height + 14,
+    )
+    axes = page.axes(left, below, width, height)
+    style: dict[str, Any] = {"color": GREY, "edgecolor": "white", "linewidth": 0.5, "gid": mark}
+    _, edges, _ = axes.hist(optima, bars, range=(low - margin, high + margin), **style)
+    axes.axvline(observed, color=PALETTE[1], linewidth=1.8, gid=mark)
+    axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
+    on_right = observed < (edges[0] + edges[-1]) / 2
+    axes.annotate(
+        "observed",
+        (observed, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(4 if on_right else -4, 3),
+        textcoords="offset points",
+        ha="left" if on_right else "right",
+        size=SMALL,
+        color=QUIET,
+        gid=mark,
+    )
+    return page.figure
+
+
+@in_common_style
+def draw_contamination(
+    tests: Sequence[RelabellingTest], names: Sequence[str], *, level: float, samples: int, label: str
+) -> Plot:
+    """Draw the p-value of each pair of k models against the number of contaminated samples.
+
+    Parameters
+    ----------
+    tests : sequence of RelabellingTest
+    names : sequence of k str
+    level : float
+    samples : int
+        Number of samples.
+    label : str
+        Name of the threshold.
+    """
+    order = sorted(range(len(tests)), key=lambda i: (-len(tests[i].contamination), tests[i].p_value, i))
+    labels = [f"{names[test.winner]} over {names[test.loser]}" for test in tests]
+    pair_looks = choose_looks(len(labels), order, are_models=False)
+    marks = [model_mark(test.winner, test.loser) for test in tests]
+    key = Key.from_names(labels, order, pair_looks, marks)
+    page, axes, legend = axes_with_key(
+        key,
+        f"p-values if some samples are arbitrary, {label}",
+        f"Dashed: level {level:g}, before any correction. The further right a line crosses it, the more "
+        f"of the {samples:,} samples could be wrong without changing the result.",
+    )
+    for look, test, mark in zip(pair_looks, tests, marks, strict=True):
+        axes.plot(test.contamination, marker=look.marker, markersize=4, **look.line, gid=mark)
+    axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
+    longest = max(len(test.contamination) for test in tests)
+    axes.set(xlabel="number of arbitrary samples", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend()
+    return page.figure
+
+
+def pictures(document: GsdDocument) -> list[Picture]:
+    """Return the pictures: Hasse diagram, null distributions, and requested contamination and rank tests."""
+    models = document.provenance.models
+    caption = "Hasse diagram: a line from each model down to those it dominates, one diagram per threshold."
+    result = [Picture("hasse", caption, partial(draw_hasse, document.analyses, models))]
+    for analysis in document.analyses:
+        suffix = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
+        level = analysis.family.interval_level(1)
+        tolerant = [test for test in analysis.tests.values() if min(test.contamination, default=1) <= level]
+        if tolerant:
+            caption = "p-value of every significant pair, by the number of arbitrary samples."
+            arguments: dict[str, Any] = {
+                "samples": document.quality.samples,
+                "label": str(analysis.threshold),
+            }
+            drawing = partial(draw_contamination, tolerant, models, level=level, **arguments)
+            result.append(Picture(f"contamination{suffix}", caption, drawing))
+        for i, j in _closest_calls(analysis):
+            caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
+            name = f"null@{models[i]}@{models[j]}{suffix}"
+            result.append(Picture(name, caption, partial(_draw_null_distribution, document, analysis, i, j)))
+    if document.baselines is not None:
+        caption = "Mean ranks on every criterion; bars join models that Nemenyi's test does not separate."
+        drawing = partial(draw_critical_difference, document.baselines, document.criteria, models)
+        arguments = {
+            "level": document.relabelling.family.interval_level(1),
+            "samples": document.quality.samples,
+        }
+        result.append(Picture("ranks", caption, partial(drawing, **arguments)))
+    return result
+
+
+def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
+    """Return the tested pairs: those with dominance in the sample first, by decreasing p-value."""
+    dominates, tests = analysis.relation.dominates, analysis.tests
+    return sorted(tests, key=lambda pair: (not dominates[pair], -tests[pair].p_value, pair))
+
+
+def _draw_null_distribution(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
+    """Draw the null distribution of the test of models i and j."""
+    models, test = document.provenance.models, analysis.tests[i, j]
+    optima = document.null_optima(analysis, i, j)
+    plot = draw_null_distribution(
+        optima, test.optimum, test.p_value, models[i], models[j], str(analysis.threshold)
+    )
+    return renumber_marks(plot, (i, j))

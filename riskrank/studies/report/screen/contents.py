@@ -17,12 +17,12 @@ from riskrank.render.screens import (
     build_parts,
 )
 from riskrank.render.view import Line, Section, Table
-from riskrank.studies.copa.screen import detail as copa
+from riskrank.studies.copa import screen as copa
 from riskrank.studies.document import Document
 from riskrank.studies.dominance.screen import detail as dominance
 from riskrank.studies.dominance.study import DominanceDocument
 from riskrank.studies.groups.screen import group_sections
-from riskrank.studies.gsd.screen import first as gsd
+from riskrank.studies.gsd import screen as gsd
 from riskrank.studies.judge import screen as judged
 from riskrank.studies.mrm.screen import first as mean_risk
 from riskrank.studies.rank.document import RankDocument, trade_off

@@ -9,8 +9,7 @@ from riskrank.engine.copa.ranking import rank_models
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.engine.family import Answer, Family
 from riskrank.errors import UsageError
-from riskrank.studies.copa.figures.boxes import draw_boxes, draw_parallel
-from riskrank.studies.copa.figures.plane import draw_front, draw_front_uncertainty
+from riskrank.studies.copa.figures import draw_boxes, draw_front, draw_front_uncertainty, draw_parallel
 
 
 def example(names, objectives=4, seed=0):
@@ -94,10 +93,10 @@ def test_crosses_are_intervals_and_marks_are_states(names):
 
 def test_labelled_models_are_on_or_near_the_front(names, monkeypatch):
     models, values, larger = example(names(30))
-    monkeypatch.setattr("riskrank.studies.copa.figures.plane._NAMED", 14)
+    monkeypatch.setattr("riskrank.studies.copa.figures._NAMED", 14)
     labelled = []
     monkeypatch.setattr(
-        "riskrank.studies.copa.figures.plane.label_points",
+        "riskrank.studies.copa.figures.label_points",
         lambda *arguments, **_: labelled.append(arguments[5]),
     )
     draw_front_uncertainty(measured_in(models, values, larger, larger), uncertainty_of(30, values), 0, 1)

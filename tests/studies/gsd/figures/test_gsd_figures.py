@@ -8,13 +8,15 @@ from riskrank.engine.gsd.preference_system import Threshold
 from riskrank.engine.gsd.rank_tests import run_criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.gsd.relation import DominanceRelation
-from riskrank.studies.gsd.figures.critical_difference import (
+from riskrank.studies.gsd.figures import (
+    HassePanel,
     critical_difference,
+    draw_contamination,
     draw_critical_difference,
+    draw_hasse,
+    draw_null_distribution,
     find_cliques,
 )
-from riskrank.studies.gsd.figures.hasse import HassePanel, draw_hasse
-from riskrank.studies.gsd.figures.null_distribution import draw_contamination, draw_null_distribution
 
 
 def relation(count, seed=0):

@@ -1,0 +1,585 @@
+"""Uncertainty of the Pareto front for objectives estimated from samples (method §7).
+
+All objectives and models are resampled jointly. Each resampling unit gets an exponential weight (Rubin's
+Bayesian bootstrap, as in `gate`). The weight of a unit is the same for all objectives, and for all models if
+they share samples.
+
+"j dominates i" is tested by an intersection–union test: j must be significantly non-inferior on every
+objective. Its p-value is the largest over the objectives, adjusted by Holm over all ordered pairs. If margins
+or equal prices leave undecided whether j is better on any objective, superiority on one is required as well.
+
+A model is off the front if another model significantly dominates it. It is on the front if, for every other
+model, it is significantly better on some objective. The p-value against one rival is the smallest p-value
+times the number of objectives (Bonferroni). The largest over the rivals is adjusted by Holm over the models.
+Otherwise its membership is open (undecided).
+
+Means are compared by the bootstrap-t of :mod:`riskrank.engine.evidence.mean_differences`. Tail means are
+compared by the proportion of resamples with the worst-case sample that `gate` adds against the claim. Costs
+per success are compared by a t-test of their logarithms (method §18).
+
+The shares (proportions) of resamples in which a model is on the front or chosen are not tests: two equal
+models are each on the front in about half of the resamples.
+
+References
+----------
+R. L. Berger (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), 295-300.
+doi:10.1080/00401706.1982.10487790
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from math import ceil
+
+import numpy as np
+
+from riskrank.engine.copa.population import Population, rank_denominator
+from riskrank.engine.copa.ranking import CopaRanking, lexicographic_argmin, power_norm, tie_breaking_norms
+from riskrank.engine.evidence.cost_per_success import Costs, p_value_cheaper
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
+from riskrank.engine.family import Answer, Family
+from riskrank.engine.gates.replicates import Comparison, resampled_statistics
+from riskrank.engine.gates.side import SideScores
+from riskrank.engine.sampling.degrees_of_freedom import expanded_p_value, unexpanded_p_value
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.resamples import BLOCK, make_blocks
+from riskrank.engine.types import Booleans, Floats, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveScores:
+    """Values of N models on one objective, with the scores they are computed from (method §7).
+
+    Attributes
+    ----------
+    values : ndarray, shape (N,)
+        Value of each model, larger is better; minus infinity for a model without a value.
+    scores : ClusteredScores or None
+        Scores of at least two models; None if the values do not depend on samples, such as prices.
+    models : ndarray of int
+        Indices of the models in `scores`, among the N models.
+    units : tuple of ndarray of int
+        For each model in `scores`, the index of each resampling unit in the whole table.
+    level : float or None
+        Proportion of the worst scores that is averaged; None for the mean of all scores.
+    limits : (float, float), or None
+        The worst and the best possible score. None if unknown; then the extremes of the two compared models
+        are used.
+    margin : float
+        Non-inferiority margin: largest deficit at which a model still counts as good as another.
+    successes : ClusteredScores or None
+        Successes, for a cost per success; `scores` are then the negated costs.
+    """
+
+    values: Floats
+    scores: ClusteredScores | None = None
+    models: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    units: tuple[Integers, ...] = ()
+    level: float | None = None
+    limits: tuple[float, float] | None = None
+    margin: float = 0.0
+    successes: ClusteredScores | None = None
+
+    @cached_property
+    def costs(self) -> tuple[Costs, ...]:
+        """Costs and successes of each model in `scores`; empty unless the objective is a cost per success."""
+        if self.scores is None or self.successes is None:
+            return ()
+        parts = zip(self.scores.values, self.successes.values, self.scores.clusters, strict=True)
+        return tuple(Costs.from_rows(-cost, successes, units) for cost, successes, units in parts)
+
+    @property
+    def is_sampled(self) -> Booleans:
+        """Mask of the models whose value depends on samples, shape (N,)."""
+        mask = np.zeros(len(self.values), dtype=bool)
+        mask[self.models] = True
+        return mask
+
+    @property
+    def is_mean(self) -> bool:
+        """True if the values are means of scores."""
+        return self.scores is not None and self.level is None and self.successes is None
+
+    def mean_evidence(self, boundary: float, seed: int) -> Evidence:
+        """Return evidence that the mean of each model in `scores` is above a boundary."""
+        assert self.scores is not None
+        means = [MeanContrast.from_mean(self.scores, model) for model in range(len(self.models))]
+        return mean_evidence(means, boundary, seed=seed)
+
+    def score_variants(self, model: int) -> tuple[SideScores, ...]:
+        """Return a model's scores as observed and, for a tail mean, with one bad or one good unit added.
+
+        No unit is added if whole tasks are resampled, as in `gate`.
+
+        Parameters
+        ----------
+        model : int
+            Position of the model in `scores`.
+        """
+        if self.costs:
+            costs = self.costs[model]
+            ratio = _RatioScores(-costs.costs, costs.units, denominators=costs.successes)
+            return (ratio,)
+        assert self.scores is not None
+        if self.level is None:
+            return (SideScores.from_scores(self.scores, model),)
+        scores = self.scores.values[model]
+        limits = self.limits or (float(scores.min()), float(scores.max()))
+        comparison = Comparison.from_scores(self.scores, model, model, self.level, limits)
+        return comparison.new, comparison.with_adverse_sample().new, comparison.with_favourable_sample().new
+
+    def effective_sizes(self) -> Floats:
+        """Return the effective sample size of each model in `scores`; for tail means, that of the tail."""
+        assert self.scores is not None
+        sizes = np.maximum(self.scores.effective_sizes, 2.0)
+        if self.level is None:
+            return sizes
+        return np.clip(np.rint(sizes * self.level), 2.0, sizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RatioScores(SideScores):
+    """Costs divided by the number of successes instead of the number of scores."""
+
+    denominators: Floats
+
+    @property
+    def sizes(self) -> Floats:  # type: ignore[override]
+        """Denominator of each cluster: its sum of successes."""
+        return np.asarray(np.bincount(self.clusters, self.denominators), dtype=np.float64)
+
+
+# Largest number of weights generated at once: 16 MB of doubles.
+_WEIGHTS = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveReplicates:
+    """Values of N models on K objectives in B resamples.
+
+    Attributes
+    ----------
+    plain : ndarray, shape (B, N, K)
+        Replicates, larger is better; constant for objectives that do not depend on samples.
+    low, high : ndarray, shape (B, N, K)
+        Replicates of tail means after adding one unit that is as bad (`low`) or as good (`high`) as possible;
+        see `engine.gates.replicates`.
+    seed : int
+        Seed of the resamples of means.
+    """
+
+    plain: Floats
+    low: Floats
+    high: Floats
+    seed: int = 0
+
+    def interval(self, objective: ObjectiveScores, column: int, confidence: float) -> tuple[Floats, Floats]:
+        """Return the lower and upper limits of each model's value, shapes (N,).
+
+        Intervals are pointwise, not simultaneous. Limits are NaN if there are too few replicates.
+
+        Parameters
+        ----------
+        objective : ObjectiveScores
+        column : int
+            Column of the objective in the replicates.
+        confidence : float
+            Coverage of each interval.
+        """
+        low, high = objective.values.copy(), objective.values.copy()
+        n_resamples = len(self.plain)
+        for model, costs in zip(objective.models.tolist(), objective.costs, strict=bool(objective.costs)):
+            high[model], low[model] = (-limit for limit in costs.interval(1 - confidence))
+        if objective.is_mean:
+            low[objective.models], high[objective.models] = objective.mean_evidence(0.0, self.seed).interval(
+                1 - confidence
+            )
+        elif objective.scores is not None and not objective.costs:
+            tail_shares = unexpanded_p_value((1 - confidence) / 2, objective.effective_sizes())
+            for model, tail_share in zip(objective.models.tolist(), tail_shares.tolist(), strict=True):
+                index = int(tail_share * (n_resamples + 1) + 1e-9) - 1
+                extremes = np.sort(self.low[:, model, column]), np.sort(self.high[:, model, column])
+                low[model], high[model] = (
+                    (extremes[0][index], extremes[1][-1 - index]) if index >= 0 else (np.nan,) * 2
+                )
+        return low, high
+
+
+def resample_objectives(
+    objectives: Sequence[ObjectiveScores],
+    units: Sequence[int],
+    *,
+    shared_units: bool,
+    resamples: int,
+    seed: int,
+) -> ObjectiveReplicates:
+    """Resample all objectives of all models.
+
+    Parameters
+    ----------
+    objectives : sequence of K ObjectiveScores
+    units : sequence of N int
+        Number of resampling units of each model in the whole table.
+    shared_units : bool
+        Whether a unit index denotes the same unit for all models.
+    resamples : int
+        Number of resamples, B.
+    seed : int
+        Entropy of the random streams.
+
+    Returns
+    -------
+    ObjectiveReplicates
+    """
+    shape = (resamples, len(units), len(objectives))
+    values = np.stack([objective.values for objective in objectives], axis=1)
+    arrays = tuple(np.broadcast_to(values, shape).copy() for _ in range(3))
+    jobs = [
+        (int(model), k, objective.units[i], objective.level, objective.score_variants(i))
+        for k, objective in enumerate(objectives)
+        for i, model in enumerate(objective.models)
+    ]
+    start = 0
+    for weights in _exponential_weights(units, shared_units=shared_units, resamples=resamples, seed=seed):
+        rows = slice(start, start + len(weights[0]))
+        start = rows.stop
+        for model, k, model_units, level, variants in jobs:
+            # The weights of the model's units, then that of the added unit.
+            unit_weights = weights[0 if shared_units else model][:, [*model_units, -1]]
+            for target, variant in zip(arrays, variants, strict=False):
+                target[rows, model, k] = resampled_statistics(
+                    variant, unit_weights[:, : len(variant.sizes)], level
+                )
+    return ObjectiveReplicates(arrays[0], arrays[1], arrays[2], seed)
+
+
+def _exponential_weights(
+    units: Sequence[int], *, shared_units: bool, resamples: int, seed: int
+) -> Iterator[list[Floats]]:
+    """Yield exponential weights of the units and of one added unit, in batches of resamples.
+
+    Each batch is a list of arrays with one row per resample and one column per unit. The list holds a single
+    array if all models share their units, otherwise one array per model.
+    """
+    sizes = [max(units) + 1] if shared_units else [count + 1 for count in units]
+    resample_blocks, step = make_blocks(resamples, seed), ceil(max(_WEIGHTS // sum(sizes), 1) / BLOCK)
+    for start in range(0, len(resample_blocks), step):
+        batch = [(block.generator(), block.count) for block in resample_blocks[start : start + step]]
+        weights = [[rng.standard_exponential((count, size)) for size in sizes] for rng, count in batch]
+        yield [np.concatenate(parts) for parts in zip(*weights, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveEvidence:
+    """P-values of all ordered pairs of N models on one objective.
+
+    Attributes
+    ----------
+    noninferior : ndarray, shape (N, N)
+        One-sided p-values for the claim "the row's model is as good as the column's, up to the margin".
+    better : ndarray, shape (N, N)
+        One-sided p-values for the claim "the row's model is better than the column's by more than the
+        margin".
+    tested : ndarray of bool, shape (N, N)
+        True for pairs that were tested. Other pairs consist of fixed values, with p-values of 0 or 1.
+    margin : float
+        Margin of non-inferiority.
+    """
+
+    noninferior: Floats
+    better: Floats
+    tested: Booleans
+    margin: float
+
+
+def objective_evidence(
+    objective: ObjectiveScores, low: Floats | None = None, high: Floats | None = None, *, seed: int = 0
+) -> ObjectiveEvidence:
+    """Test all ordered pairs of models on one objective.
+
+    Parameters
+    ----------
+    objective : ObjectiveScores
+    low, high : ndarray, shape (B, N), optional
+        Replicates of a tail mean with one added unit, as bad or as good as possible (`ObjectiveReplicates`).
+        Required only for tail means.
+    seed : int
+        Seed of the resamples of means.
+
+    Returns
+    -------
+    ObjectiveEvidence
+    """
+    margin, values = objective.margin, objective.values
+    # Two models without a value count as equal.
+    with np.errstate(invalid="ignore"):
+        difference = values[:, None] - values
+    difference = np.where(values[:, None] == values, 0.0, difference)
+    tested = np.logical_and.outer(objective.is_sampled, objective.is_sampled)
+    as_good = np.where(difference >= -margin, 0.0, 1.0)
+    better = np.where(difference > margin, 0.0, 1.0)
+    as_good[tested] = better[tested] = 1.0
+    np.fill_diagonal(tested, val=False)
+    for first, second, p_noninferior, p_better in _pair_p_values(objective, difference, low, high, seed):
+        as_good[first, second], better[first, second] = p_noninferior, p_better
+    return ObjectiveEvidence(as_good, better, tested, margin)
+
+
+def _pair_p_values(
+    objective: ObjectiveScores, difference: Floats, low: Floats | None, high: Floats | None, seed: int
+) -> Iterator[tuple[int, int, float, float]]:
+    """Yield (first, second, non-inferiority p-value, superiority p-value) for pairs that need a test.
+
+    Pairs whose estimates contradict non-inferiority are skipped; their p-values stay 1.
+    """
+    if objective.scores is None:
+        return
+    margin, models = objective.margin, objective.models.tolist()
+    if objective.is_mean:
+        yield from _mean_p_values(objective, seed)
+        return
+    sample_sizes = objective.effective_sizes()
+    for i, first in enumerate(models):
+        for j, second in enumerate(models):
+            if i == j or difference[first, second] <= -margin:
+                continue
+            if objective.costs:
+                pair_costs, paired = (objective.costs[i], objective.costs[j]), objective.scores.paired
+                p_values = [p_value_cheaper(*pair_costs, bound, paired=paired) for bound in (margin, -margin)]
+            else:
+                assert low is not None
+                assert high is not None
+                replicate_difference = low[:, first] - high[:, second]
+                shares = [
+                    (1 + np.count_nonzero(replicate_difference <= -margin)) / (len(replicate_difference) + 1)
+                ]
+                shares += (
+                    [(1 + np.count_nonzero(replicate_difference <= margin)) / (len(replicate_difference) + 1)]
+                    if margin
+                    else []
+                )
+                p_values = [
+                    float(p)
+                    for p in expanded_p_value(np.array(shares), min(sample_sizes[i], sample_sizes[j]))
+                ]
+            yield first, second, p_values[0], p_values[-1]
+
+
+def _mean_p_values(objective: ObjectiveScores, seed: int) -> Iterator[tuple[int, int, float, float]]:
+    """Yield the p-values of all ordered pairs for an objective that is a mean."""
+    assert objective.scores is not None
+    margin, models = objective.margin, objective.models.tolist()
+    pairs = [(i, j) for i in range(len(models)) for j in range(i)]
+    both = [MeanContrast.from_scores(objective.scores, *pair) for pair in pairs]
+    evidence = [mean_evidence(both, bound, seed=seed) for bound in {-margin: 0, margin: 0}]
+    for at, (i, j) in enumerate(pairs):
+        yield models[i], models[j], evidence[0].p_above[at], evidence[-1].p_above[at]
+        yield models[j], models[i], evidence[-1].p_below[at], evidence[0].p_below[at]
+
+
+STATE_WORDS = {Answer.SIGNIFICANT: "on", Answer.CONTRADICTED: "off", Answer.UNDECIDED: "undecided"}
+"""What documents say of a model and the front."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrontMembership:
+    """Test results on membership of the Pareto front.
+
+    Attributes
+    ----------
+    state : tuple of N Answer
+        Answer to "the model is on the front", for each model.
+    p_dominates : ndarray, shape (N, N)
+        Adjusted p-values for the claim "the row's model dominates the column's"; 1 on the diagonal.
+    significantly_dominates : ndarray of bool, shape (N, N)
+        True where that dominance is significant.
+    dominator : ndarray of int, shape (N,)
+        Feasible model that dominates each model with the smallest p-value; −1 if none is significant.
+    p_nondominated : ndarray, shape (N,)
+        Adjusted p-values for the claim "no other model dominates the model".
+    nondominated : ndarray of bool, shape (N,)
+        True where that claim is significant.
+    rival : ndarray of int, shape (N,)
+        Feasible model against which the evidence of superiority on some objective is weakest; −1 if there is
+        no other feasible model.
+    best_on : ndarray of int, shape (N, N)
+        Objective with the strongest evidence that the row's model is better; −1 if there is none.
+    """
+
+    state: tuple[Answer, ...]
+    p_dominates: Floats
+    significantly_dominates: Booleans
+    dominator: Integers
+    p_nondominated: Floats
+    nondominated: Booleans
+    rival: Integers
+    best_on: Integers
+
+    @property
+    def state_words(self) -> tuple[str, ...]:
+        """The states as written in output documents: ``on``, ``off``, ``open``."""
+        return tuple(STATE_WORDS[side] for side in self.state)
+
+
+def front_membership(
+    evidence: Sequence[ObjectiveEvidence],
+    family: Family = Family(),
+    *,
+    feasible: Booleans | None = None,
+    constraint_answers: Sequence[Answer] | None = None,
+) -> FrontMembership:
+    """Test membership of the Pareto front, and dominance between models.
+
+    Parameters
+    ----------
+    evidence : sequence of K ObjectiveEvidence
+        P-values of all ordered pairs, one element per objective.
+    family : Family
+        Level and correction, used for the family of all ordered pairs and for the family of all models.
+    feasible : ndarray of bool, shape (N,), optional
+        True for models whose measured values meet the constraints; only these can dominate other models.
+    constraint_answers : sequence of N Answer, optional
+        Answer to "the model meets the constraints", for each model.
+
+    Returns
+    -------
+    FrontMembership
+    """
+    N = len(evidence[0].noninferior)
+    feasible = np.ones(N, dtype=bool) if feasible is None else feasible
+    meet_sides = [Answer.SIGNIFICANT] * N if constraint_answers is None else list(constraint_answers)
+    p_dominates = family.adjust_pairs(_dominance_p_values(evidence))
+    significantly_dominates = family.significant(p_dominates)
+    p_feasible_dominates = np.where(feasible[:, None], p_dominates, np.inf)
+    np.fill_diagonal(p_feasible_dominates, np.inf)
+    dominator = np.where(
+        family.significant(p_feasible_dominates.min(axis=0)), p_feasible_dominates.argmin(axis=0), -1
+    )
+    p_better, best_on = _superiority_p_values(evidence)
+    p_better_than_feasible = np.where(feasible, p_better, -1.0)
+    np.fill_diagonal(p_better_than_feasible, -1.0)
+    rival = np.where(p_better_than_feasible.max(axis=1) >= 0, p_better_than_feasible.argmax(axis=1), -1)
+    p_nondominated = family.adjust_p_values(np.maximum(p_better_than_feasible.max(axis=1), 0.0))
+    nondominated = family.significant(p_nondominated)
+    meets_constraints = np.array(meet_sides)
+    on, off = (
+        nondominated & (meets_constraints == Answer.SIGNIFICANT),
+        (dominator >= 0) | (meets_constraints == Answer.CONTRADICTED),
+    )
+    state = tuple(
+        map(
+            Answer,
+            np.where(off, Answer.CONTRADICTED, np.where(on, Answer.SIGNIFICANT, Answer.UNDECIDED)).tolist(),
+        )
+    )
+    return FrontMembership(
+        state, p_dominates, significantly_dominates, dominator, p_nondominated, nondominated, rival, best_on
+    )
+
+
+def _dominance_p_values(evidence: Sequence[ObjectiveEvidence]) -> Floats:
+    """Return unadjusted p-values for "the row's model dominates the column's", shape (N, N)."""
+    p_noninferior = np.max([objective.noninferior for objective in evidence], axis=0)
+    # Without a margin, rejection implies superiority. Among fixed values, the better one is superior.
+    strict = np.zeros(p_noninferior.shape, dtype=bool)
+    for objective in evidence:
+        strict |= np.where(objective.tested, objective.margin == 0, objective.better == 0)
+    p_better, _ = _superiority_p_values(evidence)
+    return np.where(strict, p_noninferior, np.maximum(p_noninferior, p_better))
+
+
+def _superiority_p_values(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, Integers]:
+    """Return p-values for "the row's model is better on some objective", and the objectives.
+
+    Both arrays have shape (N, N). The objective is that with the smallest p-value, or −1 if no p-value is
+    below 1.
+    """
+    p = np.stack([objective.better for objective in evidence])
+    n_tested = np.sum([objective.tested for objective in evidence], axis=0)
+    # Fixed values need no correction for the number of tests.
+    p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(n_tested, 1), 1.0))
+    smallest = p.min(axis=0)
+    return smallest, np.where(smallest < 1, p.argmin(axis=0), -1)
+
+
+# Largest number of pairs of models compared at once.
+_PAIRS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class FrontShares:
+    """Proportions of resamples.
+
+    Attributes
+    ----------
+    front : ndarray, shape (N,)
+        Proportion in which each model is feasible and no feasible model dominates it.
+    chosen : ndarray, shape (N,)
+        Proportion in which COPA chooses each model. They sum to less than 1 if a resample has no feasible
+        model, or a tie that only names break.
+    tied : float
+        Proportion in which only the names break a tie for the choice.
+    """
+
+    front: Floats
+    chosen: Floats
+    tied: float
+
+
+def front_shares(
+    models: Population, ranking: CopaRanking, replicates: Floats, allowed: Booleans
+) -> FrontShares:
+    """Return the proportions of resamples in which each model is on the front and is chosen.
+
+    Parameters
+    ----------
+    models : Population
+    ranking : CopaRanking
+        Provides the norm and the weights of the choice.
+    replicates : ndarray, shape (B, N, K)
+        Objectives in B resamples; larger is better.
+    allowed : ndarray of bool, shape (B, N)
+        True for models that meet the constraints in each resample.
+
+    Returns
+    -------
+    FrontShares
+    """
+    resamples, N, _ = replicates.shape
+    front, chosen, tied = np.zeros(N), np.zeros(N), 0
+    step = max(_PAIRS // (N * N), 1)
+    for start in range(0, resamples, step):
+        rows = slice(start, start + step)
+        on_front, ranks = _resampled_fronts_and_ranks(models, replicates[rows], allowed[rows])
+        terms = ranks * ranking.weights
+        norm = np.where(allowed[rows], power_norm(terms, ranking.p), np.inf)
+        front += on_front.sum(axis=0)
+        choice, reverse_choice = (
+            lexicographic_argmin(chain([norm, ~on_front], tie_breaking_norms(terms), [names]))
+            for names in (models.name_order, N - 1 - models.name_order)
+        )
+        any_allowed, unambiguous = allowed[rows].any(axis=1), choice == reverse_choice
+        chosen += np.bincount(choice[any_allowed & unambiguous], minlength=N)
+        tied += int(np.count_nonzero(any_allowed & ~unambiguous))
+    return FrontShares(front / resamples, chosen / resamples, tied / resamples)
+
+
+def _resampled_fronts_and_ranks(
+    models: Population, replicates: Floats, allowed: Booleans
+) -> tuple[Booleans, Floats]:
+    """Return a mask of the models on the front, shape (B, N), and relative ranks, shape (B, N, K)."""
+    share, scale = models.tie_share, rank_denominator(replicates.shape[1], models.denominator)
+    ranks = np.empty(replicates.shape)
+    matches = np.ones((*replicates.shape[:2], replicates.shape[1]), dtype=bool)
+    exceeds = np.zeros_like(matches)
+    for k in range(replicates.shape[2]):
+        value, rival_value = replicates[:, :, None, k], replicates[:, None, :, k]
+        rival_exceeds, rival_matches = rival_value > value, rival_value >= value
+        matches &= rival_matches
+        exceeds |= rival_exceeds
+        counts = (1 - share) * rival_exceeds.sum(axis=2) + share * (rival_matches.sum(axis=2) - 1)
+        ranks[:, :, k] = np.where(models.missing[:, k], 1.0, counts / scale)
+    dominated = (matches & exceeds & allowed[:, None, :]).any(axis=2)
+    return allowed & ~dominated, ranks

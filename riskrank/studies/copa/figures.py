@@ -1,0 +1,437 @@
+"""Figures of ``copa`` documents.
+
+Scatter plots of two objectives show the weight for which each model is chosen ([COPA] Fig. 1 and 4), or the
+uncertainty of the front. Over all objectives there are box plots of 1 − u ([COPA] Fig. 8) and parallel
+coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Rectangle
+
+from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.sweep import Sweep
+from riskrank.engine.family import Answer
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.render.figures.bump import arrange_bump, draw_bump
+from riskrank.render.figures.heat_map import draw_color_scale
+from riskrank.render.figures.legend import (
+    COLUMN,
+    PLAIN,
+    Key,
+    Look,
+    choose_looks,
+    draw_marked_line,
+    grey_note,
+    label_points,
+    model_color,
+    row_color,
+)
+from riskrank.render.figures.picture import Picture, renumber_pictures
+from riskrank.render.figures.rows import Rows, draw_bar, draw_dot, ruled_sheet
+from riskrank.render.figures.style import (
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    SMALL,
+    Plot,
+    Unit,
+    in_common_style,
+    start_sheet,
+)
+from riskrank.render.figures.text import (
+    TEXT,
+    curve_mark,
+    fit_names,
+    model_mark,
+    renumber_marks,
+    text_width,
+    write_text,
+)
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.study import ComparisonDocument, OrderSweepDocument, WeightSweepDocument
+from riskrank.studies.copa.uncertainty import FrontUncertainty
+
+_FEWEST_FOR_BOX = 4
+"""Smallest number of objectives for which a box, their middle half, excludes some of them."""
+
+
+@in_common_style
+def draw_boxes(
+    order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
+) -> Plot:
+    """Draw a horizontal box plot for each of N models: the proportion of models beaten, over the objectives.
+
+    Parameters
+    ----------
+    order : ndarray of int, shape (N,)
+        Models, best first.
+    quantiles : ndarray, shape (N, 5)
+        Minimum, quartiles and maximum over the objectives of the proportion of models beaten.
+    mean : ndarray, shape (N,)
+        Mean proportion of models beaten, over the objectives.
+    names : sequence of N str
+    objectives : int
+        Number of objectives that each box summarises.
+    """
+    rows = Rows.for_models(names, order)
+    middle = "box: middle half; bar: median; " if objectives >= _FEWEST_FOR_BOX else ""
+    page, (axes,) = ruled_sheet(
+        rows,
+        "Share of models beaten, over the objectives",
+        f"Line: from the worst to the best of {objectives} objectives; {middle}"
+        "diamond: mean. 1 is the best model. Models are in rank order; a long line "
+        "means that a model is weak on some objective.",
+        width=320.0,
+    )
+    rows.prepare_axes(axes, "share of models beaten → better", 5)
+    axes.set_xlim(-0.02, 1.02)
+    axes.grid(visible=True, axis="x", color=FAINT)
+    for place, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
+        summary = (*quantiles[model].tolist(), float(mean[model]))
+        color = model_color(model) if place < len(rows.labels) else GREY
+        _draw_box(axes, summary, y, mark, color, objectives=objectives)
+    return page.figure
+
+
+def _draw_box(
+    axes: Axes, summary: tuple[float, ...], y: float, mark: str, color: str, *, objectives: int
+) -> None:
+    """Draw the box plot of one model.
+
+    Parameters
+    ----------
+    axes : Axes
+    summary : tuple of 6 float
+        Minimum, quartiles, maximum and mean.
+    y : float
+    mark, color : str
+    objectives : int
+        Number of objectives; with few of them, no box is drawn.
+    """
+    least, lower, median, upper, largest, mean = summary
+    named = color != GREY
+    high = 8.0 if named else 1.6
+    upright = [y - high / 2, y + high / 2]
+    draw_bar(axes, [least, largest], y, mark, GREY, width=1.0)
+    if objectives >= _FEWEST_FOR_BOX:
+        style: dict[str, Any] = {"facecolor": (color, 0.3), "edgecolor": color, "linewidth": 0.6, "zorder": 3}
+        axes.add_patch(Rectangle((lower, upright[0]), upper - lower, high, gid=mark, **style))
+        axes.plot([median, median], upright, color=INK, linewidth=1.6, zorder=4, gid=mark)
+    elif named:
+        for end in (least, largest):
+            axes.plot([end, end], upright, color=color, linewidth=1.4, zorder=3, gid=mark)
+    if named:
+        draw_dot(axes, mean, y, mark, INK, marker="D", size=4, filled=False)
+
+
+@in_common_style
+def draw_parallel(models: Population, order: Integers) -> Plot:
+    """Draw the ranks as parallel coordinates: one vertical axis per objective, the best rank at the top.
+
+    Parameters
+    ----------
+    models : Population
+    order : ndarray of int
+        Feasible models, best first.
+    """
+    names = models.names
+    model_looks = choose_looks(len(names), order)
+    key = Key.from_names(names, order, model_looks)
+    K = len(models.metrics)
+    labels = fit_names(models.metrics, 120.0)
+    widest = max(text_width(label, SMALL) for label in labels)
+    upright = widest + 12 <= max(56.0, 460.0 / max(K - 1, 1))
+    step = max(widest + 12, 56.0, 300.0 / max(K - 1, 1)) if upright else max(30.0, 300.0 / max(K - 1, 1))
+    above = 18.0 if upright else widest + 12
+    height, below, left = 250.0, 18.0, 46.0 + widest / 2 * upright
+    page = start_sheet(
+        "Ranks on every objective",
+        "Height: share of the models that do better on an objective, the best at the top."
+        + grey_note(len(names)),
+        width=left + step * (K - 1) + max(20.0, widest / 2 + 8) + key.width + MARGIN,
+        height=above + max(height, key.height) + below,
+    )
+    axes = page.axes(left, below, step * (K - 1), height)
+    axes.set(xlim=(0, K - 1), ylim=(1.03, -0.03), xticks=[], yticks=[0, 0.25, 0.5, 0.75, 1])
+    axes.set_ylabel("share of models that do better", size=SMALL)
+    axes.spines[:].set_visible(False)
+    for k in range(K):
+        axes.axvline(k, color=FAINT, linewidth=1.0, zorder=1)
+    _draw_lines(axes, models.u, model_looks)
+    canvas = page.canvas()
+    for k, label in enumerate(labels):
+        style: dict[str, Any] = {"va": "bottom", "rotation": 0 if upright else 90}
+        write_text(canvas, left + step * k, below + height + 5, label, ha="center", size=SMALL, **style)
+    key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
+    return page.figure
+
+
+def _draw_lines(axes: Axes, u: Floats, model_looks: Sequence[Look]) -> None:
+    """Draw one line per model across the axes."""
+    x = np.arange(u.shape[1])
+    for model, look in enumerate(model_looks):
+        if look is PLAIN:
+            faint = look.line | {"linewidth": 0.5, "alpha": 0.6}
+            axes.plot(x, u[model], **faint, clip_on=False, gid=curve_mark(model))
+        else:
+            draw_marked_line(axes, x, u[model], look, model, 4, clip_on=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Positions of N models on two objectives.
+
+    Attributes
+    ----------
+    labels : (str, str)
+        Names of the objectives, shortened to fit.
+    positions : (ndarray, ndarray), shapes (N,)
+        Coordinates of the models in axis units, or NaN where unknown.
+    axis_labels : (str, str)
+    intervals : tuple of ndarray, shapes (N, 2)
+        Intervals along each axis, or empty if there are none.
+    """
+
+    labels: Sequence[str]
+    positions: tuple[Floats, ...]
+    axis_labels: Sequence[str]
+    intervals: tuple[Floats, ...] = ()
+
+    @classmethod
+    def from_objectives(cls, table: Objectives, pair: tuple[int, int], *limits: Floats) -> Plane:
+        """Return the plane of two objectives, with optional lower and upper limits for all objectives."""
+        labels = fit_names([table.population.metrics[k] for k in pair], 150.0)
+        parts = [[values[:, k] for values in (table.values, *limits)] for k in pair]
+        units = [
+            Unit.choose(*pair_values, percent=bool(table.are_proportions[k]))
+            for pair_values, k in zip(parts, pair, strict=True)
+        ]
+        arrows = ["→ better" if table.larger_is_better[k] else "← better" for k in pair]
+        axis_labels = [
+            f"{unit.label(label)}  {arrow}" for unit, label, arrow in zip(units, labels, arrows, strict=True)
+        ]
+        pairs = [*zip(units, parts, strict=True)]
+        spans = tuple(unit.apply(np.stack(pair_values[1:], axis=-1)) for unit, pair_values in pairs if limits)
+        return cls(
+            labels, tuple(unit.apply(pair_values[0]) for unit, pair_values in pairs), axis_labels, spans
+        )
+
+    @property
+    def located(self) -> Booleans:
+        """Mask of the models whose coordinates are known, shape (N,)."""
+        return np.asarray(~np.isnan(self.positions).any(axis=0))
+
+    def label_axes(self, page: Any, axes: Axes, names: Sequence[str], named: Sequence[int]) -> None:
+        """Label the axes, and write the names of selected models next to their points."""
+        axes.margins(0.07)
+        axes.grid(visible=True, color=FAINT)
+        axes.set_xlabel(self.axis_labels[0], size=SMALL)
+        axes.set_ylabel(self.axis_labels[1], size=SMALL)
+        label_points(page.canvas(), axes, self.positions[0], self.positions[1], names, named)
+
+
+_NAMED_BY_WEIGHT = 8
+# From dark to light in even steps, without the lightest colours, which are invisible on paper.
+_COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
+
+
+@in_common_style
+def draw_front(table: Objectives, sweep: Sweep, other: int) -> Plot:
+    """Draw two objectives as values and as ranks, coloured by the weight for which each model is chosen.
+
+    Parameters
+    ----------
+    table : Objectives
+    sweep : Sweep
+        Sweep of the weight of the first objective.
+    other : int
+        Index of the second objective.
+    """
+    assert sweep.objective is not None
+    width, height, left, gap = 330.0, 230.0, 66.0, 74.0
+    models, weight = table.population, sweep.mean_parameter
+    plane = Plane.from_objectives(table, (sweep.objective, other))
+    first, second = plane.labels
+    page = start_sheet(
+        f"COPA's choice by the weight of {first}",
+        f"Colour: weight α of {first} at which a model is chosen (the others share 1 − α). Open: on the "
+        "Pareto front of all objectives, but never chosen. Grey: dominated or infeasible. Lower panel: "
+        "shares of models that do better.",
+        width=left + width + COLUMN + MARGIN,
+        height=2 * height + gap + 100,
+    )
+    better = "share better  ← better"
+    x, y = models.u[:, sweep.objective], models.u[:, other]
+    ranks = Plane(plane.labels, (x, y), (f"{first}: {better}", f"{second}: {better}"))
+    chosen = [
+        model for model in np.argsort(-sweep.share, kind="stable").tolist() if not np.isnan(weight[model])
+    ]
+    for number, (title, panel) in enumerate((("As measured", plane), ("As ranks", ranks))):
+        axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
+        axes.set_title(title, size=TEXT, weight="bold", loc="left", pad=5)
+        _draw_points(axes, models.front, weight, panel)
+        panel.label_axes(
+            page, axes, models.names, [model for model in chosen if panel.located[model]][:_NAMED_BY_WEIGHT]
+        )
+    bar = page.axes(left, 34, width, 8)
+    draw_color_scale(bar, _COLORS, 0, orientation="horizontal")
+    bar.set_xlabel(f"weight α of {first}", size=SMALL)
+    return page.figure
+
+
+def _draw_points(axes: Axes, front: Booleans, weight: Floats, panel: Plane) -> None:
+    """Draw one point per model, coloured by the weight for which it is chosen."""
+    for model in np.flatnonzero(panel.located).tolist():
+        (x, y), mark = (coordinates[model] for coordinates in panel.positions), model_mark(model)
+        if not np.isnan(weight[model]):
+            draw_dot(axes, x, y, mark, INK, marker="D", size=6.3, fill=_COLORS(float(weight[model])))
+        elif front[model]:
+            draw_dot(axes, x, y, mark, INK, size=4.2, filled=False)
+        else:
+            draw_dot(axes, x, y, mark, GREY, size=3)
+
+
+_NAMED = 12
+# Size, colour and fill of a point by the state of its model.
+_STYLES = {Answer.SIGNIFICANT: (6.0, INK, True), Answer.CONTRADICTED: (3.5, GREY, True)}
+_OPEN = (5.5, INK, False)
+
+
+@in_common_style
+def draw_front_uncertainty(table: Objectives, uncertainty: FrontUncertainty, first: int, second: int) -> Plot:
+    """Draw two objectives as a scatter plot with horizontal and vertical intervals.
+
+    Parameters
+    ----------
+    table : Objectives
+    uncertainty : FrontUncertainty
+    first, second : int
+        Indices of the objectives on the two axes.
+    """
+    width, height, left = 330.0, 260.0, 66.0
+    models, state, pair = table.population, uncertainty.membership.state, (first, second)
+    plane = Plane.from_objectives(table, pair, uncertainty.low, uncertainty.high)
+    labels = plane.labels
+    page = start_sheet(
+        f"Models on the front of {labels[0]} and {labels[1]}"
+        if len(models.metrics) == 2
+        else f"Models on the front, by {labels[0]} and {labels[1]}",
+        "Filled: significantly on the Pareto front of all objectives; open: undecided; grey: significantly "
+        f"off it. Crosses: intervals of the values, {100 * uncertainty.family.confidence:g} % each.",
+        width=left + width + COLUMN + MARGIN,
+        height=height + 70,
+    )
+    axes = page.axes(left, 46, width, height)
+    for model in (located := np.flatnonzero(plane.located)).tolist():
+        size, color, full = _STYLES.get(state[model], _OPEN)
+        color, mark = row_color(model, color), model_mark(model)
+        (x, y), spans = (
+            (coordinates[model] for coordinates in plane.positions),
+            [span[model] for span in plane.intervals],
+        )
+        for x_values, y_values in ((spans[0], [y] * 2), ([x] * 2, spans[1])):
+            axes.plot(x_values, y_values, color=color, linewidth=0.9, zorder=2, gid=mark)
+        draw_dot(axes, x, y, mark, color, size=size, filled=full)
+    states = np.array([-state[model] for model in located.tolist()])
+    named = np.lexsort((-uncertainty.shares.front[located], states))[:_NAMED].tolist()
+    plane.label_axes(page, axes, models.names, located[named].tolist())
+    return page.figure
+
+
+Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweepDocument
+
+
+def pictures(document: Documents) -> list[Picture]:
+    """Return the pictures of a ``copa`` document."""
+    # The document may have more models, or another order.
+    return renumber_pictures(
+        _pictures(document), document.objectives.population.names, document.provenance.models
+    )
+
+
+def _pictures(document: Documents) -> list[Picture]:
+    """Return the pictures of a document, with the model numbers used in its objectives."""
+    if isinstance(document, ComparisonDocument):
+        caption = "Ranks of every model by every scalarization, joined by lines."
+        return [Picture("bump", caption, partial(_draw_comparison, document))]
+    if isinstance(document, WeightSweepDocument):
+        several = len(document.sweeps) > 1
+        sweeps = [(f"@p={p:g}" if several and p is not None else "", sweep) for p, sweep in document.sweeps]
+        return [
+            picture
+            for suffix, sweep in sweeps
+            for picture in _front_pictures(document.objectives, sweep, suffix)
+        ]
+    if isinstance(document, CopaDocument):
+        return _ranking_pictures(document)
+    return []
+
+
+def _ranking_pictures(document: CopaDocument) -> list[Picture]:
+    """Return the pictures of a ranking."""
+    table = document.objectives
+    pictures = [] if document.uncertainty is None else _uncertainty_pictures(table, document.uncertainty)
+    if len(table.population.metrics) > 1:
+        caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
+        drawing = partial(draw_parallel, table.population, document.leading_ranking.order)
+        pictures.append(Picture("parallel", caption, drawing))
+    caption = "Share of models that each model beats: boxes over the objectives."
+    shares, names = (document.ccdf_quantiles, document.ccdf_mean), table.population.names
+    drawing = partial(
+        draw_boxes, document.leading_ranking.order, *shares, names, len(table.population.metrics)
+    )
+    pictures.append(Picture("boxes", caption, drawing))
+    for sweep in document.sweeps:
+        assert sweep.objective is not None
+        pictures += _front_pictures(table, sweep, f"@{table.population.metrics[sweep.objective]}")
+    return pictures
+
+
+def _uncertainty_pictures(table: Objectives, uncertainty: FrontUncertainty) -> list[Picture]:
+    """Return one picture per pair of objectives, those with the largest weights first."""
+    metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
+    pictures = []
+    for x, y in combinations(order, 2):
+        caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, undecided."
+        picture = partial(draw_front_uncertainty, table, uncertainty, x, y)
+        pictures.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
+    return pictures
+
+
+def _front_pictures(table: Objectives, sweep: Sweep, suffix: str) -> list[Picture]:
+    """Return one picture per objective, plotted against the objective whose weight is swept."""
+    metrics = table.population.metrics
+    pictures = []
+    for other, name in enumerate(metrics):
+        if other != sweep.objective and sweep.objective is not None:
+            caption = (
+                f"Models by {metrics[sweep.objective]} and {name}, coloured by the weight of "
+                f"{metrics[sweep.objective]} that chooses them."
+            )
+            pictures.append(
+                Picture(f"front{suffix}@{name}", caption, partial(draw_front, table, sweep, other))
+            )
+    return pictures
+
+
+def _draw_comparison(document: ComparisonDocument) -> Plot:
+    """Draw a bump chart of the ranks under every scalarization."""
+    comparison = document.comparison
+    names = [document.objectives.name(model) for model in comparison.models]
+    plot = draw_bump(
+        arrange_bump(comparison.comparison.rank), names, comparison.names, "Ranks by every scalarization"
+    )
+    return renumber_marks(plot, comparison.models.tolist())

@@ -1,0 +1,301 @@
+"""Screens of COPA's questions: comparison with scalarizations, sweeps, and the explanation of one model."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from riskrank.engine.copa.comparison import ScalarizationComparison
+from riskrank.engine.copa.ranking import CopaExplanation
+from riskrank.engine.copa.sweep import Sweep
+from riskrank.engine.types import Floats
+from riskrank.errors import interface_text, listing, option
+from riskrank.render import numbers
+from riskrank.render.screens import hidden_count_lines
+from riskrank.render.view import Cell, Column, Line, ModelColumn, Section, Table, build_table
+from riskrank.studies.copa.objectives import Objectives
+from riskrank.studies.copa.screen import objective_cells
+from riskrank.studies.copa.study import (
+    ComparisonDocument,
+    ExplanationDocument,
+    SweepDocument,
+    exclusion_messages,
+    scalarization_label,
+)
+from riskrank.studies.wording import typeset
+
+_MOST_ROWS = 20
+
+
+def comparison_sections(document: ComparisonDocument) -> Iterator[Section]:
+    """Yield the ranks under every scalarization, their agreement, and the models whose rank changes most."""
+    table, comparison, top = document.objectives, document.comparison, document.settings.top
+    places = range(min(len(comparison.models), top or _MOST_ROWS))
+    yield _rank_table("Ranks by every criterion", table, comparison, places)
+    yield from hidden_count_lines(len(comparison.models) - len(places), "model", option("top", "N"))
+    yield _tau_table(comparison)
+    yield from _summary_lines(document)
+
+
+def _rank_table(
+    title: str, table: Objectives, comparison: ScalarizationComparison, positions: Iterable[int]
+) -> Table:
+    """Return a table of the ranks under every scalarization."""
+    rank, movement = comparison.comparison.rank, comparison.comparison.movement
+    columns: list[ModelColumn] = [(Column("model", "left"), lambda j: table.name(comparison.models[j]))]
+    for m, head in enumerate(_scalarization_headings(comparison)):
+        columns.append((head, lambda j, m=m: Cell(str(rank[m, j]), "green" if rank[m, j] == 1 else "")))  # type: ignore[misc]
+    columns.append((Column("moves\nby"), lambda j: str(movement[j])))
+    return build_table(title, columns, positions)
+
+
+def _scalarization_headings(comparison: ScalarizationComparison) -> list[Column]:
+    """Return column headings for the scalarizations."""
+    return [Column(scalarization_label(name).replace(" ", "\n", 1)) for name in comparison.names]
+
+
+def _tau_table(comparison: ScalarizationComparison) -> Table:
+    """Return a table of Kendall's tau between all pairs of scalarizations."""
+    rows = tuple(
+        (scalarization_label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
+        for name, row in zip(comparison.names, comparison.comparison.tau, strict=True)
+    )
+    return Table(
+        "Kendall's tau-b between the criteria",
+        (Column("", "left"), *_scalarization_headings(comparison)),
+        rows,
+    )
+
+
+def _summary_lines(document: ComparisonDocument) -> Iterator[Line]:
+    """Yield lines about the top model of each scalarization, the largest rank change and the exclusions."""
+    table, comparison = document.objectives, document.comparison
+    rank = comparison.comparison.rank
+    winners: dict[str, list[str]] = {}
+    for m, name in enumerate(comparison.names):
+        for j in np.flatnonzero(rank[m] == 1)[:1]:
+            winners.setdefault(table.name(comparison.models[j]), []).append(scalarization_label(name))
+    if len(winners) == 1:
+        text = f"every criterion puts {next(iter(winners))} first."
+    else:
+        text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items()) + "."
+    yield Line(text, "First:")
+    for j in document.movers[:1]:
+        best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
+        text = (
+            f"{table.name(comparison.models[j])} has rank {rank[best, j]:,} by "
+            f"{scalarization_label(comparison.names[best])} and "
+            f"{rank[worst, j]:,} by {scalarization_label(comparison.names[worst])}."
+        )
+        yield Line(text, "Moves most:", "yellow")
+    if comparison.excluded:
+        reasons = (text.removeprefix("excluded ") for text in exclusion_messages(comparison))
+        yield Line("; ".join(reasons) + ".", "Excluded:", "yellow")
+    text = (
+        "average: weighted sum of the raw values; Δ: relative distance to the best value; min–max: distance "
+        "divided by the range of the column; usual p: norm with the weights outside the power; SAW, AHP and "
+        "MEW: as in the paper, for minimisation. All use the same weights. tau = 1: the same order."
+    )
+    yield Line(text, "Reading:")
+
+
+# Sweeps over thousands of models have hundreds of intervals; only the widest are shown.
+_MOST_INTERVALS = 20
+
+
+def sweep_sections(document: SweepDocument) -> Iterator[Section]:
+    """Yield a table of intervals for each sweep, and how evenly the chosen models cover the front."""
+    table, sweeps = document.objectives, document.sweeps
+    for p, sweep in sweeps:
+        yield _sweep_table(table, p, sweep)
+        yield from hidden_count_lines(sweep.model.size - _MOST_INTERVALS, "interval", option("format", "csv"))
+        yield _coverage_line(p, sweep)
+    yield _reading_of_sweep(table, sweeps[0][1])
+
+
+def _sweep_table(table: Objectives, p: float | None, sweep: Sweep) -> Table:
+    """Return a table of the widest intervals in a sweep."""
+    widths = sweep.widths
+    widest = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
+    format_value: Callable[[float], str]
+    if p is None or sweep.objective is None:
+        title, parameter, format_value = "COPA's choice as p goes from 1 to ∞", "p", "{:.4g}".format
+    else:
+        name = table.population.metrics[sweep.objective]
+        title = f"COPA's choice as the weight α of {name} goes from 0 to 1, p = {numbers.format_order(p)}"
+        parameter, format_value = "α", "{:.4f}".format
+    value_columns = objective_cells(table, sweep.model[widest].tolist())
+    if sweep.objective is not None:  # the swept objective comes first
+        value_columns.insert(0, value_columns.pop(sweep.objective))
+    columns: list[ModelColumn] = [
+        (Column("model", "left"), lambda i: table.name(sweep.model[i])),
+        (Column(f"{parameter} from"), lambda i: format_value(sweep.low[i]).replace("inf", "∞")),
+        (Column("to"), lambda i: format_value(sweep.high[i]).replace("inf", "∞")),
+        (Column("share"), lambda i: f"{100 * widths[i]:.1f} %"),
+    ]
+    for head, cell in value_columns:
+        columns.append((head, lambda i, cell=cell: cell(sweep.model[i])))  # type: ignore[misc]
+    return build_table(title, columns, widest)
+
+
+def _coverage_line(p: float | None, sweep: Sweep) -> Line:
+    """Return a line about how many models on the front are chosen, and how evenly."""
+    effective = sweep.evenness * sweep.front_size
+    label = "Front:" if p is None else f"Front at p = {numbers.format_order(p)}:"
+    text = (
+        f"{sweep.models_chosen:,} of the {sweep.front_size:,} Pareto-optimal models are chosen at some point "
+        f"({numbers.format_top_share(sweep.coverage)}); their intervals are as even as "
+        f"{effective:.1f} equal intervals "
+        f"(evenness {numbers.format_ratio(sweep.evenness)}; 1 means equal intervals for the whole front)."
+    )
+    return Line(text, label)
+
+
+def _reading_of_sweep(table: Objectives, sweep: Sweep) -> Line:
+    """Return a line that explains how to read the tables of a sweep."""
+    if sweep.objective is None:
+        text = "shares refer to 1/p, which has equal steps. "
+    else:
+        other_weights = np.delete(table.weights, sweep.objective)
+        how = "equally" if np.ptp(other_weights) < 1e-12 else "in proportion to their weights"
+        text = f"the other objectives share 1 − α {how}. "
+    text += "The top-% next to each value is the share of other models with a better value."
+    return Line(text, "Reading:")
+
+
+_MOST_NAMES = 5
+
+
+def explanation_sections(document: ExplanationDocument) -> Iterator[Section]:
+    """Yield the objectives of the model, the reasons for its rank, and the weights that would choose it."""
+    table, explanation = document.objectives, document.explanation
+    yield _objective_table(document)
+    yield Line(_describe_rank(document), "Place:")
+    yield Line(_describe_binding(table, explanation), "Binding:")
+    if document.violated_constraints:
+        text = f"it does not meet {' and '.join(document.violated_constraints)}, so no weights choose it."
+        yield Line(text, "Infeasible:", "yellow")
+    yield _dominance_line(document)
+    if explanation.model != explanation.ranking.chosen and table.population.front[explanation.model]:
+        yield from _choosing_lines(document)
+    yield _reading(explanation)
+
+
+def _objective_table(document: ExplanationDocument) -> Table:
+    """Return a table of the explained model's objectives."""
+    table, explanation, i = document.objectives, document.explanation, document.explanation.model
+    share = "of the\nlargest" if np.isinf(explanation.ranking.p) else "of the\nnorm^p"
+    values, u = table.values[i], table.population.u[i]
+    metrics, larger_is_better = table.population.metrics, table.larger_is_better
+
+    def styled(k: int, text: str) -> Cell:
+        return Cell(text, "yellow" if k in explanation.binding else "green" if u[k] == 0 else "")
+
+    columns: list[ModelColumn] = [
+        (Column("objective", "left"), lambda k: f"{metrics[k]} {'↑' if larger_is_better[k] else '↓'}"),
+        (Column("value"), lambda k: "missing" if np.isnan(values[k]) else numbers.format_score(values[k])),
+        (Column("top-%"), lambda k: styled(k, numbers.format_top_share(u[k]))),
+        (Column("weight"), lambda k: numbers.format_ratio(table.weights[k])),
+        (Column("weighted\nrank"), lambda k: numbers.format_score(explanation.weighted[k])),
+        (Column(share), lambda k: styled(k, f"{100 * explanation.contribution[k]:.0f} %")),
+        (Column("chosen for\nweights", "left"), lambda k: _format_ranges(document, k, 2)),
+    ]
+    title = f"{table.name(i)}, p = {numbers.format_order(explanation.ranking.p)}"
+    return build_table(title, columns, range(len(metrics)))
+
+
+def _format_ranges(document: ExplanationDocument, k: int, limit: int) -> str:
+    """Format the ranges of an objective's weight for which the model is chosen."""
+    ranges = [numbers.format_ratio_interval(*interval) for interval in document.intervals(k)]
+    return listing(ranges, limit) if ranges else "–"
+
+
+def _describe_rank(document: ExplanationDocument) -> str:
+    """Describe the rank and the norm of the explained model."""
+    table, explanation = document.objectives, document.explanation
+    i, ranking = explanation.model, explanation.ranking
+    norm = numbers.format_score(ranking.norm[i])
+    if i == ranking.chosen:
+        return f"chosen among {len(ranking.order):,} models, norm {norm}."
+    chosen = (
+        f"{table.name(ranking.chosen)} is chosen with {numbers.format_score(ranking.norm[ranking.chosen])}"
+    )
+    if not ranking.rank[i]:
+        return f"no rank, because it does not meet the constraints; norm {norm}, {chosen}."
+    tied = ranking.tied_with(i)
+    text = f"rank {ranking.rank[i]:,} of {len(ranking.order):,}, norm {norm}; {chosen}."
+    if len(tied):
+        text += f" Models with the same norm: {listing((table.name(j) for j in tied), _MOST_NAMES)}."
+    return text
+
+
+def _describe_binding(table: Objectives, explanation: CopaExplanation) -> str:
+    """Describe the objectives that contribute most to the norm."""
+    if not (explanation.weighted > 0).any():
+        return "none: no model is better on any objective with a positive weight."
+    names = listing(table.population.metrics[k] for k in explanation.binding)
+    if np.isinf(explanation.ranking.p):
+        return f"{names}. At p = ∞ only the worst weighted rank counts; others have no effect."
+    share = 100 * explanation.contribution[explanation.binding].sum()
+    return f"{names}, {share:.0f} % of the norm; improving there helps most."
+
+
+def _dominance_line(document: ExplanationDocument) -> Line:
+    """Return a line about the models that dominate the explained model."""
+    table, explanation = document.objectives, document.explanation
+    if table.population.front[explanation.model]:
+        return Line("no model is at least as good on all objectives and better on one.", "Front:")
+    if not len(explanation.dominators):
+        return Line("no model that meets the constraints dominates it.", "Front:")
+    verb = "is" if len(explanation.dominators) == 1 else "are"
+    names = listing((table.name(j) for j in explanation.dominators), _MOST_NAMES)
+    text = (
+        f"{names} {verb} at least as good on all objectives and better on one. Therefore "
+        "no positive weights choose this model, at any p."
+    )
+    return Line(text, "Dominated:", "yellow")
+
+
+def _choosing_lines(document: ExplanationDocument) -> Iterator[Line]:
+    """Yield lines about the weights that would choose the model, if it is on the front."""
+    table, explanation, p = document.objectives, document.explanation, document.explanation.ranking.p
+    if explanation.weights is not None:
+        yield Line(_describe_weights(table, explanation.weights, p), "To be chosen:", "green")
+    elif document.worst_case_weights is not None:
+        alternative = _describe_weights(table, document.worst_case_weights, np.inf)
+        yield Line(f"no weights choose it at p = {p:g}, but {alternative}", "To be chosen:", "yellow")
+    else:
+        text = "no weights choose it, because a model with the same values comes first by name."
+        yield Line(text, "To be chosen:", "yellow")
+    single_weights = [
+        f"{metric} {_format_ranges(document, k, 3)}"
+        for k, metric in enumerate(table.population.metrics)
+        if document.intervals(k)
+    ]
+    text = (
+        "changing one weight, with the others in proportion, chooses it for "
+        + listing(single_weights, 4)
+        + "."
+    )
+    if not single_weights:
+        text = "changing one weight, with the others in proportion, never chooses it."
+    yield Line(text, "One weight:")
+
+
+def _describe_weights(table: Objectives, weights: Floats, p: float) -> str:
+    """Return the options that set the weights and p, for the command line or for Python."""
+    named = [(metric, f"{weight:.6g}") for metric, weight in table.by_objective(weights).items()]
+    flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
+    mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
+    return f"for example {option('p', f'{p:g}')} " + interface_text(flags, f"weight={{{mapping}}}")
+
+
+def _reading(explanation: CopaExplanation) -> Line:
+    """Return a line that explains how to read the table."""
+    power = "as a share of the norm's p-th power"
+    share = "compared with the largest of them" if np.isinf(explanation.ranking.p) else power
+    text = (
+        "top-% is the share of other models with a better value. Times its weight, it is the weighted rank, "
+        f"then {share}. The last column has the weights of the objective for which the model would be "
+        "chosen, with the others in proportion."
+    )
+    return Line(text, "Reading:")

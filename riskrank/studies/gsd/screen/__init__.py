@@ -1,1 +1,0 @@
-"""Terminal output of ``gsd``, built from its document."""
