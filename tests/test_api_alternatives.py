@@ -9,7 +9,7 @@ import pytest
 
 import riskrank as rr
 from riskrank import errors
-from riskrank.cli.typer_functions import flag_options
+from riskrank.cli.options import flag_options
 from riskrank.options.commands import COMMANDS
 
 

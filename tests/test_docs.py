@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.cli.set_option import key_names
+from riskrank.cli.options import key_names
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.errors import SET_KEYS
 from riskrank.options.commands import BY_NAME as COMMANDS
@@ -74,7 +74,7 @@ def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name):
     """Each option is on the command's page or in the generated manual."""
-    from riskrank.cli.typer_functions import flag_options
+    from riskrank.cli.options import flag_options
     from riskrank.errors import spell
 
     row = COMMANDS[name]

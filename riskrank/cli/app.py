@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import INTERRUPTED, ignore_interrupts
-from riskrank.cli.set_option import is_true
+from riskrank.cli.options import is_true
 from riskrank.errors import (
     SET_KEYS,
     ExitStatus,
@@ -84,7 +84,7 @@ def _report_error(error: BaseException, environment: Environment, arguments: Seq
     for line in failure.lines(flags=True):
         environment.log(line)
     for way in (text for text, _ in failure.suggestions if text):
-        from riskrank.cli.suggested_commands import suggested_command
+        from riskrank.cli.options import suggested_command
 
         environment.log(f"  {suggested_command(arguments, spell(way, flags=True), failure.replaces)}")
     return failure.exit_status

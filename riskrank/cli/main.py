@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -14,18 +13,14 @@ import typer
 
 from riskrank.cli.app import ErrorBoundary
 from riskrank.cli.help import command_class
-from riskrank.cli.typer_functions import Call, all_options, command_function
-from riskrank.options.commands import BY_NAME, COMMANDS
+from riskrank.cli.options import Call, all_options, command_function
+from riskrank.options.commands import BY_NAME, COMMANDS, load_object
 from riskrank.version import __version__
 
 
 def run_command(call: Call) -> None:
-    """Run a command with its own module if it has one, otherwise with the default steps."""
-    from riskrank.cli import session
-
-    row = call.row
-    handler = import_module(f"riskrank.cli.commands.{row.name}").run if row.has_module else session.run_study
-    handler(call)
+    """Run a command with its own steps if it has any, otherwise with the default steps."""
+    load_object("riskrank", call.row.steps)(call)
 
 
 class LazyCommands(Mapping[str, Any]):
@@ -46,7 +41,7 @@ def _build_command(name: str) -> Any:
     """Build the Typer command with the given name, and cache it."""
     row = BY_NAME[name]
     if name == "convert":
-        from riskrank.cli.commands.convert import convert
+        from riskrank.cli.convert import convert
 
         return typer.main.get_command(convert)
     options = all_options(row)

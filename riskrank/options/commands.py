@@ -111,8 +111,8 @@ class Command:
         Output formats in addition to the common ones.
     scores, scores_words : str
         Metavar and help text of the positional argument; brackets mark an optional argument.
-    has_module : bool
-        True if ``riskrank.cli.commands`` contains a module with a function ``run`` for the command.
+    steps : str
+        Function below ``riskrank`` that carries out the parsed command line.
     python : bool
         True if the command is part of the Python API.
     example_data : str
@@ -139,7 +139,7 @@ class Command:
     formats: tuple[str, ...] = ()
     scores: str = "SCORES..."
     scores_words: str = TABLES
-    has_module: bool = False
+    steps: str = "cli.session:run_study"
     python: bool = True
     example_data: str = ""
     example_text: str = ""
@@ -280,7 +280,7 @@ COMMANDS = (
         rejected_options=("unpaired", "cluster"),
         runs=True,
         output="options.output:DiagramOptions",
-        has_module=True,
+        steps="cli.commands:run_gsd",
         example_data=_UCI,
         example_text="""Order that holds for every utility, tested with a small threshold:
             --delta 0.00001 --models GBM,RF,GLM
@@ -383,7 +383,7 @@ COMMANDS = (
         scores="SCORES...|DISTRIBUTION...",
         scores_words="A pilot table, or two or more distributions, the best first: normal:0.5,2, "
         "lognormal:MU,SIGMA, beta:A,B, bernoulli:P. NAME=normal:0.5,2 sets a name.",
-        has_module=True,
+        steps="cli.commands:run_power",
         example_text=f"""Samples needed to separate two normal distributions:
             normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20
         The same for two models of a pilot table:
@@ -408,7 +408,7 @@ COMMANDS = (
         runs=True,
         output="options.output:GateOutputOptions",
         formats=("junit",),
-        has_module=True,
+        steps="cli.gate:run_gate",
         example_data=_CLASSIFIERS,
         example_text="""Test that lda is at most one point of accuracy worse than logistic:
             --not-worse lda:logistic --on correct --margin 0.01
@@ -456,7 +456,7 @@ COMMANDS = (
         formats=("junit",),
         scores="RUN...",
         scores_words="One file per run, in any format that other commands read; LABEL=PATH names its models.",
-        has_module=True,
+        steps="cli.gate:run_trend",
         example_data=_WEEKS,
         example_text="""Twenty weeks of one assistant, in one table:
         The same as a gate that fails if the last week is significantly worse:
@@ -490,7 +490,6 @@ COMMANDS = (
             DocType("convert-verdicts", "convert.study:VoteDocument", "convert.screen:votes_sections"),
         ),
         formats=("parquet",),
-        has_module=True,
         example_text="""Convert a judge's verdicts on pairs of answers into scores:
             verdicts sample_data/verdicts.csv --format csv
         The same, written to a file that every command reads:
@@ -505,7 +504,7 @@ COMMANDS = (
         doc_types=(DocType("check", "check.study:CheckDocument", "check.screen"),),
         reading="options.reading:RankReading",
         excluded=("group_by", "weight"),
-        has_module=True,
+        steps="cli.commands:run_check",
         example_text=f"""Contents and problems of a table, and the commands that can use it:
             {_CLASSIFIERS}
         The same for another table, as JSON:
@@ -522,7 +521,7 @@ COMMANDS = (
         output="options.output:BasicOutputOptions",
         scores="COMMAND",
         scores_words="A command, or the name of a document, such as copa-sweep.",
-        has_module=True,
+        steps="cli.commands:run_schema",
         python=False,
         example_text="""Fields of a ranking, with their types:
             rank
@@ -540,7 +539,7 @@ COMMANDS = (
         excluded=("group_by", "output"),
         scores="[FOLDER]",
         scores_words="Folder to create. [default: riskrank-examples]",
-        has_module=True,
+        steps="cli.commands:run_examples",
         python=False,
         example_text="""Write to riskrank-examples:
         Write to a folder named trial:

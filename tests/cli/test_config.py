@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.cli.config_file import READING, TRUSTED_ONLY, WRITING
-from riskrank.cli.typer_functions import flag_options
+from riskrank.cli.config import READING, TRUSTED_ONLY, WRITING
+from riskrank.cli.options import flag_options
 from riskrank.options.commands import COMMANDS
 
 FILES = {

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from riskrank.cli.commands import examples
+from riskrank.cli import commands
 from riskrank.errors import UsageError
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -85,13 +85,13 @@ def test_a_folder_that_cannot_be_reported_is_removed(tmp_path, monkeypatch, ther
     with open(writer if there else "/dev/full", "w") as stdout:  # noqa: PTH123
         call = SimpleNamespace(scores=["ex"], context=SimpleNamespace(obj=SimpleNamespace(stdout=stdout)))
         with nullcontext() if there else pytest.raises(UsageError, match="cannot write to standard output"):
-            examples.run(call)
+            commands.run_examples(call)
     assert [path.name for path in tmp_path.iterdir()] == (["ex"] if there else [])
 
 
 def test_missing_sample_data_is_reported(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
-    monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path))
+    monkeypatch.setattr(commands.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
+    monkeypatch.setattr(commands.sysconfig, "get_path", lambda *_: str(tmp_path))
     outcome = run("examples", tmp_path / "new")
     assert outcome.status == 2
     assert outcome.stderr.startswith("error: the sample data was not installed\nfound: no sample_data in")
@@ -99,9 +99,9 @@ def test_missing_sample_data_is_reported(run, tmp_path, monkeypatch):
 
 
 def test_sample_data_of_a_package_installed_into_a_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
+    monkeypatch.setattr(commands.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
     place = tmp_path / "share" / "riskrank" / "sample_data"
     place.mkdir(parents=True)
     (place / "diamonds.parquet").touch()
-    monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path / "nowhere"))
-    assert examples.sample_data_folder() == place
+    monkeypatch.setattr(commands.sysconfig, "get_path", lambda *_: str(tmp_path / "nowhere"))
+    assert commands.sample_data_folder() == place

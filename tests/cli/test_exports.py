@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import typer
 
-from riskrank.cli.commands.convert import convert
+from riskrank.cli.convert import convert
 from riskrank.scores.exports.registry import READERS, load_reader
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from riskrank.cli import forecast
-from riskrank.cli.forecast import reading_memory
+from riskrank.cli import session
+from riskrank.cli.session import reading_memory
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from riskrank.cli.forecast import reading_memory
     ],
 )
 def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, monkeypatch, words):
-    monkeypatch.setattr(forecast, "machine_memory", lambda: 9 * 10**9)
+    monkeypatch.setattr(session, "machine_memory", lambda: 9 * 10**9)
     table = write("t.csv", n=400)
     arguments = [str(table) if word == "TABLE" else word for word in words]
     error, detail, hint = refused(*arguments, "1000000000", status=3)
@@ -34,9 +34,9 @@ def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, mo
 def test_a_limit_of_memory_can_be_lifted(run, table, monkeypatch):
     words = ("mrm", table, "--resamples", "2000", "--set", "jobs=1", "--format", "json")
     outcome, needed = run(*words), 300 * 3 * 2000
-    monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
+    monkeypatch.setattr(session, "machine_memory", lambda: needed + 1)
     assert (run(*words).stdout, outcome.stderr) == (outcome.stdout, "")
-    monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
+    monkeypatch.setattr(session, "machine_memory", lambda: needed - 1)
     assert run(*words).status == 3
     insisting = run(*words, "--set", "max-memory=inf")
     assert (insisting.status, insisting.stdout) == (0, outcome.stdout)
@@ -46,16 +46,16 @@ def test_files_larger_than_the_memory_are_refused(run, refused, write, monkeypat
     path = write("t.csv", n=400)
     needed = reading_memory([str(path)])
     assert 3 * path.stat().st_size < needed < 5 * path.stat().st_size
-    monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
+    monkeypatch.setattr(session, "machine_memory", lambda: needed - 1)
     error, _, hint = refused("rank", path, "--no-test", status=3)
     assert error.startswith("error: reading these files needs about")
     assert "--set max-memory=inf" in hint
-    monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
+    monkeypatch.setattr(session, "machine_memory", lambda: needed + 1)
     assert run("rank", path, "--no-test").status == 0
 
 
 def test_a_machine_has_memory():
-    assert 10**8 < forecast.machine_memory() < 1 << 60
+    assert 10**8 < session.machine_memory() < 1 << 60
 
 
 class Clock:
@@ -68,7 +68,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     fake = Clock()
-    monkeypatch.setattr(forecast, "time", fake)
+    monkeypatch.setattr(session, "time", fake)
     return fake
 
 
@@ -81,7 +81,7 @@ def clock(monkeypatch):
 )
 def test_a_long_run_is_forecast_once(clock, total, line):
     messages = []
-    move = forecast.slow_run_note("resampling", messages.append)
+    move = session.slow_run_note("resampling", messages.append)
     for tenth in range(500):
         clock.now = 100.0 + tenth / 10
         move(tenth + 1, total)
@@ -91,7 +91,7 @@ def test_a_long_run_is_forecast_once(clock, total, line):
 def test_pace_excludes_startup_and_earlier_work(clock):
     """The first part takes 1.5 s, then other work takes 1 s, then the pace is ten parts per second."""
     messages = []
-    move = forecast.slow_run_note("comparing", messages.append)
+    move = session.slow_run_note("comparing", messages.append)
     for after, done, total in ((1.5, 1, 21), (1.0, 21, 21), *((0.1, part, 1600) for part in range(1, 600))):
         clock.now += after
         move(done, total)
@@ -101,7 +101,7 @@ def test_pace_excludes_startup_and_earlier_work(clock):
 
 def test_a_short_run_is_not_forecast(clock):
     messages = []
-    move = forecast.slow_run_note("resampling", messages.append)
+    move = session.slow_run_note("resampling", messages.append)
     for second in range(1, 50):
         clock.now = 100.0 + second
         move(second, 50)
@@ -109,8 +109,8 @@ def test_a_short_run_is_not_forecast(clock):
 
 
 def test_the_pace_reaches_standard_error(run, table, monkeypatch):
-    monkeypatch.setattr(forecast, "_PACE_AFTER", 0.0)
-    monkeypatch.setattr(forecast, "_NOTE_AFTER", 0.0)
+    monkeypatch.setattr(session, "_PACE_AFTER", 0.0)
+    monkeypatch.setattr(session, "_NOTE_AFTER", 0.0)
     words = ("rank", table, "--resamples", "20000", "--set", "jobs=1")
     assert "note: resampling takes about 0 minutes: " in run(*words).stderr
     assert "takes about" not in run(*words, "--quiet").stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from riskrank.cli.commands.convert import HARNESSES, JUDGES
+from riskrank.cli.convert import HARNESSES, JUDGES
 from riskrank.cli.help import examples_of
 from riskrank.cli.main import app
 from riskrank.options.commands import BY_NAME as COMMANDS

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from riskrank.cli.forecast import reading_memory
+from riskrank.cli.session import reading_memory
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.files.paths import expand_glob
 

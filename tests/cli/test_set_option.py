@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.cli.typer_functions import all_options
+from riskrank.cli.options import all_options
 from riskrank.errors import SET_KEYS
 from riskrank.options.commands import COMMANDS
 

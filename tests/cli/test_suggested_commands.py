@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from riskrank.cli.main import app
-from riskrank.cli.suggested_commands import suggested_command
+from riskrank.cli.options import suggested_command
 from tests.examples import ROOT
 
 COMMANDS = typer.main.get_command(app).commands

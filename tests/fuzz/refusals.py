@@ -17,7 +17,7 @@ from random import Random
 import polars as pl
 import zstandard
 
-from riskrank.cli.typer_functions import flag_options
+from riskrank.cli.options import flag_options
 from riskrank.options.commands import COMMANDS
 from tests.fuzz import inputs
 from tests.fuzz.inputs import ROLES

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from riskrank.cli.help import SubcommandGroup, command_class
-from riskrank.cli.typer_functions import Call, command_function
+from riskrank.cli.options import Call, command_function
 from riskrank.options.commands import BY_NAME, Command
 from riskrank.options.option import options_of
 from riskrank.options.output import OutputOptions

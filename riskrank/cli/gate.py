@@ -1,13 +1,21 @@
-"""The ``riskrank gate`` command, whose exit status reports the outcome, for example to CI servers."""
+"""Commands with a pass/fail outcome: ``gate`` and ``trend``.
+
+The exit status reports the outcome, for example to CI servers. GitHub Actions also get annotations and a job
+summary.
+"""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from riskrank.cli.github import finish_run
+from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import ignore_interrupts
+from riskrank.cli.options import Call
 from riskrank.cli.session import Session, checked_settings
-from riskrank.cli.typer_functions import Call
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.options.baseline import BASELINE, GateReading
 from riskrank.options.option import options_of
@@ -23,8 +31,11 @@ from riskrank.studies.gate.options import ClaimSettings, imply_claim
 from riskrank.studies.gate.study import gate
 from riskrank.studies.gate.verdicts import FAIL, PASS
 
+if TYPE_CHECKING:
+    from riskrank.studies.document import GatedDocument
 
-def run(call: Call) -> None:
+
+def run_gate(call: Call) -> None:
     """Test the claims and, if requested, save the new scores as a baseline."""
     scores, values, claim = imply_claim(call.scores, call.values)
     if not call.values.get("bless") or call.values.get("baseline"):
@@ -47,7 +58,7 @@ def run(call: Call) -> None:
     if bless is not None and not _has_claims(call):
         _bless_only(session, bless)
         return
-    finish_run(_decide(session, bless), session.environment)
+    _finish_run(_decide(session, bless), session.environment)
 
 
 def _decide(session: Session, bless: str | None) -> GateDocument:
@@ -125,3 +136,45 @@ def _allows_loss(row: GateRow) -> bool:
     """Return True if a passed claim does not rule out a loss within its margin."""
     worst = row.low if row.direction == "higher" else None if row.high is None else -row.high
     return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)
+
+
+def run_trend(call: Call) -> None:
+    """Read and compare the runs, each a file, and set the exit status."""
+    from riskrank.scores.table.runs import read_runs
+    from riskrank.studies.trend.study import trend
+
+    session, settings = Session(call), checked_settings(call)
+    stdin = session.environment.stdin
+    runs = read_runs(call.scores, call.reading, stdin, baseline=settings.baseline, anchors=settings.anchors)
+    document = trend(runs, settings)
+    session.finish(document)
+    _finish_run(document, session.environment)
+
+
+def _finish_run(document: GatedDocument[Any], environment: Environment) -> None:
+    """Annotate a GitHub Actions run, append to its job summary, and raise the error of a failed gate.
+
+    Outside GitHub Actions, only the error is raised.
+
+    Raises
+    ------
+    RiskrankError
+        If the gate did not pass (``document.failed``).
+    """
+    from riskrank.render.dispatch import build_suite, render_markdown
+    from riskrank.render.junit import workflow_annotations
+
+    failed = document.failed
+    if environment.variables.get("GITHUB_ACTIONS") == "true":
+        for line in workflow_annotations(build_suite(document), failed=failed is not None):
+            environment.log(line, command=True)
+        summary = environment.variables.get("GITHUB_STEP_SUMMARY")
+        try:
+            if summary:
+                with Path(summary).open("a", encoding="utf-8") as file:
+                    file.write(render_markdown(document) + "\n")
+        except OSError as error:
+            # Not an error, because the summary only repeats the result.
+            environment.log(f"warning: cannot write the job summary to {summary}: {error.strerror}")
+    if failed is not None:
+        raise failed

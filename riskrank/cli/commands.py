@@ -1,0 +1,176 @@
+"""Commands that need steps of their own: ``check``, ``examples``, ``gsd``, ``power`` and ``schema``."""
+
+import json
+import os
+import shutil
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import riskrank
+from riskrank.cli.interrupts import ignore_interrupts
+from riskrank.cli.options import Call
+from riskrank.cli.session import Session, checked_settings
+from riskrank.errors import InputError, UsageError, listing
+from riskrank.options.option import options_of
+from riskrank.options.output import DiagramOptions
+from riskrank.options.suites import SuiteSettings
+from riskrank.render.files import check_outputs, deferred_signals, write_all, write_error
+from riskrank.studies.portfolio.options import PortfolioSettings
+
+FOLDER = "riskrank-examples"
+DATA = "sample_data"
+
+# File types to copy; a checkout also contains the scripts that generate the data.
+_WRITTEN = (".parquet", ".csv", ".toml", ".md")
+
+# Options that apply only to tables.
+_TABLE_OPTIONS = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
+
+
+def run_check(call: Call) -> None:
+    """Inspect the files, write the findings, and raise the error that other commands would raise, if any."""
+    from riskrank.scores.table.inspection import inspect_scores
+    from riskrank.studies.check.study import check
+
+    session = Session(call)
+    document = check(inspect_scores(call.scores, call.reading, session.environment.stdin))
+    session.finish(document)
+    if document.refusal is not None:
+        raise document.refusal
+
+
+def run_gsd(call: Call) -> None:
+    """Run the study, and write the result and the diagram."""
+    from riskrank.studies.gsd.screen import to_dot
+
+    session = Session(call)
+    output = call.output
+    assert isinstance(output, DiagramOptions)
+    document: Any = session.study(checked_settings(call))
+    extra_files = {}
+    if output.dot is not None:
+        extra_files[output.dot] = to_dot(document.analyses, document.provenance.models).encode("utf-8")
+    session.finish(document, extra_files=extra_files)
+
+
+def run_power(call: Call) -> None:
+    """Run a power study for the named distributions, or for a pilot table if there are none."""
+    from riskrank.studies.power.study import parse_distributions, power_between, refuse_table_options
+
+    distributions = parse_distributions(call.scores)
+    if not distributions:
+        session = Session(call)
+        session.finish(session.study(checked_settings(call)))
+        return
+    refuse_table_options(_used_table_options(call))
+    session = Session(replace(call, scores=[]))
+    session.check_memory()
+    # A configuration may set options for tables, which do not apply here.
+    standard = {opt.name: opt.default for opt in _TABLE_OPTIONS}
+    with session.runtime() as runtime:
+        document = power_between(distributions, replace(checked_settings(call), **standard), runtime)
+    session.finish(document)
+
+
+def _used_table_options(call: Call) -> Iterator[str]:
+    """Yield the reading options that were set on the command line to a non-default value."""
+    for opt in (*options_of(call.row.reading_type), *_TABLE_OPTIONS):
+        source = getattr(call.context.get_parameter_source(opt.name), "name", "")
+        if source == "COMMANDLINE" and call.values.get(opt.name) not in (None, opt.default):
+            yield opt.name.rstrip("_")
+
+
+def run_schema(call: Call) -> None:
+    """Print the schema, or write it to files."""
+    from riskrank.render.schema import json_schema
+
+    if len(call.scores) > 1:
+        raise UsageError(
+            "schema needs one command",
+            found=listing(call.scores),
+            hint=f"write riskrank schema {call.scores[0]}",
+        )
+    environment = call.context.obj
+    files = call.output.output or (None,)
+    check_outputs(
+        {"output": call.output.output}, [environment.loaded_config] if environment.loaded_config else []
+    )
+    text = json.dumps(json_schema(call.scores[0]), indent=2, ensure_ascii=False) + "\n"
+    results = [(file, text.encode("utf-8")) for file in files]
+    write_all(results, environment.stdout, before_rename=ignore_interrupts)
+
+
+def run_examples(call: Call) -> None:
+    """Write the sample-data folder atomically."""
+    if len(call.scores) > 1:
+        raise UsageError(
+            "examples needs one folder",
+            found=listing(call.scores),
+            hint="write one folder, or none for the default",
+        )
+    named = call.scores[0] if call.scores else FOLDER
+    target = Path(named)
+    if os.path.lexists(target):
+        raise UsageError(
+            f"{named} already exists",
+            found="an existing path, which is not overwritten",
+            hint="write the name of a new folder",
+        )
+    if not target.parent.is_dir():
+        raise write_error(named, f"no folder {target.parent}", "create the folder first, or write elsewhere")
+    source = sample_data_folder()
+    text = (
+        f"The sample data is in {target / DATA}; its README.md describes it. To begin:\n"
+        f"  cd {named}\n"
+        f"  riskrank rank {DATA}/diamonds.parquet --metrics-file {DATA}/diamonds.toml\n"
+    )
+    try:
+        _write(source, target, text, call.context.obj.stdout)
+    except OSError as error:
+        raise write_error(
+            named, error.strerror or str(error), "free some space, or write elsewhere"
+        ) from None
+
+
+def sample_data_folder() -> Path:
+    """Return the folder of the installed sample data, or that of the source checkout.
+
+    Raises
+    ------
+    InputError
+        If neither folder exists.
+    """
+    home = Path(riskrank.__file__).resolve().parents[1]
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    installed = [Path(sysconfig.get_path("data", scheme)) for scheme in schemes]
+    places = [home / DATA] if (home / "pyproject.toml").is_file() else []
+    # `pip install --target` puts the data next to the package.
+    places += [place / "share" / "riskrank" / DATA for place in (*installed, home)]
+    for place in places:
+        if (place / "diamonds.parquet").is_file():
+            return place
+    raise InputError(
+        "the sample data was not installed",
+        found=f"no {DATA} in {listing(map(str, places))}",
+        hint="reinstall riskrank from a wheel, or clone its repository",
+    )
+
+
+def _write(source: Path, target: Path, text: str, stdout: TextIO) -> None:
+    """Copy the sample data to a temporary folder, print a message, and rename the folder."""
+    parent = target.resolve().parent
+    with deferred_signals() as end, tempfile.TemporaryDirectory(dir=parent, prefix=".riskrank-") as name:
+        staging = Path(name) / FOLDER
+        for path in sorted(source.rglob("*")):
+            if path.suffix in _WRITTEN:
+                copy = staging / DATA / path.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+        write_all([(None, text.encode())], stdout)
+        ignore_interrupts()
+        end()
+        staging.rename(target)

@@ -1,1 +1,0 @@
-"""Commands that need steps of their own, one module per command."""

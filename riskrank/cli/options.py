@@ -1,0 +1,336 @@
+"""Options on the command line: Typer functions from declarations, ``--set``, and suggested commands.
+
+``--set KEY=VALUE`` overrides ``RISKRANK_KEY`` variables, which override ``[set]`` in the configuration file.
+"""
+
+import inspect
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+from riskrank.errors import SET_KEYS, UsageError, did_you_mean, listing, option, shell_quote, spell
+from riskrank.options.commands import BY_NAME, Command
+from riskrank.options.flags import join_commas
+from riskrank.options.option import Option, options_of
+from riskrank.options.output import OutputOptions
+from riskrank.options.reading import ReadOptions
+from riskrank.options.resampling import RunOptions
+from riskrank.options.values import WILDCARD, number_or_nan, split_names
+
+_TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def key_names(names: Iterable[str]) -> list[str]:
+    """Convert option names to keys of ``--set``, in a fixed order."""
+    return [name.replace("_", "-") for name in sorted(names, key=SET_KEYS.index)]
+
+
+def env_name(name: str) -> str:
+    """Return the name of an option's environment variable."""
+    return f"RISKRANK_{name.upper()}"
+
+
+def parse_key_values(texts: Iterable[str], allowed: Collection[str] = SET_KEYS) -> dict[str, str]:
+    """Parse ``KEY=VALUE`` texts into a mapping of option names to values.
+
+    Raises
+    ------
+    UsageError
+        If a text has no value, or its key is not in `allowed`.
+    """
+    values = {}
+    for text in texts:
+        key, _, value = (part.strip() for part in text.partition("="))
+        name = key.replace("-", "_")
+        keys = key_names(allowed)
+        if name not in allowed:
+            raise UsageError(
+                f"{option('set', text)}: unknown key {key!r}",
+                found=f"the keys are {listing(keys)}",
+                hint=did_you_mean(key, keys, fallback="use one of these keys", write=_example),
+            )
+        if not value:
+            raise UsageError(f"{option('set', key)} has no value", found=text, hint=f"write {_example(key)}")
+        values[name] = value
+    return values
+
+
+def _example(key: str) -> str:
+    """Return an example assignment of a key, for hints."""
+    return option("set", f"{key}=VALUE")
+
+
+def read_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the options set by environment variables, as values by option name."""
+    values = {name: variables.get(env_name(name), "").strip() for name in SET_KEYS}
+    return {name: value for name, value in values.items() if value}
+
+
+def is_true(text: str) -> bool:
+    """Return True if a text is a true value ("true" or "1")."""
+    return _TRUTHS.get(text.lower(), False)
+
+
+def parse_values(options: Iterable[Option], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Convert values to the types of their options.
+
+    Raises
+    ------
+    UsageError
+        If a text cannot be converted to the type.
+    """
+    return {opt.name: _parse_value(opt, texts[opt.name]) for opt in options if opt.name in texts}
+
+
+def _parse_value(opt: Option, text: str) -> Any:
+    """Convert a text to the type of its option: number, boolean or text."""
+    kind = next(kind for kind in get_args(opt.kind) or (opt.kind,) if kind is not type(None))
+    if kind is str:
+        return text
+    if kind is bool and text.lower() in _TRUTHS:
+        return is_true(text)
+    number = number_or_nan(text)
+    if kind is bool or isnan(number) or (kind is int and not number.is_integer()):
+        example = opt.spec.metavar or "true"
+        words = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise UsageError(
+            f"{option(opt.name)} needs {words}",
+            found=text,
+            hint=f"write {option(opt.name, example)}",
+        )
+    return kind(number)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Parsed command line of one command.
+
+    Attributes
+    ----------
+    row : Command
+    context : typer.Context
+    scores : list of str
+        Inputs to read.
+    values : mapping of str to object
+        Option values from the command line, the configuration file, or the defaults.
+    """
+
+    row: Command
+    context: typer.Context
+    scores: list[str]
+    values: Mapping[str, Any]
+
+    def group(self, kind: type, **more: Any) -> Any:
+        """Create an option group from the parsed values.
+
+        `more` overrides them.
+        """
+        values = {opt.name: self.values[opt.name] for opt in options_of(kind) if opt.name in self.values}
+        return kind(**values | more)
+
+    @cached_property
+    def settings(self) -> Any:
+        """Settings of the study."""
+        return self.group(self.row.settings_type)
+
+    @cached_property
+    def reading(self) -> ReadOptions:
+        """Reading options, combined with the requirements of the command."""
+        return self.group(self.row.reading_type, **self.row.needs)
+
+    @cached_property
+    def output(self) -> OutputOptions:
+        """Output options."""
+        return self.group(self.row.output_type)
+
+    @cached_property
+    def run(self) -> RunOptions:
+        """Execution options: processes or an executor."""
+        return self.group(RunOptions)
+
+
+def all_options(row: Command) -> list[Option]:
+    """Return the options of a command: reading, settings, execution and output."""
+    settings = options_of(row.settings_type)
+    names = {opt.name for opt in settings} | set(row.excluded)
+    reading = [opt for opt in options_of(row.reading_type) if opt.name not in names]
+    running = options_of(RunOptions) if row.runs else ()
+    output = [opt for opt in options_of(row.output_type) if opt.name not in row.excluded]
+    everything = (*reading, *settings, *running, *output)
+    return [opt for opt in everything if not opt.spec.cli_equivalent]
+
+
+def flag_options(row: Command) -> list[Option]:
+    """Return the options of a command that have their own flag, not a key of ``--set``."""
+    return [opt for opt in all_options(row) if opt.name not in SET_KEYS]
+
+
+def command_function(
+    row: Command, options: Iterable[Option], answer: Callable[[Call], None]
+) -> Callable[..., None]:
+    """Return a function with the options as parameters, to register as a Typer command.
+
+    Parameters
+    ----------
+    row : Command
+    options : iterable of Option
+    answer : callable
+        Called with the parsed `Call`.
+    """
+    declared = list(options)
+    flags = [opt for opt in declared if opt.name not in SET_KEYS]
+    keys = key_names(opt.name for opt in declared if opt.name in SET_KEYS)
+    needed = not row.scores.startswith("[")
+    argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
+    kind: Any = list[str] if needed else list[str] | None
+    annotations: dict[str, Any] = {"context": typer.Context, "scores": Annotated[kind, argument]}
+    annotations |= {opt.name: _annotation(opt, row, keys) for opt in flags}
+    defaults = {opt.name: None if opt.several else opt.default for opt in flags}
+    if not needed:
+        defaults["scores"] = None
+
+    def command(context: typer.Context, scores: list[str] | None = None, **args: Any) -> None:
+        values = {opt.name: _value(opt, args[opt.name]) for opt in flags if args[opt.name] is not None}
+        values |= parse_values(declared, context.obj.settings)
+        answer(Call(row, context, scores or [], values))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name, keyword, annotation=kind, default=defaults.get(name, inspect.Parameter.empty)
+            )
+            for name, kind in annotations.items()
+        ]
+    )
+    command.__annotations__ = annotations
+    command.__doc__ = spell(inspect.cleandoc(row.words), flags=True)
+    return command
+
+
+def _annotation(opt: Option, row: Command, keys: Iterable[str]) -> Any:
+    """Return the Typer annotation of an option: type, flag and help text."""
+    spec = opt.spec
+    notes = [spell(spec.words, flags=True), "Repeatable." if opt.several else ""]
+    notes += [f"[{', '.join(keys)}]"] if opt.name == "set_" else []
+    notes += [f"[{spell(spec.unset, flags=True)}]" if spec.unset else ""]
+    return Annotated[
+        _option_type(opt),
+        typer.Option(
+            opt.flag,
+            *([spec.short] if spec.short else []),
+            metavar=spec.metavar or None,
+            help=" ".join(note for note in notes if note),
+            show_default=not spec.unset,
+            hidden=opt.name in row.rejected_options,
+            rich_help_panel=opt.panel,
+        ),
+    ]
+
+
+def _option_type(opt: Option) -> Any:
+    """Return the Typer type of an option: text, unless it is a single number, a choice or a switch."""
+    if opt.several:
+        return list[str] | None
+    if opt.spec.choices:
+        return Literal[opt.spec.choices] | None if opt.default is None else Literal[opt.spec.choices]
+    plain = [kind for kind in get_args(opt.kind) or (opt.kind,) if kind is not type(None)]
+    kind = str if str in plain else plain[0]
+    return kind | None if opt.default is None else kind
+
+
+def _value(opt: Option, value: Any) -> Any:
+    """Convert a parsed value to the type of its option.
+
+    Several values become a tuple.
+    """
+    if opt.several:
+        return split_names(value, parameter=opt.name) if opt.spec.commas else tuple(value)
+    return value
+
+
+# Options that may occur several times; their names are combined.
+_ADDITIVE = ("lower", "higher")
+# Number of words of an option with a value.
+_PAIR = 2
+
+
+def suggested_command(arguments: Sequence[str], more: str, replaces: Sequence[str] = ()) -> str:
+    """Return the user's command line with options added or replaced.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Command line without the program name.
+    more : str
+        Options to add, which replace options of the same name. If the first word is not an option, it is an
+        input or another command. A command keeps the options that it shares.
+    replaces : sequence of str
+        Inputs that the inputs in `more` replace.
+
+    Returns
+    -------
+    str
+        The new command line. An option without its required value is omitted.
+    """
+    added, command = shlex.split(more), arguments[0]
+    other = command if added[0].startswith("-") or replaces else added.pop(0)
+    mine, theirs = _options(command), _options(other)
+    changes = [part for part in _split_options(added, theirs) if part[0] in theirs]
+    result = [other]
+    for name, words in _split_options([word for word in arguments[1:] if word not in replaces], mine):
+        changed = [words for flag, words in changes if name in mine and flag == mine[name].flag]
+        if name not in mine:
+            result += words
+        elif _same_option(mine[name], theirs.get(name)):
+            result += words if len(changed) != 1 else _remaining_names(mine[name], words, changed[0])
+    for name, words in _split_options(added, theirs):
+        result += words if name not in theirs or theirs[name].switch or len(words) == _PAIR else []
+    return " ".join(["riskrank", *map(shell_quote, result)])
+
+
+def _options(command: str) -> dict[str, Option]:
+    """Return the options of a command by flag, without those that are always rejected."""
+    row = BY_NAME.get(command)
+    allowed = [opt for opt in flag_options(row) if opt.name not in row.rejected_options] if row else []
+    return {flag: opt for opt in allowed for flag in (opt.flag, opt.spec.short) if flag}
+
+
+def _same_option(opt: Option, other: Option | None) -> bool:
+    """Return True if an option has the same meaning in two commands."""
+    return other is opt or (other is not None and opt.spec == other.spec and opt.name != "plot")
+
+
+def _remaining_names(opt: Option, words: Sequence[str], changed: Sequence[str]) -> list[str]:
+    """Return the flag and value for the names in an option's old value that its new value does not set.
+
+    Parameters
+    ----------
+    row : Option
+    words : sequence of str
+        Flag and value on the user's command line.
+    changed : sequence of str
+        Flag and new value.
+    """
+    if opt.name not in _ADDITIVE or len(changed) < _PAIR:
+        return []
+    texts = ([part[-1].removeprefix(f"{opt.flag}=")] for part in (words, changed))
+    before, after = (split_names(text, parameter=opt.name) for text in texts)
+    left = [name for name in before if not {name, WILDCARD} & {*after}]
+    return [opt.flag, join_commas(left)] if left else []
+
+
+def _split_options(words: Sequence[str], options: dict[str, Option]) -> Iterator[tuple[str, list[str]]]:
+    """Yield (name, words) for each option with its value, and for every other word."""
+    remaining = [*words]
+    while remaining:
+        word = remaining.pop(0)
+        name, written, _ = word.partition("=")
+        takes = name in options and not options[name].switch and not written
+        has = takes and remaining and remaining[0] not in options
+        yield name, [word, remaining.pop(0)] if has else [word]
