@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 from riskrank.errors import UsageError, listing, nearest, option, spell
 from riskrank.options.baseline import GateReading
 from riskrank.options.commands import BY_NAME, Command, load_object
+from riskrank.options.inference import RunOptions
+from riskrank.options.interfaces import ADVICE, MEANINGS, equivalent_option, option_docs, signature
 from riskrank.options.option import Option, options_of
 from riskrank.options.reading import ReadOptions
-from riskrank.options.resampling import RunOptions
-from riskrank.options.signature import option_docs, signature
-from riskrank.options.synonyms import ADVICE, MEANINGS, equivalent_option
 from riskrank.options.values import contradict
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result

@@ -23,7 +23,7 @@ from riskrank.errors import (
     nearest,
     spell,
 )
-from riskrank.options.synonyms import MEANINGS, equivalent_option
+from riskrank.options.interfaces import MEANINGS, equivalent_option
 
 # Error numbers of a failed write.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)

@@ -15,9 +15,9 @@ from riskrank.cli.interrupts import ignore_interrupts
 from riskrank.cli.options import Call
 from riskrank.cli.session import Session, checked_settings
 from riskrank.errors import InputError, UsageError, listing
+from riskrank.options.inference import SuiteSettings
 from riskrank.options.option import options_of
 from riskrank.options.output import DiagramOptions
-from riskrank.options.suites import SuiteSettings
 from riskrank.render.files import check_outputs, deferred_signals, write_all, write_error
 from riskrank.studies.portfolio.options import PortfolioSettings
 

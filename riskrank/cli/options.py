@@ -15,11 +15,11 @@ import typer
 
 from riskrank.errors import SET_KEYS, UsageError, did_you_mean, listing, option, shell_quote, spell
 from riskrank.options.commands import BY_NAME, Command
-from riskrank.options.flags import join_commas
+from riskrank.options.inference import RunOptions
+from riskrank.options.interfaces import join_commas
 from riskrank.options.option import Option, options_of
 from riskrank.options.output import OutputOptions
 from riskrank.options.reading import ReadOptions
-from riskrank.options.resampling import RunOptions
 from riskrank.options.values import WILDCARD, number_or_nan, split_names
 
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}

@@ -104,7 +104,7 @@ class Command:
     rejected_options : tuple of str
         Hidden options that are accepted only to explain why they are invalid.
     runs : bool
-        True if the command has execution options (:class:`riskrank.options.resampling.RunOptions`).
+        True if the command has execution options (:class:`riskrank.options.inference.RunOptions`).
     output : str
         Class of the output options, below ``riskrank``.
     formats : tuple of str

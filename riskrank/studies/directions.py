@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from riskrank.errors import UsageError, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.names.directions import has_uncertain_direction, looks_like_a_cost
 from riskrank.scores.table.metrics import is_undeclared_cost
 from riskrank.scores.table.metrics_file import MetricSpec

@@ -9,8 +9,8 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import PAPER_THRESHOLDS, Claim, Inference, build_claims
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
+from riskrank.options.inference import FamilySettings
 from riskrank.options.option import Settings, changed_settings
-from riskrank.options.resampling import FamilySettings
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance

@@ -12,8 +12,8 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import NumericalError, UsageError, listing, option
+from riskrank.options.inference import FIXED, RANDOM, SuiteSettings
 from riskrank.options.option import Settings
-from riskrank.options.suites import FIXED, RANDOM, SuiteSettings
 from riskrank.options.values import contradict
 from riskrank.scores.layouts.layout import EQUAL_WEIGHTS, READ, WarningText, warning_kind
 from riskrank.scores.names.directions import looks_like_a_cost

@@ -8,7 +8,7 @@ import numpy as np
 from riskrank.engine.portfolio.folding import ranks_within_tasks
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
-from riskrank.options.suites import BOUNDS, NONE, RANK, SuiteSettings
+from riskrank.options.inference import BOUNDS, NONE, RANK, SuiteSettings
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from riskrank.errors import InputError, interface_text, listing, option
 from riskrank.options.baseline import GateReading
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.options.option import options_of
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD

@@ -14,7 +14,7 @@ from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.options.baseline import GateReading
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED, RankReading, ReadOptions
 from riskrank.scores.files.source import FrameInMemory, InputFile, Source
 from riskrank.scores.layouts.column_profiles import Columns

@@ -14,8 +14,7 @@ from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 from riskrank.options.baseline import GateReading
-from riskrank.options.judges import NO_COLUMN
-from riskrank.options.reading import RankReading, ReadOptions
+from riskrank.options.reading import NO_COLUMN, RankReading, ReadOptions
 from riskrank.scores.files.query import quote_column
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.grouping_columns import MAX_KINDS, cluster_note, cluster_options

@@ -6,7 +6,7 @@ import polars as pl
 
 from riskrank.engine.types import Names
 from riskrank.errors import InputError, index_of, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.layouts.column_profiles import Columns

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.files.query import quote_column, quote_text
 from riskrank.scores.names.directions import (
     clearly_higher_is_better,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option, unknown_name
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.options.values import WILDCARD, contradict
 from riskrank.scores.files.guards import reject_too_many, require_short

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, did_you_mean, interface_text, listing, option
+from riskrank.options.inference import TIERS
 from riskrank.options.reading import ReadOptions
-from riskrank.options.tiers import TIERS
 from riskrank.scores.files.guards import unreadable_error
 from riskrank.scores.names.directions import looks_like_an_amount
 

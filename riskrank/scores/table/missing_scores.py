@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.errors import InputError, counted, listing, option
 from riskrank.options.baseline import GateReading
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import SHARED
 from riskrank.scores.table.oriented_scores import Rows
 from riskrank.scores.table.score_counts import crosstab, describe_missing

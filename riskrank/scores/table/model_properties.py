@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from riskrank.errors import InputError, did_you_mean, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import DEFAULT_ROLE_NAMES, FileRoles, NamedColumns, columns_by_role

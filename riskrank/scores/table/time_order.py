@@ -16,7 +16,7 @@ from riskrank.engine.sampling.dependence import (
 )
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
-from riskrank.options.judges import NO_COLUMN
+from riskrank.options.reading import NO_COLUMN
 from riskrank.options.values import misplaced_option
 from riskrank.scores.names.vocabulary import may_name_samples
 from riskrank.scores.table.columns import option_columns

@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.files import parsing
 from riskrank.scores.files.query import exclude_values
 from riskrank.scores.table.metric_checks import direction_errors, value_errors

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from riskrank.errors import listing
-from riskrank.options.judges import NO_COLUMN
+from riskrank.options.reading import NO_COLUMN
 from riskrank.render.screens import follow_up_sections, hidden_count_lines
 from riskrank.render.view import Cell, Column, Line, RowColumn, Section, Table, build_table
 from riskrank.studies.check.judge import JudgeCheck

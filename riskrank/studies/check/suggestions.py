@@ -6,10 +6,9 @@ from functools import partial
 
 from riskrank.errors import shell_quote
 from riskrank.options.commands import BY_NAME
-from riskrank.options.flags import flag_arguments
-from riskrank.options.judges import NO_COLUMN
+from riskrank.options.interfaces import flag_arguments
 from riskrank.options.output import OutputOptions
-from riskrank.options.reading import SHARED, ReadOptions
+from riskrank.options.reading import NO_COLUMN, SHARED, ReadOptions
 from riskrank.scores.names.directions import looks_like_a_cost
 from riskrank.scores.table.inspection import Inspection, MetricRow
 from riskrank.studies.gsd.options import CriteriaSettings

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from math import inf
 
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.inference import FamilySettings, TaskScopeSettings
 from riskrank.options.option import METHOD, Settings, non_defaults, param, rare, several, switch
 from riskrank.options.reading import ReadOptions
-from riskrank.options.resampling import FamilySettings
-from riskrank.options.suites import TaskScopeSettings
 from riskrank.options.values import number_or_nan, split_parts
 
 # Settings of the tests on samples, which only the ranking runs.

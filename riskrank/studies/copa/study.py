@@ -18,7 +18,7 @@ from riskrank.engine.copa.ranking import (
 from riskrank.engine.copa.sweep import Sweep, sweep_all_weights, sweep_p, sweep_weight
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, counted, index_of, option
-from riskrank.options.suites import SuiteSettings
+from riskrank.options.inference import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.objectives import (
     USUAL_ORDERS,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from riskrank.errors import UsageError, option
+from riskrank.options.inference import LevelSettings
 from riskrank.options.option import param
-from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.errors import option
+from riskrank.options.inference import LimitedSettings, SuiteSettings, TaskTableSettings
 from riskrank.options.option import METHOD, TESTS, param, rare, switch
-from riskrank.options.resampling import LimitedSettings
-from riskrank.options.suites import SuiteSettings, TaskTableSettings
 from riskrank.options.values import contradict
 from riskrank.studies.portfolio.options import PortfolioSettings
 

@@ -13,7 +13,7 @@ from riskrank.engine.evidence.mean_differences import MeanContrast
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
-from riskrank.options.suites import RANDOM
+from riskrank.options.inference import RANDOM
 from riskrank.options.values import number_or_nan
 from riskrank.studies.costs import PER_SUCCESS, cost_and_success
 from riskrank.studies.gate.columns import ScoreColumn

@@ -6,8 +6,7 @@ from dataclasses import replace
 from riskrank.engine.evidence.mean_differences import MeanContrast, mean_evidence
 from riskrank.errors import UsageError, option, unknown_name
 from riskrank.options.baseline import Margin, Percent
-from riskrank.options.suites import RANK
-from riskrank.options.tiers import ADVISORY, CRITICAL, tiers_by_name
+from riskrank.options.inference import ADVISORY, CRITICAL, RANK, tiers_by_name
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS

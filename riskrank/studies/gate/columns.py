@@ -10,7 +10,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.options.baseline import Margin, Percent
-from riskrank.options.suites import SuiteSettings
+from riskrank.options.inference import SuiteSettings
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable

@@ -13,7 +13,7 @@ from riskrank.engine.evidence.evidence import Evidence, worst_case_evidence
 from riskrank.engine.evidence.student import POWER
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.types import Booleans, Floats
-from riskrank.options.tiers import CRITICAL, TIERS
+from riskrank.options.inference import CRITICAL, TIERS
 from riskrank.studies.document import rows_from_records
 from riskrank.studies.gate.claim import MACRO, MEAN, GateClaim
 from riskrank.studies.gate.document import GateRow

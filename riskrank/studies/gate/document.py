@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from riskrank.engine.family import Answer, Family
-from riskrank.options.tiers import SUPPORTING
+from riskrank.options.inference import SUPPORTING
 from riskrank.scores.table.baseline import Overlap, UnmatchedSamples
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import GatedDocument, computed

@@ -5,7 +5,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from riskrank.options.tiers import TIERS
+from riskrank.options.inference import TIERS
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.score_counts import ScoreCount
 from riskrank.scores.table.score_table import ScoreTable

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from riskrank.errors import option
-from riskrank.options.tiers import ADVISORY
+from riskrank.options.inference import ADVISORY
 from riskrank.studies.findings import Finding, Sentences, same_distribution_sentence
 from riskrank.studies.gate.claim import FAILED
 from riskrank.studies.gate.document import GateDocument, GateRow, claim_rows

@@ -8,10 +8,8 @@ from typing import Any
 
 from riskrank.errors import UsageError, option
 from riskrank.options.baseline import BASELINE, margins
+from riskrank.options.inference import CORRECTIONS, FamilySettings, SuiteSettings, tiers_by_name
 from riskrank.options.option import ByName, param, rare, several, switch
-from riskrank.options.resampling import CORRECTIONS, FamilySettings
-from riskrank.options.suites import SuiteSettings
-from riskrank.options.tiers import tiers_by_name
 from riskrank.options.values import to_names
 
 # Default number of cases in a comment.

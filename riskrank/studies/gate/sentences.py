@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from riskrank.errors import RiskrankError, option
-from riskrank.options.tiers import ADVISORY
+from riskrank.options.inference import ADVISORY
 from riskrank.scores.files.parsing import ABSENT
 from riskrank.scores.table.baseline import bless_command
 from riskrank.scores.table.metrics_file import bounds_hint

@@ -7,7 +7,7 @@ from typing import Any
 
 from riskrank.engine.dominance.ranking import identically_distributed
 from riskrank.errors import option
-from riskrank.options.suites import RANDOM
+from riskrank.options.inference import RANDOM
 from riskrank.scores.table.designs import ITEM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.costs import PER_SUCCESS

@@ -6,7 +6,7 @@ from typing import Any
 
 from riskrank.engine.family import Answer
 from riskrank.errors import GateFailed, GateInconclusive
-from riskrank.options.tiers import ADVISORY
+from riskrank.options.inference import ADVISORY
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 VERDICTS = {Answer.SIGNIFICANT: PASS, Answer.CONTRADICTED: FAIL, Answer.UNDECIDED: INCONCLUSIVE}

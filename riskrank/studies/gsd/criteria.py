@@ -10,8 +10,8 @@ from riskrank.engine.gsd.preference_system import QualityTable, quality_table, s
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, index_of, listing, option
+from riskrank.options.inference import RANDOM
 from riskrank.options.option import ByName
-from riskrank.options.suites import RANDOM
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable

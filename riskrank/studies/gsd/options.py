@@ -5,9 +5,8 @@ from math import inf
 from typing import Any, ClassVar
 
 from riskrank.errors import UsageError, option
+from riskrank.options.inference import CORRECTIONS, FIXED, RANDOM, FamilySettings
 from riskrank.options.option import METHOD, ByName, Settings, param, rare, several, switch
-from riskrank.options.resampling import CORRECTIONS, FamilySettings
-from riskrank.options.suites import FIXED, RANDOM
 from riskrank.options.values import name_value_pairs, number_or_nan
 
 # Maximum number of decimal digits of a double.

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from riskrank.errors import option
+from riskrank.options.inference import ResamplingSettings, SuiteSettings
 from riskrank.options.option import rare, several, switch
-from riskrank.options.resampling import ResamplingSettings
-from riskrank.options.suites import SuiteSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.rank.options import AGGREGATORS
 

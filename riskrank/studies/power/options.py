@@ -5,9 +5,8 @@ from math import inf
 from typing import ClassVar
 
 from riskrank.errors import UsageError, listing, option
+from riskrank.options.inference import RejectionSettings, SuiteSettings
 from riskrank.options.option import METHOD, non_defaults, param, rare, several
-from riskrank.options.resampling import RejectionSettings
-from riskrank.options.suites import SuiteSettings
 from riskrank.options.values import contradict
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, refuse_threshold
 from riskrank.studies.portfolio.options import PortfolioSettings

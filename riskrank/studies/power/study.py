@@ -22,8 +22,8 @@ from riskrank.engine.power.study import PowerStudy, study_power
 from riskrank.engine.sampling.design import MIN_SAMPLES
 from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.inference import SuiteSettings
 from riskrank.options.option import changed_settings
-from riskrank.options.suites import SuiteSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_distributions
 from riskrank.studies.document import Document, Provenance, attributes, computed, rows_from_records

@@ -7,7 +7,7 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import proportion_better
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.family import Answer
-from riskrank.options.suites import RANDOM
+from riskrank.options.inference import RANDOM
 from riskrank.studies.findings import Finding, judge_findings, other_scope_findings, untested_finding
 from riskrank.studies.metric_means import pair_figures
 from riskrank.studies.rank.context import (

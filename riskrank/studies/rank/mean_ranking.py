@@ -10,7 +10,7 @@ from riskrank.engine.evidence.shared_tasks import MIN_SHARED, connected_groups, 
 from riskrank.engine.family import Answer, Family
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.detectable_difference import detectable_sentence
 from riskrank.studies.findings import Finding, Sentences, untested_finding

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.errors import UsageError, option
+from riskrank.options.inference import SuiteSettings, TaskTableSettings
 from riskrank.options.option import METHOD, param, rare, several, switch
-from riskrank.options.suites import SuiteSettings, TaskTableSettings
 from riskrank.studies.dominance.options import DominanceTestSettings
 from riskrank.studies.portfolio.options import PortfolioSettings
 

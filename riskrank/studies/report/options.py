@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from riskrank.options.inference import RANDOM, LimitedSettings, SuiteSettings
 from riskrank.options.option import METHOD, param, switch
-from riskrank.options.resampling import LimitedSettings
-from riskrank.options.suites import RANDOM, SuiteSettings
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.dominance.options import DIRECT, DominanceSettings
 from riskrank.studies.gsd.options import GsdSettings

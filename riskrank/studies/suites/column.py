@@ -13,7 +13,7 @@ from riskrank.engine.sampling.strata import MIN_TASKS
 from riskrank.engine.suites import macro_means as macro
 from riskrank.engine.suites.task_differences import TaskDifferences, TaskScores, task_differences
 from riskrank.engine.types import Floats, Integers
-from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.inference import FIXED, RANDOM
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.targets import Units, column_units
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.inference import FIXED, RANDOM
 from riskrank.studies.document import computed, rows_from_records
 from riskrank.studies.suites.section import SuiteAnalysis
 

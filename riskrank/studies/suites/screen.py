@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.inference import FIXED, RANDOM
 from riskrank.render.mean_tables import score_label
 from riskrank.render.numbers import format_p_value
 from riskrank.render.screens import as_details

@@ -12,7 +12,7 @@ from riskrank.engine.dominance.column_tests import TopModel
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.options.suites import BOUNDS, FIXED, NONE, RANK
+from riskrank.options.inference import BOUNDS, FIXED, NONE, RANK
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
 from riskrank.studies.wording import count_range, counted

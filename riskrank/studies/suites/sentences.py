@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.inference import FIXED, RANDOM
 from riskrank.studies.suites.section import SuiteAnalysis
 from riskrank.studies.targets import COMBINED
 from riskrank.studies.wording import join_names, p_value_phrase

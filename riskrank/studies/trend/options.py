@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.errors import UsageError, option
+from riskrank.options.inference import LevelSettings
 from riskrank.options.option import METHOD, TESTS, param, rare, several
-from riskrank.options.resampling import LevelSettings
 
 
 @dataclass(frozen=True, kw_only=True)

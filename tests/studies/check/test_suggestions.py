@@ -5,7 +5,7 @@ import shlex
 import numpy as np
 import pytest
 
-from riskrank.options.flags import flag_arguments
+from riskrank.options.interfaces import flag_arguments
 from riskrank.options.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores

@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
-from riskrank.options.flags import join_commas
+from riskrank.options.interfaces import join_commas
 from riskrank.render import numbers
 from riskrank.render.mean_tables import (
     CORRECTIONS,

@@ -7,7 +7,7 @@ A failed claim is a failure. An inconclusive claim is a failure or skipped if th
 from collections.abc import Iterator
 
 from riskrank.errors import single_line
-from riskrank.options.tiers import ADVISORY
+from riskrank.options.inference import ADVISORY
 from riskrank.render import numbers
 from riskrank.render.junit import Suite, TestCase
 from riskrank.studies.diff.screen.cases import text_lines

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.options.suites import FIXED, RANDOM
+from riskrank.options.inference import FIXED, RANDOM
 from riskrank.render.figures.legend import PLAIN, Key, axes_with_key, choose_looks
 from riskrank.render.figures.picture import Picture
 from riskrank.render.figures.style import Plot, Unit, in_common_style

@@ -1,6 +1,112 @@
-"""Option names of other libraries, and the equivalent options of riskrank."""
+"""Options in both interfaces: Python signatures, command-line arguments, and names from other libraries."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from riskrank.errors import SET_KEYS, spell
+from riskrank.options.option import Option, non_defaults, options_of
+
+
+def signature(
+    options: Iterable[Option], *, first: inspect.Parameter, returns: str = "Result"
+) -> inspect.Signature:
+    """Return the signature of a function with a scores parameter and options as keywords."""
+    keywords = [
+        inspect.Parameter(
+            opt.name, inspect.Parameter.KEYWORD_ONLY, default=opt.default, annotation=type_of(opt)
+        )
+        for opt in options
+    ]
+    return inspect.Signature([first, *keywords], return_annotation=returns)
+
+
+def type_of(opt: Option) -> Any:
+    """Return the Python type annotation of an option."""
+    member: Any = (get_args(opt.kind) or (opt.kind,))[0]
+    if opt.by_name:
+        numbers: Any = Mapping[str, float] | Sequence[str] | str
+        return numbers if get_origin(opt.kind) is dict else numbers | float
+    if opt.several:
+        return member | Sequence[member] | bool if opt.spec.accepts_true else member | Sequence[member]
+    if opt.spec.choices:
+        literal: Any = Literal[opt.spec.choices]
+        return literal | None if opt.default is None else literal
+    return opt.kind
+
+
+def option_docs(options: Iterable[Option]) -> list[str]:
+    """Return numpydoc lines that describe the options."""
+    lines: list[str] = []
+    for opt in options:
+        more = f" By default {spell(opt.spec.unset, flags=False)}." if opt.spec.unset else ""
+        more += f" Alias: ``{opt.spec.python_alias}``." if opt.spec.python_alias else ""
+        lines += [f"{opt.name} : {_describe_option(opt)}", f"    {spell(opt.spec.words, flags=False)}{more}"]
+    return lines
+
+
+def _describe_option(opt: Option) -> str:
+    """Return the type of an option in numpydoc notation."""
+    optional = ", optional" if opt.default is None else ""
+    if opt.by_name:
+        return "mapping of str to float" if opt.name == "weight" else "float, or mapping of str to float"
+    if opt.several:
+        member = get_args(opt.kind)[0].__name__
+        several = f"{member} or sequence of {member}"
+        if opt.spec.commas:
+            several += ", or a text with commas between values"
+        return f"{several}, or True" if opt.spec.accepts_true else several
+    if opt.spec.choices:
+        return f"{{{', '.join(repr(choice) for choice in opt.spec.choices)}}}{optional}"
+    kinds = [opt.kind] if get_origin(opt.kind) is Mapping else [*get_args(opt.kind)] or [opt.kind]
+    return " or ".join(_describe_type(kind) for kind in kinds if kind is not NoneType) + optional
+
+
+def _describe_type(kind: Any) -> str:
+    """Return a description of a type."""
+    if get_origin(kind) is Mapping:
+        of, to = map(_describe_type, get_args(kind))
+        return f"mapping of {of} to {to}"
+    return "value" if kind is Any else str(kind.__name__)
+
+
+def flag_arguments(group: Any, exclude: Collection[str] = ()) -> list[str]:
+    """Return the command-line arguments that reproduce the non-default options of a settings object."""
+    values = non_defaults(group, exclude=[*exclude])
+    declared = {opt.name: opt for opt in options_of(type(group))}
+    words = []
+    for name, value in values.items():
+        instead = declared.get(declared[name].spec.cli_equivalent)
+        # A value that only Python accepts must be written into a file first.
+        words += [instead.flag, instead.spec.metavar] if instead else [*_option_words(declared[name], value)]
+    return words
+
+
+def _option_words(opt: Option, value: Any) -> Iterator[str]:
+    """Yield the command-line arguments that set an option to a value."""
+    if opt.name in SET_KEYS:
+        yield from ("--set", f"{opt.name.replace('_', '-')}={value}")
+    elif opt.switch:
+        yield opt.flag
+    elif opt.by_name:
+        for name, number in dict(value).items():
+            yield from (opt.flag, f"{name}={number:g}" if name else f"{number:g}")
+    elif opt.spec.commas:
+        yield from (opt.flag, join_commas(value))
+    else:
+        for text in value if opt.several else (value,):
+            yield from (opt.flag, str(text))
+
+
+def join_commas(names: Iterable[Any]) -> str:
+    """Join names with commas.
+
+    Names with a comma or a quote are quoted.
+    """
+    texts = map(str, names)
+    return ",".join('"' + s.replace('"', '""') + '"' if "," in s or '"' in s else s for s in texts)
+
 
 # SciPy, scikit-learn, statsmodels, pandas, seaborn, autorank, evalstats and CI tools use these words. Several
 # options stand for one word if commands differ; the first one that a command has is proposed.

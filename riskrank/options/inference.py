@@ -1,10 +1,11 @@
-"""Options for resampling and significance tests."""
+"""Options for inference: resampling and significance tests, suites of tasks, and tiers of claims."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.errors import UsageError, option
-from riskrank.options.option import TESTS, Settings, param, rare, switch
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.options.option import METHOD, OUTPUT, TESTS, Settings, param, rare, switch
 
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
@@ -122,3 +123,78 @@ class LimitedSettings(RejectionSettings):
         above=0,
         against=("resamples",),
     )
+
+
+FIXED, RANDOM = "fixed", "random"
+NONE, RANK, BOUNDS = "none", "rank", "bounds"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskTableSettings(Settings):
+    """Output options for a suite of tasks."""
+
+    per_task: bool = rare(
+        "Task suites: show the mean of each model on each task.", False, panel=OUTPUT, affects_result=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskScopeSettings(Settings):
+    """Scope of inference: these tasks, or the population they are sampled from."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    tasks: str = rare(
+        "Task suites: compare the models on these tasks (fixed), or generalise to other tasks (random).",
+        FIXED,
+        choices=(FIXED, RANDOM),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSettings(TaskScopeSettings):
+    """Scope of inference and scale of scores for a suite of tasks."""
+
+    task_scale: str | None = rare(
+        "Task suites: compare scores as they are, as ranks within each task, or as shares of the metric's "
+        "bounds.",
+        choices=(NONE, RANK, BOUNDS),
+        unset="rank if the tasks have different metrics, else none",
+    )
+
+
+CRITICAL, SUPPORTING, ADVISORY = "critical", "supporting", "advisory"
+TIERS = (CRITICAL, SUPPORTING, ADVISORY)
+
+
+def tiers_by_name(texts: Sequence[str]) -> dict[str, str]:
+    """Parse texts such as ``critical=accuracy,supporting=cost,latency`` into tiers by claim name.
+
+    Raises
+    ------
+    UsageError
+        If a tier is unknown, or a claim is in two tiers.
+    """
+    tiers: dict[str, str] = {}
+    tier = ""
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        head, equals, name = part.partition("=")
+        if equals and head in TIERS:
+            tier = head
+        elif equals or not tier:
+            near = did_you_mean(head, TIERS, fallback=f"the tiers are {listing(TIERS)}")
+            raise UsageError(
+                f"{option('tier', part)} needs a valid tier",
+                found=head or "nothing",
+                hint=f"{near}; write {option('tier', f'critical={name or part}')}",
+            )
+        else:
+            name = part
+        if not name or tiers.get(name, tier) != tier:
+            raise UsageError(
+                f"{option('tier')} assigns {f'two tiers to {name!r}' if name else f'{tier} to no claim'}",
+                found=f"{tiers[name]} and {tier}" if name else part,
+                hint=f"name each claim once: {option('tier', f'{tier}=METRIC')}",
+            )
+        tiers[name] = tier
+    return tiers
